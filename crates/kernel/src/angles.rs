@@ -1,27 +1,27 @@
-//! Sums of solid angles seen from the cells of a brick, lanes across cells.
+//! Sums of solid angles seen from the cells of a brick, with lanes across cells.
 //!
-//! Half a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of
-//! them is that of a product. The turns that the product loses are counted where it passes the negative
-//! real axis: one arctangent for any number of triangles. Bounds: `docs/winding.md`, section 6.
+//! Half a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of them
+//! is the argument of a product. The product loses full turns. They are counted when it crosses the negative
+//! real axis. One arctangent then serves any number of triangles. Error bounds: `docs/winding.md`, section 6.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
 use super::lattice::U;
 use super::levels::{Level, on_level};
 
-/// Cells of a brick along each axis.
+/// Number of cells of a brick along each axis.
 pub const BRICK: usize = 4;
 
-/// Cells of a brick.
+/// Number of cells of a brick.
 pub const CELLS: usize = BRICK * BRICK * BRICK;
 
-/// Factors between which the product is brought back to about one: each is between 1/√2 and 1.
+/// Number of factors after which the product is rescaled to about one. Each factor is between 1/√2 and 1.
 pub(crate) const FACTORS: usize = 512;
 
-/// A sum of angles: whole turns, and what is left as the argument of a complex number.
+/// Sum of angles: whole turns, and the rest as the argument of a complex number.
 #[derive(Debug, Clone, Copy)]
 pub struct Turning {
-    /// Whole turns.
+    /// Number of whole turns.
     pub turns: f64,
     /// Real part of the product.
     pub real: f64,
@@ -60,14 +60,14 @@ impl<S: Simd> TurningLanes<S> {
         self.imaginary = next;
     }
 
-    /// Brings the products back to about one.
+    /// Rescales the products to about one.
     #[inline(always)]
     pub fn rescale(&mut self, simd: S) {
         let scale = f64x8::splat(simd, 1.0) / (self.real.abs() + self.imaginary.abs());
         (self.real, self.imaginary) = (self.real * scale, self.imaginary * scale);
     }
 
-    /// The sum of all lanes.
+    /// Returns the sum of all lanes.
     #[inline(always)]
     pub fn all(mut self, simd: S) -> Turning {
         self.rescale(simd);
@@ -95,23 +95,23 @@ impl<S: Simd> TurningLanes<S> {
     }
 }
 
-/// Sums of solid angles: whole turns, and what is left as the argument of a complex number.
+/// Sums of solid angles: whole turns, and the rest as the argument of a complex number.
 #[derive(Debug, Clone)]
 pub struct Angles {
-    /// Whole turns.
+    /// Number of whole turns.
     pub turns: [f64; CELLS],
     /// Real part of the product.
     pub real: [f64; CELLS],
     /// Imaginary part of the product.
     pub imaginary: [f64; CELLS],
-    /// The error bounds of the numbers of the triangles over their sizes, summed. Infinite, or not a number, where a
-    /// side is not known.
+    /// Sums of the triangles' error bounds, each divided by the size of its number. Infinite or NaN if a side
+    /// is not known.
     pub off: [f64; CELLS],
 }
 
-/// The sums of triangles seen from the centres of the cells of a brick, x fastest. Corners are relative to
-/// the first of these; the next ones are `step` away along each axis. All corners may be off by `slack`
-/// along each axis.
+/// Returns the sums of triangles seen from the centres of the cells of a brick, x fastest. Corners are
+/// relative to the first centre, and the next centres are `step` away along each axis. All corners may have
+/// an error of `slack` along each axis.
 pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
     let mut angles = Angles {
         turns: [0.0; CELLS],
@@ -161,7 +161,7 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let over_b = (cx * ax + cy * ay + cz * az) * b;
                 let along = size + over_c + over_a + over_b;
                 let sides = ab + bc + ca;
-                // Beside a triangle its side does not matter: the angle is about zero.
+                // Next to a triangle its side does not matter: the angle is about zero.
                 let known = across.abs().simd_gt(size * side_off + sides * side_slack)
                     | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());

@@ -1,13 +1,16 @@
-//! Pairs of triangles that doubles prove to have nothing in common beyond the vertices they share, sixteen at a time.
+//! Pairs of triangles that doubles prove to have nothing in common except the vertices they share, sixteen
+//! pairs at a time.
 //!
-//! A plane through the shared vertex, or any where none is shared, proves it that has the rest of one triangle on one
-//! side and the rest of the other on the other; of triangles with a common edge, that they are not folded onto each other.
-//! One plane is tried, which most neighbours in a mesh have: across the line between their middles. What is left is for
+//! A proof is a plane with the rest of one triangle on one side and the rest of the other triangle on the
+//! other side. If the triangles share a vertex, the plane passes through it. Triangles with a common edge
+//! only need a proof that they are not folded onto each other. One plane is tried, perpendicular to the line
+//! between the middles of the triangles; it separates most neighbours in a mesh. The remaining pairs need
 //! exact arithmetic.
 //!
-//! Differences of floats are off by a factor within 1 ± u, products by (1 ± u)^2, sums of three products by (1 ± u)^4:
-//! less than 4.01 u times the sum of the sizes. 8 u leaves room for the rounding of the test itself. The rounding of a
-//! direction does not matter. Nothing overflows or underflows: a direction is a sum of differences of floats.
+//! Error bound: differences of floats have an error factor within 1 ± u, products within (1 ± u)^2, sums of
+//! three products within (1 ± u)^4, which is less than 4.01 u times the sum of the absolute values. 8 u
+//! leaves room for the rounding of the test itself. The rounding of a direction does not matter. Nothing
+//! overflows or underflows: a direction is a sum of differences of floats.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
@@ -17,22 +20,23 @@ use super::gather::gather;
 use super::lattice::U;
 use super::levels::{LANES, Level, on_level};
 
-/// Pairs that are looked at together, at most.
+/// Maximum number of pairs per call.
 pub const PAIRS: usize = LANES;
 
-/// The vertices that two triangles share: the first ones of both, in the same order.
+/// Vertices that two triangles share. They come first in both, in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Common {
-    /// None.
+    /// No vertex.
     Nothing,
-    /// One.
+    /// One vertex.
     Vertex,
-    /// Two.
+    /// Two vertices.
     Edge,
 }
 
-/// Which of up to [`PAIRS`] pairs surely have nothing in common beyond these vertices, by bit; pairs without a bit may have
-/// nothing, either. The coordinates must be finite, and the level must run here.
+/// Returns a bit mask of the pairs, at most [`PAIRS`], that surely have nothing in common except these
+/// vertices. Pairs without a bit are undecided. The coordinates must be finite, and the machine must support
+/// the level.
 pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u64 {
     assert!(
         s.len() == t.len() && (1..=PAIRS).contains(&s.len()),
@@ -42,7 +46,7 @@ pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u6
     proven & (!0 >> (64 - s.len()))
 }
 
-/// `[axis][vertex]` of eight triangles.
+/// Coordinates of eight triangles, `[axis][vertex]`.
 type PairCorners<S> = [[f64x8<S>; 3]; 3];
 
 #[inline(always)]
@@ -50,7 +54,7 @@ fn part_lanes<S: Simd>(simd: S, common: Common, s: &[Triangle], t: &[Triangle]) 
     let [s, t] = [gather(simd, s), gather(simd, t)];
     let mut low = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
     let mut high = low;
-    // Loops, not closures: only what is inlined here is compiled for the level.
+    // Loops instead of closures: only inlined code is compiled for the level.
     for a in 0..3 {
         for v in 0..3 {
             (low[0][a][v], high[0][a][v]) = s[a][v].widen();
@@ -72,7 +76,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     if common == Common::Edge {
         return is_no_fold(simd, s, t).to_bitmask();
     }
-    // The shared vertex is zero.
+    // The shared vertex is the origin.
     let first = usize::from(common == Common::Vertex);
     let mut direction = [f64x8::splat(simd, 0.0); 3];
     for a in 0..3 {
@@ -80,7 +84,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     }
     let [_, most_of_s] = reach(simd, &direction, s, first);
     let [least_of_t, _] = reach(simd, &direction, t, first);
-    // The direction is from one to the other, so that no other order is likely.
+    // The direction points from one triangle to the other, so the opposite order is unlikely.
     let parts = match common {
         Common::Nothing => most_of_s.simd_lt(least_of_t),
         _ => most_of_s.simd_lt(0.0) & least_of_t.simd_gt(0.0),
@@ -88,7 +92,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     parts.to_bitmask()
 }
 
-/// The least and the most that the products of a direction and points are, from the first of these on.
+/// Returns bounds of the products of a direction with the points from `first` on.
 #[inline(always)]
 fn reach<S: Simd>(
     simd: S,
@@ -112,9 +116,10 @@ fn reach<S: Simd>(
     [least, most]
 }
 
-/// Where triangles with a common edge surely are not folded onto each other: the products of the edge with both have
-/// not one direction. With the sums `A` and `B` of the sizes of products in their components, those are off by less
-/// than 4.01 u `A` and 4.01 u `B`, and their dot product by less than 11.1 u times the sum of `A B`.
+/// Returns the lanes whose triangles, which have a common edge, surely are not folded onto each other: the
+/// cross products of the edge with both triangles have a negative dot product. Let `A` and `B` be the sums of
+/// the absolute products in the components of the cross products. The components have errors below 4.01 u `A`
+/// and 4.01 u `B`, and their dot product has an error below 11.1 u times the sum of `A B`.
 #[inline(always)]
 fn is_no_fold<S: Simd>(simd: S, s: &PairCorners<S>, t: &PairCorners<S>) -> mask64x8<S> {
     let mut dot = f64x8::splat(simd, 0.0);

@@ -1,8 +1,8 @@
-//! Sixteen triangles at a time, sorted by how many cells their bounds span.
+//! Sixteen triangles at a time, sorted by the number of cells that their bounds span.
 //!
-//! A vertex near a wall or centre plane is looked at more closely: if it surely snaps it is taken
-//! there, exactly. Where doubles cannot tell, its triangle is *careful*: it is set up in scalar code
-//! that decides such questions in integers.
+//! A vertex near a wall or centre plane is examined more closely. If it surely snaps, it is moved there
+//! exactly. If doubles cannot decide, its triangle is *careful*: scalar code sets it up and decides such
+//! questions in integers.
 
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
@@ -14,46 +14,46 @@ use super::gather::Vertices;
 use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::LANES;
 
-/// A batch in index space.
+/// Batch in index space.
 pub struct TriangleBatch<S: Simd> {
     /// Coordinates relative to `base`, `[axis][vertex]`, rounded to floats.
     pub local: [[f32x16<S>; 3]; 3],
-    /// The lowest cell of each triangle's bounds per axis.
+    /// Lowest cell of each triangle's bounds per axis.
     pub base: [f32x16<S>; 3],
-    /// The highest cell of each triangle's bounds, relative to `base`.
+    /// Highest cell of each triangle's bounds, relative to `base`.
     pub span: [f32x16<S>; 3],
-    /// 1 where all coordinates are exact multiples of half a cell and no tie of the last layer is
-    /// in reach, 0 where none is near one along axes of several cells, else -1.
+    /// 1 if all coordinates are exact multiples of half a cell and no tie of the last layer is in reach.
+    /// Otherwise 0 if no coordinate is near a half-plane along axes of several cells, and -1 if one is.
     pub exact: f32x16<S>,
-    /// How many coordinates snapping moved.
+    /// Number of coordinates that snapping moved.
     pub moved: f32x16<S>,
-    /// Which triangles are what; a triangle outside the layers is nothing.
+    /// Kinds of the triangles. A triangle outside the layers has no kind.
     pub kinds: Kinds,
 }
 
-/// Bit masks over the lanes of a batch, disjoint.
+/// Disjoint bit masks over the lanes of a batch.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Kinds {
-    /// To be set up in scalar code.
+    /// Triangles that scalar code must set up.
     pub careful: u64,
     /// Bounds within one cell.
     pub single: u64,
-    /// Bounds of at most two cells an axis.
+    /// Bounds of at most two cells per axis.
     pub two: u64,
-    /// Bounds of at most three cells an axis.
+    /// Bounds of at most three cells per axis.
     pub three: u64,
-    /// Bounds of at most four cells an axis.
+    /// Bounds of at most four cells per axis.
     pub four: u64,
-    /// Bounds of at most sixteen cells an axis, within the lattice along x and y, and no coordinate
-    /// near a half-plane along axes of several cells.
+    /// Bounds of at most sixteen cells per axis, within the lattice along x and y, without coordinates near a
+    /// half-plane along axes of several cells.
     pub small: u64,
-    /// Any others.
+    /// All other triangles.
     pub large: u64,
 }
 
 /// Eight lanes of one axis in index space.
 struct Half<S: Simd> {
-    /// The coordinates of the vertices.
+    /// Coordinates of the vertices.
     u: [f64x8<S>; 3],
     /// Lanes with a coordinate near a half-plane.
     near: mask64x8<S>,
@@ -61,11 +61,11 @@ struct Half<S: Simd> {
     careful: mask64x8<S>,
     /// Lanes whose coordinates all lie exactly on half-planes.
     exact: mask64x8<S>,
-    /// How many coordinates snapping moved.
+    /// Number of coordinates that snapping moved.
     moved: f64x8<S>,
 }
 
-/// Takes eight lanes of an axis to index space.
+/// Maps eight lanes of an axis to index space.
 #[inline(always)]
 fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
@@ -77,7 +77,7 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
         exact: no,
         moved: f64x8::splat(simd, 0.0),
     };
-    // Loops, not closures: only what is inlined here is compiled for the level.
+    // Loops instead of closures: only inlined code is compiled for the level.
     for u in &mut half.u {
         *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
         let plane = (*u + *u).round_ties_even() * 0.5;
@@ -85,7 +85,7 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
     }
     half.careful = half.near;
     if half.careful.any_true() && axis.margin < f64::INFINITY {
-        // Not inlined: it is long, and rarely needed or always.
+        // Not inlined: it is long, and needed either rarely or always.
         simd.vectorize(
             #[inline(always)]
             || snap_axis(simd, axis, v, &mut half),
@@ -94,7 +94,7 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
     half
 }
 
-/// Looks closely at coordinates near half-planes, as `AxisMap::snapped` does.
+/// Examines coordinates near half-planes, as `AxisMap::snapped` does.
 #[inline(always)]
 fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
     let planes = axis.map.planes();
@@ -122,7 +122,7 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
         let above = nearest_float(plane + error);
         let on = fine & below.simd_eq(v) & above.simd_eq(v);
         let off = !fine | (below.simd_ne(v) & above.simd_ne(v));
-        // Whether snapping moved it must be sure as well, for it is counted.
+        // The move by snapping must be certain as well, because it is counted.
         let moved = (plane - v).abs().simd_gt(error);
         let counted = if planes.exact { on } else { on & moved };
         let placed = off & distance.simd_gt(f64x8::splat(simd, axis.farthest_error));
@@ -133,22 +133,22 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
     }
 }
 
-/// The doubles rounded to floats.
+/// Rounds doubles to floats.
 #[inline(always)]
 fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
     let float: f32x16<S> = x.narrow(x);
     float.widen().0
 }
 
-/// The lowest cells and the spans of eight triangles along an axis, by the ties in force; a span
-/// below zero for a triangle that touches none.
+/// Returns the lowest cells and the spans of eight triangles along an axis, by the ties in force. The span is
+/// negative for a triangle that touches no cell.
 #[inline(always)]
 fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
     let least = u[0].min(u[1]).min(u[2]);
     let most = u[0].max(u[1]).max(u[2]);
     let end = f64x8::splat(simd, axis.cells as f64);
     let (low, high) = match ties {
-        // What lies on the last wall belongs to the last layer; what lies beyond it does not.
+        // A coordinate on the last wall belongs to the last layer. A coordinate beyond it does not.
         Ties::Up if axis.closed => (
             least.simd_eq(end).select(end - 1.0, least.floor()),
             most.simd_eq(end).select(end - 1.0, most.floor()),
@@ -161,8 +161,8 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 }
 
 impl<S: Simd> TriangleBatch<S> {
-    /// The triangles of some lanes, within the layers, with their lowest and highest cells. Only the walls of the
-    /// lowest cells are computed in doubles (docs/error-bounds.md, section 2).
+    /// Creates the batch from lanes whose triangles lie within the layers and have known lowest and highest
+    /// cells. Only the walls of the lowest cells are computed in doubles (docs/error-bounds.md, section 2).
     #[inline(always)]
     pub fn of_bounds(
         simd: S,
@@ -185,7 +185,7 @@ impl<S: Simd> TriangleBatch<S> {
             *up_to = most.simd_le(f32x16::splat(simd, cells)).to_bitmask() & lanes;
         }
         let [two, three, four, small] = up_to;
-        // Others are set up from the vertices.
+        // Other kinds are set up from the vertices.
         if four != 0 {
             for (
                 axis,
@@ -227,7 +227,7 @@ impl<S: Simd> TriangleBatch<S> {
         }
     }
 
-    /// Takes the first `count` lanes to index space and sorts them.
+    /// Maps the first `count` lanes to index space and sorts them.
     #[inline(always)]
     pub fn new(
         simd: S,
@@ -268,17 +268,17 @@ impl<S: Simd> TriangleBatch<S> {
             let moved: f32x16<S> = low.moved.narrow(high.moved);
             (this.base[axis], this.span[axis]) = (base, span);
             this.moved += moved;
-            // Cells beyond this count are not whole in floats, nor in any lattice.
+            // Larger cell numbers are not whole in floats, and occur in no lattice.
             let most_cells = f32x16::splat(simd, (1u32 << 24) as f32);
             let far = base.abs().simd_ge(most_cells) | span.simd_ge(most_cells);
-            // Within one cell it matters no more where a coordinate is.
+            // Within one cell the exact position of a coordinate does not matter.
             let wide = span.simd_gt(zero).to_bitmask();
             near |= (low.near.to_bitmask() | high.near.to_bitmask() << 8) & wide;
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
             if frame.ties == Ties::Up && frame_axis.closed {
                 let last = f32x16::splat(simd, (frame_axis.cells - 1) as f32);
-                // Bounds of one cell have decided already.
+                // Bounds of one cell are decided already.
                 exact &= ((base + span).simd_lt(last) | span.simd_lt(zero + 0.5)).to_bitmask();
             }
             let range = bricks.ranges()[axis].clone();
@@ -294,7 +294,7 @@ impl<S: Simd> TriangleBatch<S> {
         let exact = mask32x16::from_bitmask(simd, exact);
         let mixed = mask32x16::from_bitmask(simd, near).select(zero - 1.0, zero);
         this.exact = exact.select(f32x16::splat(simd, 1.0), mixed);
-        // Whether a careful triangle is outside is a careful question.
+        // Scalar code also decides whether a careful triangle is outside.
         let sure = valid & !careful & !outside.to_bitmask();
         let single = most.simd_le(zero).to_bitmask();
         let two = most.simd_le(f32x16::splat(simd, 1.0)).to_bitmask();
@@ -322,7 +322,7 @@ mod tests {
     use crate::geom::{Bounds, Rational};
     use crate::levels::{Level, on_level};
 
-    /// The local coordinates of triangles whose lowest cells are `lows`, one a lane.
+    /// Local coordinates of triangles whose lowest cells are `lows`, one per lane.
     fn locals(
         level: Level,
         frame: &KernelLattice,

@@ -1,6 +1,6 @@
-//! Bits of a word as numbers.
+//! Set bits of a word as numbers.
 
-/// The positions of the set bits of a word, lowest first.
+/// Returns the positions of the set bits of a word, lowest first.
 pub fn bits_of(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

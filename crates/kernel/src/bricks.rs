@@ -1,9 +1,9 @@
-//! The cells of one thread, in bricks that are made where they are needed.
+//! Cells of one thread, in bricks that are created on demand.
 //!
-//! A brick is 64 × 8 × 8 cells, one word a row: a triangle of a few cells stays within one or two
-//! of them, where rows of a whole grid would be far apart in memory. Bricks live in a pool, and a
-//! directory says which is where, so that empty space costs two bytes per 4096 cells. When the pool
-//! is full, and at the end, all of it goes to the [`BrickSink`] that threads share.
+//! A brick has 64 × 8 × 8 cells, one word per row. A triangle of a few cells stays within one or two bricks,
+//! whereas rows of a whole grid would be far apart in memory. Bricks live in a pool, and a directory maps
+//! their numbers to slots, so that empty space costs two bytes per 4096 cells. When the pool is full, and at
+//! the end, all of it goes to the [`BrickSink`] that threads share.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ use super::sink::{
 };
 use crate::memory::Zeroed;
 
-/// Bricks that threads use before they go into the grid: 32 MiB of them for four threads or more.
+/// Number of bricks that all threads use before they write to the grid: 32 MiB for four threads or more.
 const ROOM: usize = 1 << 16;
 
-/// Bricks that one of so many threads uses, of all there are: so few that they stay small compared with the
-/// grid, and so many that they are seldom full.
+/// Returns the number of bricks that one of `threads` threads uses, out of `bricks` in the grid. They are few
+/// compared with the grid, and enough that the pool seldom fills up.
 fn room(bricks: usize, threads: usize) -> usize {
-    // Sixteen MiB a thread: more would hardly stay in a cache. Slots are 16 bits, and the first stands
-    // for none.
+    // Sixteen MiB per thread: more would hardly stay in a cache. Slots are 16 bits, and the first means no
+    // brick.
     let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 15);
     (bricks / (4 * threads.max(1)))
         .max(1 << 12)
@@ -30,37 +30,37 @@ fn room(bricks: usize, threads: usize) -> usize {
         .min(bricks)
 }
 
-/// The bytes that the bricks of all threads take, at most, for a grid of these dims, of which each thread touches no
-/// more bricks than `touched`.
+/// Returns the maximum number of bytes that the bricks of all threads occupy for a grid of these dims, if
+/// each thread touches at most `touched` bricks.
 pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     let bricks = bricks_in(dims);
     let room = room(bricks, threads);
     let used = room.min(touched);
-    // One stands for none.
+    // The first slot means no brick.
     let pool = Zeroed::<Brick>::bytes_for(room + 1, used + 1);
-    // Numbers and their order when they go into the grid.
+    // Numbers, and their order when they are written to the grid.
     let numbers = used * (size_of::<u32>() + size_of::<(u32, u16)>());
     threads as u128 * (bricks * size_of::<u16>() + pool + numbers) as u128
 }
 
-/// Whether threads have room for all bricks until the end, if each touches no more than so many.
+/// Returns `true` if threads have room for all bricks until the end, if each touches at most `touched`.
 pub fn have_room(dims: [usize; 3], threads: usize, touched: usize) -> bool {
     touched <= room(bricks_in(dims), threads)
 }
 
-/// Bricks on their way into a [`BrickSink`].
+/// Bricks waiting to be written into a [`BrickSink`].
 pub struct Bricks<'a, 't> {
-    /// The layers that are taken; cells of others are left out.
+    /// Layers to cover. Cells of other layers are omitted.
     pub layers: Range<i64>,
     target: &'a BrickSink<'t>,
-    /// Cells along x and y.
+    /// Number of cells along x and y.
     cells: i64,
     rows: i64,
     shape: Shape,
-    /// The slot of each brick, x fastest; 0 for none.
+    /// Slot of each brick, x fastest. 0 means no brick.
     slots: Zeroed<u16>,
     pool: Zeroed<Brick>,
-    /// The number of the brick in each slot from 1.
+    /// Number of the brick in each slot, starting with slot 1.
     numbers: Vec<u32>,
     room: usize,
     /// Cells that are not in a brick yet.
@@ -68,7 +68,7 @@ pub struct Bricks<'a, 't> {
 }
 
 impl<'a, 't> Bricks<'a, 't> {
-    /// No bricks yet, for one of so many threads; all layers of `target` are taken.
+    /// Creates an empty pool for one of `threads` threads. All layers of `target` are covered.
     pub fn new(target: &'a BrickSink<'t>, threads: usize) -> Self {
         let shape = target.shape();
         let [x, y, _] = shape.dims;
@@ -88,7 +88,7 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Layer `k` of the brick of this column, [`column`](Self::column).
+    /// Returns layer `k` of the brick in this [`column`](Self::column).
     #[inline(always)]
     pub fn plane(&mut self, column: u32, k: i64) -> &mut BrickPlane {
         let k = (k - self.shape.first) as usize;
@@ -100,28 +100,29 @@ impl<'a, 't> Bricks<'a, 't> {
         &mut self.pool[usize::from(slot)][k % SIDE]
     }
 
-    /// The number of the brick of cells `64 n ..` that holds rows `8 column ..` of layer `k`.
+    /// Returns the number of the brick with cells `64 n ..` and rows `8 column ..` of layer `k`.
     #[inline(always)]
     pub(crate) fn number(&self, n: i64, column: i64, k: i64) -> usize {
         let layer = (k - self.shape.first) as usize / SIDE;
         layer * self.shape.per_layer + column as usize * self.shape.across + n as usize
     }
 
-    /// A brick, if there is one.
+    /// Returns a brick, if it exists.
     #[inline(always)]
     pub(crate) fn peek(&self, number: usize) -> Option<&Brick> {
         let slot = self.slots[number];
         (slot != 0).then(|| &self.pool[usize::from(slot)])
     }
 
-    /// Whether a cell within the layers and the grid is occupied, in a brick that is not put yet.
+    /// Returns `true` if a cell within the layers and the grid is occupied in a brick that is not written
+    /// yet.
     pub(crate) fn has(&self, [i, j, k]: [i64; 3]) -> bool {
         let brick = self.peek(self.number(i / 64, j / SIDE as i64, k));
         let plane = brick.map(|brick| brick[(k - self.shape.first) as usize % SIDE]);
         plane.is_some_and(|plane| plane[j as usize % SIDE] >> (i & 63) & 1 == 1)
     }
 
-    /// A brick, made where there is none.
+    /// Returns a brick, created if necessary.
     #[inline(always)]
     pub(crate) fn brick(&mut self, number: usize) -> &mut Brick {
         let mut slot = self.slots[number];
@@ -131,20 +132,20 @@ impl<'a, 't> Bricks<'a, 't> {
         &mut self.pool[usize::from(slot)]
     }
 
-    /// The number of the bricks that hold cells `64 n ..` of row `j`, among those of their layers.
+    /// Returns the number of the bricks with cells `64 n ..` of row `j`, among the bricks of their layers.
     #[inline(always)]
     pub fn column(&self, n: i64, j: i64) -> u32 {
         (j as usize / SIDE * self.shape.across + n as usize) as u32
     }
 
-    /// The word of cells `64 n ..` in row `(j, k)`.
+    /// Returns the word of cells `64 n ..` in row `(j, k)`.
     #[inline(always)]
     fn word(&mut self, n: usize, j: i64, k: i64) -> &mut u64 {
         let column = self.column(n as i64, j);
         &mut self.plane(column, k)[j as usize % SIDE]
     }
 
-    /// Takes a slot for a brick.
+    /// Assigns a slot to a brick.
     #[cold]
     fn open(&mut self, number: usize) -> u16 {
         if self.numbers.len() == self.room {
@@ -156,7 +157,7 @@ impl<'a, 't> Bricks<'a, 't> {
         slot
     }
 
-    /// Hands all cells to the target and begins anew.
+    /// Writes all cells to the target and starts again with an empty pool.
     fn empty(&mut self) {
         let order = self.order();
         let layer_of = |number: u32| number as usize / self.shape.per_layer;
@@ -174,15 +175,15 @@ impl<'a, 't> Bricks<'a, 't> {
         self.numbers.clear();
     }
 
-    /// The numbers of the bricks, in order, with their slots.
+    /// Returns the numbers of the bricks in ascending order, with their slots.
     fn order(&self) -> Vec<(u32, u16)> {
         let mut order: Vec<(u32, u16)> = self.numbers.iter().copied().zip(1..).collect();
-        // By one number: comparing pairs takes branches.
+        // Sort by one number: comparing pairs takes branches.
         order.sort_unstable_by_key(|(number, _)| *number);
         order
     }
 
-    /// Takes no more cells. No marks wait.
+    /// Returns the remaining cells. No marks may be waiting.
     pub fn finish(self) -> ThreadBricks {
         assert_eq!(self.marks.lists(), [&[]; 2], "marks are put before");
         ThreadBricks {
@@ -192,37 +193,38 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// The cells that are taken along each axis.
+    /// Returns the cells to cover along each axis.
     #[inline(always)]
     pub fn ranges(&self) -> [Range<i64>; 3] {
         [0..self.cells, 0..self.rows, self.layers.clone()]
     }
 
-    /// Bricks along x.
+    /// Returns the number of bricks along x.
     #[inline(always)]
     pub fn across(&self) -> u32 {
         self.shape.across as u32
     }
 
-    /// Layers as they are counted in bricks: from the first that is taken.
+    /// Returns layers as bricks count them: from the first covered layer.
     #[inline(always)]
     pub(crate) fn layers_from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         z - self.shape.first as u32
     }
 
-    /// The columns of bricks that hold cells `x` of rows `y`.
+    /// Returns the columns of bricks that hold cells `x` of rows `y`.
     #[inline(always)]
     pub(crate) fn columns<S: Simd>(&self, x: u32x16<S>, y: u32x16<S>) -> u32x16<S> {
         (y >> SIDE.ilog2()) * self.across() + (x >> 6)
     }
 
-    /// The numbers of the first bricks of layers, counted [`layers_from_first`](Self::layers_from_first).
+    /// Returns the numbers of the first bricks of layers, counted by
+    /// [`layers_from_first`](Self::layers_from_first).
     #[inline(always)]
     pub(crate) fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         (z >> SIDE.ilog2()) * self.shape.per_layer as u32
     }
 
-    /// Adds the marks of some lanes: bricks by their numbers, and words (`kernel/marks.rs`). There must be room.
+    /// Adds the marks of some lanes: brick numbers, and words (`marks.rs`). There must be room.
     #[inline(always)]
     pub(crate) fn mark<S: Simd>(
         &mut self,
@@ -234,8 +236,8 @@ impl<'a, 't> Bricks<'a, 't> {
         self.marks.add(simd, numbers, words, lanes);
     }
 
-    /// Marks runs of up to [`marks::CELLS`] cells, one a lane: from the lowest cell on, and so many more. There must be
-    /// room.
+    /// Marks runs of up to [`marks::CELLS`] cells, one per lane: the lowest cell and `more` after it. There
+    /// must be room.
     #[inline(always)]
     pub(crate) fn mark_runs<S: Simd>(
         &mut self,
@@ -256,7 +258,7 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Makes room for as many more marks as a kernel adds at a time.
+    /// Makes room for as many marks as a kernel adds at a time.
     #[inline(always)]
     pub(crate) fn make_room<S: Simd>(&mut self, simd: S) {
         if self.marks.are_enough() {
@@ -264,9 +266,9 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Occupies the cells of all marks, and forgets these.
+    /// Occupies the cells of all marks and forgets the marks.
     pub(crate) fn put_marks<S: Simd>(&mut self, simd: S) {
-        // For shifts by any count in one instruction.
+        // Vectorized for shifts by any count in one instruction.
         simd.vectorize(
             #[inline(always)]
             || self.put_marks_with(),
@@ -297,11 +299,11 @@ impl<'a, 't> Bricks<'a, 't> {
         *self.word(i as usize / 64, j, k) |= 1 << (i & 63);
     }
 
-    /// Occupies the cells of a block of `N` cells an axis: cell `base + [i, j, k]` for bit
-    /// `i + N (j + N k)` of `cells`. What lies outside the layers or the grid is left out.
+    /// Occupies the cells of a block of `N` cells per axis: cell `base + [i, j, k]` for bit `i + N (j + N k)`
+    /// of `cells`. Cells outside the layers or the grid are omitted.
     #[cold]
     pub fn block<const N: usize>(&mut self, [x, y, z]: [i64; 3], cells: u64) {
-        // What is left of 0..N of the cells from `at` within `low..end`.
+        // The part of 0..N whose cells from `at` on are within `low..end`.
         let clip = |at: i64, low: i64, end: i64| (low - at).max(0)..(end - at).min(N as i64);
         for k in clip(z, self.layers.start, self.layers.end) {
             for j in clip(y, 0, self.rows) {
@@ -333,7 +335,8 @@ impl<'a, 't> Bricks<'a, 't> {
     }
 }
 
-/// Writes marks into rows of bricks, up to the first whose brick has no slot; answers how many.
+/// Writes marks into rows of bricks, up to the first whose brick has no slot. Returns the number of marks
+/// written.
 #[inline(always)]
 fn put(slots: &[u16], rows: &mut [u64], numbers: &[u32], words: &[u32]) -> usize {
     for (n, (&number, &word)) in numbers.iter().zip(words).enumerate() {

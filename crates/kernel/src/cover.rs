@@ -1,4 +1,4 @@
-//! Triangles of a mesh, into the cells of one thread.
+//! Covers the cells of one thread with triangles of a mesh.
 
 use std::ops::Range;
 
@@ -23,13 +23,14 @@ use super::small::{self, Small};
 use super::span::{self, Scratch};
 use super::tiny::{self, Left, Tiny};
 
-/// The numbers of lanes.
+/// Numbers of the lanes.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The least number of triangles of known bounds in a vector that are not queued first.
-const MOST: u32 = 6;
+/// Number of triangles with known bounds in a vector from which on they are covered at once instead of
+/// queued.
+const MIN_BOUNDED: u32 = 6;
 
-/// Covers cells with triangles; [`finish`](Self::finish) takes the last of them.
+/// Covers cells with triangles. [`finish`](Self::finish) flushes the queues.
 pub struct Coverer<'a, 'b, 't> {
     frame: &'a KernelLattice,
     triangles: &'a [Triangle],
@@ -47,7 +48,8 @@ pub struct Coverer<'a, 'b, 't> {
 }
 
 impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
-    /// Covers `target` with triangles of a mesh, in one of so many threads.
+    /// Creates a coverer for triangles of a mesh that writes to `target`. `threads` is the number of threads
+    /// that do so.
     pub fn new(
         frame: &'a KernelLattice,
         triangles: &'a [Triangle],
@@ -71,8 +73,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Occupies every cell of these layers that one of these triangles touches, save those that
-    /// wait.
+    /// Occupies every cell of `layers` that one of `triangles` touches, except cells of triangles that wait
+    /// in queues.
     pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
         if self.bricks.layers != layers {
             self.flush(level);
@@ -81,8 +83,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         on_level!(level, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
     }
 
-    /// Covers what waits. The answer has the cells, and counts the coordinates that snapping moved,
-    /// of triangles that begin in the layers they were taken for.
+    /// Covers the waiting triangles. Returns the cells, and the number of coordinates that snapping moved in
+    /// triangles that begin in the layers passed with them.
     pub fn finish(mut self, level: Level) -> (ThreadBricks, u64) {
         self.flush(level);
         (self.bricks.finish(), self.snapped)
@@ -111,7 +113,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
                 let found = tiny.take(simd, &vertices, left, &mut self.bricks);
                 left = found.lanes;
                 self.bricks.make_room(simd);
-                if found.bounded.count_ones() >= MOST {
+                if found.bounded.count_ones() >= MIN_BOUNDED {
                     left &= !found.bounded;
                     self.cover_bounded(simd, &vertices, &found, ramp + first);
                 }
@@ -130,7 +132,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Covers the first sixteen of those that wait in `others`, or what is left of them.
+    /// Covers the next sixteen triangles waiting in `others`, or fewer at the end.
     fn cover_others<S: Simd>(&mut self, simd: S) {
         simd.vectorize(
             #[inline(always)]
@@ -150,7 +152,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         );
     }
 
-    /// One triangle after the other, by rows.
+    /// Covers one triangle after the other, by rows.
     fn cover_each<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
         for id in triangles {
             self.snapped += self.cover_rows(simd, id);
@@ -165,7 +167,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         count: usize,
         ids: u32x16<S>,
     ) {
-        // Not inlined: it is long, and there are two places that end in it.
+        // Not inlined: it is long and called in two places.
         simd.vectorize(
             #[inline(always)]
             || self.cover_batch_with(simd, vertices, count, ids),
@@ -210,7 +212,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         );
     }
 
-    /// Hands the triangles of a batch to the kernels of their kinds.
+    /// Passes the triangles of a batch to the kernels of their kinds.
     fn share_out<S: Simd>(
         &mut self,
         simd: S,
@@ -270,7 +272,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         self.cover_unsure(simd);
     }
 
-    /// Takes what other kernels were unsure of: by those that look closer, by rows at last.
+    /// Covers the triangles for which other kernels were unsure: first with more precise kernels, finally by
+    /// rows.
     #[inline(always)]
     fn cover_unsure<S: Simd>(&mut self, simd: S) {
         while let Some(Unsure { id, small }) = self.unsure.pop() {
@@ -291,8 +294,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Counts the coordinates that snapping moved, of those lanes that begin in the layers taken. Careful
-    /// triangles are counted where they are set up.
+    /// Counts the coordinates that snapping moved in lanes whose triangles begin in the current layers.
+    /// Careful triangles are counted when they are set up.
     #[inline(always)]
     fn count_moved<S: Simd>(&mut self, batch: &TriangleBatch<S>, lanes: u64) {
         let moved = batch.moved.simd_gt(0.0).to_bitmask() & lanes;
@@ -306,8 +309,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// One triangle by rows. The answer is how many coordinates snapping moved, if it begins in
-    /// the layers taken.
+    /// Covers one triangle by rows. Returns the number of coordinates that snapping moved, or zero if the
+    /// triangle does not begin in the current layers.
     #[inline(always)]
     fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) -> u64 {
         let Self {

@@ -1,9 +1,9 @@
-//! The cells whose crosses triangles meet: a cross is the three segments that join the centres of opposite
-//! faces of a cell (the 6-separating target of Laine, A Topological Approach to Voxelization, 2013).
+//! Cells whose crosses triangles meet. A cross consists of the three segments that join the centres of
+//! opposite faces of a cell (the 6-separating target of Laine, A Topological Approach to Voxelization, 2013).
 //!
-//! A displaced line through centres of cells meets no edge and no corner, so a triangle meets a segment of it
-//! where the line crosses the triangle, and nowhere else; and it meets it between two walls, never on one
-//! (`crossings.rs`). Every crossing of a row along x, y or z occupies one cell.
+//! A displaced line through centres of cells meets no edge and no corner. A triangle therefore meets a
+//! segment of the line exactly where the line crosses the triangle, and the crossing is between two walls,
+//! never on one (`crossings.rs`). Every crossing of a row along x, y or z occupies one cell.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::lattice::{KernelLattice, across};
 use super::levels::Level;
 use super::sink::{BrickSink, ThreadBricks};
 
-/// Occupies cells whose crosses triangles meet; [`finish`](Self::finish) hands them over.
+/// Occupies cells whose crosses triangles meet. [`finish`](Self::finish) returns them.
 pub struct CrossCoverer<'a, 'b, 't> {
     frames: &'a [KernelLattice; 3],
     triangles: &'a [Triangle],
@@ -24,8 +24,8 @@ pub struct CrossCoverer<'a, 'b, 't> {
 }
 
 impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
-    /// For triangles of a mesh into `target`, in one of so many threads; `frames` are
-    /// [`KernelLattice::of_segments`] for x, y and z.
+    /// Creates a coverer for triangles of a mesh that writes to `target`. `threads` is the number of threads
+    /// that do so. `frames` are [`KernelLattice::of_segments`] for x, y and z.
     pub fn new(
         frames: &'a [KernelLattice; 3],
         triangles: &'a [Triangle],
@@ -40,24 +40,25 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         }
     }
 
-    /// Occupies every cell of these layers whose cross one of these triangles meets.
+    /// Occupies every cell of `layers` whose cross one of `triangles` meets.
     pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
         let triangles = &self.triangles[triangles.start as usize..triangles.end as usize];
         self.bricks.layers = layers;
         for axis in 0..3 {
             let moved = self.cover_along(axis, level, triangles);
-            // Every axis sees the same coordinates, but layers across rows only along x and y.
+            // All axes snap the same coordinates. Only rows along x and y limit the count to the layers, so
+            // one of them counts.
             self.snapped += if axis == 0 { moved } else { 0 };
         }
     }
 
-    /// Occupies the cells in which rows along an axis cross triangles. The answer is how many coordinates
+    /// Occupies the cells in which rows along an axis cross triangles. Returns the number of coordinates that
     /// snapping moved.
     fn cover_along(&mut self, axis: usize, level: Level, triangles: &[Triangle]) -> u64 {
         let Self { frames, bricks, .. } = self;
         let ranges = bricks.ranges();
         let mut cells = across(axis).map(|a| ranges[a].start as usize..ranges[a].end as usize);
-        // Walls, from that before the first cell on.
+        // Crossings are numbered by walls, starting with the wall before the first cell.
         cells[0].end += 1;
         let first = cells[0].start;
         let crosser = Crosser::new(&frames[axis], axis, cells);
@@ -74,8 +75,8 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         })
     }
 
-    /// The cells, and how many coordinates snapping moved, of triangles that begin in the layers they were
-    /// taken for.
+    /// Returns the cells, and the number of coordinates that snapping moved in triangles that begin in the
+    /// layers passed with them.
     pub fn finish(self) -> (ThreadBricks, u64) {
         (self.bricks.finish(), self.snapped)
     }

@@ -1,22 +1,25 @@
-//! Where lines through the centres of cells cross triangles: what insides and thin surfaces are made of.
+//! Crossings of triangles with lines through the centres of cells, from which solids and thin surfaces are
+//! built.
 //!
-//! Lattice lines run along one axis through the displaced centres of cells: the point of a cell is its
-//! centre less (ε, ε², ε³), so that no line meets an edge or a corner, no point lies on a triangle, and
-//! edges that triangles share are crossed once (Simulation of Simplicity, Edelsbrunner and Mücke 1990).
-//! In a [`KernelLattice`] of centres, wall `n` is the plane of centres of layer `n`, and the displacement says
-//! what counts as beyond it:
+//! Lattice lines run along one axis through the displaced centres of cells. The point of a cell is its centre
+//! less (ε, ε², ε³). No line then meets an edge or a corner, no point lies on a triangle, and edges that
+//! triangles share are crossed once (Simulation of Simplicity, Edelsbrunner and Mücke 1990). In a
+//! [`KernelLattice`] of centres, wall `n` is the plane of centres of layer `n`. The displacement decides
+//! every case of equality:
 //!
 //! - a corner on plane `k` is above the line's plane;
 //! - in plane `k`, the line of row `j` passes above an edge that crosses at `y` iff `y < j`;
-//! - cell `i` is behind a crossing at `x` iff `x < i`. Along y and z, where the displacement across is
-//!   the larger one, a crossing at exactly `i` goes by the slope of the triangle.
+//! - cell `i` comes after a crossing at `x` iff `x < i`. Along y and z, whose displacement across the line is
+//!   larger, the slope of the triangle decides a crossing at exactly `i`.
 //!
-//! In a lattice of segments ([`KernelLattice::of_segments`]) planes along the line are the walls of cells,
-//! displaced alike, save that the last wall of a closed axis is displaced outwards: in the places of cells
-//! behind a crossing there are walls, and the cell that is crossed is the one before the first of them.
+//! In a lattice of segments ([`KernelLattice::of_segments`]) the planes along the line are the walls of
+//! cells. They are displaced in the same way, except that the last wall of a closed axis is displaced
+//! outwards. The result is then the first wall after a crossing, and the crossed cell is the one before that
+//! wall.
 //!
-//! So floors of crossings decide: those of edges of the projection with the planes of layers say which
-//! rows pass through the triangle, those of its plane with these rows where.
+//! All decisions are therefore floors of crossings. Crossings of the projection's edges with the planes of
+//! layers give the rows that pass through the triangle. Crossings of the triangle's plane with these rows
+//! give the positions.
 
 use std::ops::Range;
 
@@ -37,30 +40,30 @@ use super::setup::Setup;
 use super::span::LongEdge;
 use super::tiny::{FloatAxis, in_floats};
 
-/// A triangle that a row crosses.
+/// Crossing of a row with a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
-    /// The row, along the other two axes in the order of [`across`].
+    /// Row, along the other two axes in the order of [`across`].
     pub row: [usize; 2],
-    /// The first cell behind the triangle, one of those in range.
+    /// First cell in range after the triangle.
     pub first: usize,
-    /// Whether the side that normals point away from is behind the triangle: one goes in.
+    /// The row enters the solid: normals point against the direction of the row.
     pub inwards: bool,
 }
 
-/// The cells whose crossings are wanted, by axis of the [`KernelLattice`]: along rows, and across them.
+/// Cells whose crossings are requested, by axis of the [`KernelLattice`]: along rows, and across them.
 pub type Box3 = [Range<usize>; 3];
 
-/// A triangle in the index space of a frame of centres for rows along x, by doubles, as the crossings have
-/// it: snapped.
+/// Returns a triangle in the index space of a frame of centres for rows along x, in doubles and snapped, as
+/// the crossings use it.
 pub fn placed(frame: &KernelLattice, triangle: &Triangle) -> [[f64; 3]; 3] {
     triangle.map(|vertex| std::array::from_fn(|a| frame.axes[a].place(vertex[a]).u))
 }
 
-/// Crossings that are given at a time, at most: few enough to stay in the cache.
+/// Maximum number of crossings passed on at a time, few enough to stay in the cache.
 const BATCH: usize = 256;
 
-/// Crossings on their way to whoever takes them: a call for each would cost more than finding it.
+/// Crossings waiting for their consumer: a call for each would cost more than finding it.
 struct Batches<'t> {
     crossings: Vec<Crossing>,
     take: &'t mut dyn FnMut(&[Crossing]),
@@ -77,36 +80,37 @@ impl Batches<'_> {
     }
 }
 
-/// Planes of rows in reach, along each axis across, of triangles that are taken eight at a time, in doubles.
+/// Maximum number of planes of rows in reach, along each axis across, for triangles processed eight at a time
+/// in doubles.
 const FEW: usize = 3;
 
-/// Of triangles that are taken one at a time, eight rows in lanes.
+/// The same maximum for triangles processed one at a time, with eight rows in lanes.
 const SOME: usize = 2 * HALF;
 
 /// Lanes of doubles.
 const HALF: usize = LANES / 2;
 
-/// Rows of a block: those that cross it are the bits of a word.
+/// Number of rows of a block. The rows that cross the triangle are the bits of a word.
 const ROWS: usize = HALF * HALF;
 
-/// Blocks of a triangle.
+/// Maximum number of blocks of a triangle.
 const BLOCKS: usize = (SOME / HALF) * (SOME / HALF);
 
 /// Finds crossings with rows along one axis.
 pub struct Crosser<'a> {
     frame: &'a KernelLattice,
     order: [usize; 3],
-    /// Whether that order mirrors space.
+    /// The order of axes mirrors space.
     mirrors: bool,
     cells: Box3,
-    /// The error bound of index coordinates, as doubles.
+    /// Error bound of index coordinates in doubles.
     error: f64,
-    /// The axes in floats, and how near to a half-plane their coordinates are not known.
+    /// Axes in floats, and the distance from a half-plane within which their coordinates are uncertain.
     floats: Option<([FloatAxis; 3], f32)>,
 }
 
 impl<'a> Crosser<'a> {
-    /// For rows along `axis` of a grid, whose `cells` are given in the order of the frame, which is
+    /// Creates the search for rows along `axis` of a grid. `cells` are in the order of the frame, which is
     /// [`KernelLattice::of_centres`] or [`KernelLattice::of_segments`] for that axis.
     pub fn new(frame: &'a KernelLattice, axis: usize, cells: Box3) -> Self {
         let order = across(axis);
@@ -122,10 +126,11 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// Gives every crossing of triangles with rows of the cells, some at a time. What lies before the first cell of a
-    /// row counts as on its near wall, what lies behind the last as nowhere. The answer is how many
-    /// coordinates snapping moved, of triangles that begin in these cells' layers, or below the first
-    /// layer of all if that is among them.
+    /// Passes every crossing of triangles with rows of the cells to `take`, several at a time. A crossing
+    /// before the first cell of a row counts as lying on the near wall of that cell. A crossing after the
+    /// last cell is dropped. Returns the number of coordinates that snapping moved in triangles that begin in
+    /// the layers of these cells. Triangles that begin below the first layer of the lattice count as
+    /// beginning in it.
     pub fn cross(
         &self,
         level: Level,
@@ -145,8 +150,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Sixteen triangles at a time: most of them are between rows. Those with few rows in reach wait until there are
-    /// sixteen again; those with some more are taken one by one.
+    /// Takes sixteen triangles at a time, most of which lie between rows. Triangles with few rows in reach
+    /// wait until there are sixteen of them. Triangles with somewhat more rows are processed one by one.
     #[inline(always)]
     fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
@@ -185,8 +190,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Sorts out sixteen triangles by floats: no row passes where corners are between the same two planes of rows, or
-    /// where one row is in reach, and is outside.
+    /// Classifies sixteen triangles in floats. No row passes a triangle if its corners lie between the same
+    /// two planes of rows, or if one row is in reach and lies outside.
     #[inline(always)]
     fn sieve<S: Simd>(
         &self,
@@ -201,7 +206,7 @@ impl<'a> Crosser<'a> {
         let mut few = mask32x16::splat(simd, true);
         let mut some = few;
         let mut local = *vertices;
-        // Loops, not closures: only what is inlined here is compiled for the level.
+        // Loops instead of closures: only inlined code is compiled for the level.
         for a in 0..3 {
             let FloatAxis { origin, scale } = &axes[a];
             let mut u = vertices[self.order[a]];
@@ -217,11 +222,11 @@ impl<'a> Crosser<'a> {
                 near &= (low + 1.0).simd_eq(high);
                 few &= (high - low).simd_le(f32x16::splat(simd, FEW as f32));
                 some &= (high - low).simd_le(f32x16::splat(simd, SOME as f32));
-                // Where corners are within a cell of it, exact: multiples of the last place of `u`.
+                // Exact if the corners are within a cell of `high`: multiples of the last place of `u`.
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
         }
-        // Coordinates are at most 1 and off by half the margin: docs/error-bounds.md, section 9.
+        // Coordinates are at most 1 and have an error of half the margin: docs/error-bounds.md, section 9.
         let bound = f32x16::splat(simd, 2.1 * margin + 10.0 * U32);
         let [_, b, c] = local;
         let mut left = mask32x16::splat(simd, false);
@@ -241,8 +246,8 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// Gives the crossings of up to sixteen triangles that have few rows in reach, and no coordinate near a half-plane.
-    /// Doubles tell which of these rows cross, and where, of most of them.
+    /// Finds the crossings of up to sixteen triangles with few rows in reach and no coordinate near a
+    /// half-plane. For most of them doubles decide which rows cross, and at which cell.
     #[inline(always)]
     fn cross_few<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let vertices = gather(simd, triangles);
@@ -261,7 +266,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Crossings of up to eight triangles, whose corners along the axes of the frame are given in lanes.
+    /// Finds the crossings of up to eight triangles. `u` holds their corners along the axes of the frame in
+    /// lanes.
     #[inline(always)]
     fn cross_half<S: Simd>(
         &self,
@@ -289,7 +295,7 @@ impl<'a> Crosser<'a> {
         let all = (1 << triangles.len()) - 1;
         let mut found = [RowCrossings::default(); FEW * FEW];
         let mut unsure = 0;
-        // The upper rows are those of the cells that the corners farthest up are in.
+        // The upper rows belong to the cells with the highest corners.
         for n in 0..FEW * FEW {
             let j = (n % FEW) as f64;
             let k = (n / FEW) as f64;
@@ -299,7 +305,7 @@ impl<'a> Crosser<'a> {
             }
             let y = [y[0] + j, y[1] + j, y[2] + j];
             let z = [z[0] + k, z[1] + k, z[2] + k];
-            // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+            // Position of the row relative to the edges, seen along it: docs/error-bounds.md, section 9.
             let sides = [
                 y[1] * z[2] - y[2] * z[1],
                 y[2] * z[0] - y[0] * z[2],
@@ -329,7 +335,8 @@ impl<'a> Crosser<'a> {
             .sum()
     }
 
-    /// Gives the crossings of triangles that are not unsure; `places` are the upper rows in reach of each.
+    /// Passes on the crossings of triangles that are not unsure. `places` are the upper rows in reach of each
+    /// triangle.
     #[inline(always)]
     fn put_few(
         &self,
@@ -357,14 +364,14 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// The error bound of the sides of a row to the edges of a triangle whose corners are up to so many cells away from
-    /// it, a power of two.
+    /// Returns the error bound of a row's sides relative to the edges of a triangle. `cells`, a power of two,
+    /// bounds the distance of the corners from the row in cells.
     fn side_error(&self, cells: f64) -> f64 {
         cells * (4.1 * self.error + 8.0 * cells * U)
     }
 
-    /// Gives the crossings of a triangle that has some rows in reach, and no coordinate near a half-plane. Doubles tell
-    /// of eight rows at a time whether they cross, and where, of most triangles.
+    /// Finds the crossings of a triangle that has some rows in reach and no coordinate near a half-plane.
+    /// Eight rows at a time are decided in doubles. Triangles in doubt are repeated exactly.
     #[inline(always)]
     fn cross_some<S: Simd>(
         &self,
@@ -389,7 +396,8 @@ impl<'a> Crosser<'a> {
                 *u -= cell[a];
             }
         }
-        // Rows count down from the cells that the corners farthest up are in; these are within the cells.
+        // Rows are counted downwards from the cells with the highest corners. Only rows within the cells are
+        // counted.
         let counted = |a: usize| {
             let top = cell[a] as i64;
             let from = (top + 1 - self.cells[a].end as i64).max(0);
@@ -401,7 +409,7 @@ impl<'a> Crosser<'a> {
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
         let bound = self.side_error(SOME as f64);
         let [cells, ..] = &self.cells;
-        // Added to a number, it makes the number's last bits those of the sum.
+        // Adding a whole number to this constant puts it in the last bits of the sum.
         let whole = (1_u64 << 52) as f64;
         let steps = f64x8::from_fn(simd, |n| n as f64);
         let mut count = 0;
@@ -415,7 +423,8 @@ impl<'a> Crosser<'a> {
                 let y = [here + y[0], here + y[1], here + y[2]];
                 for k in k0..ks.end.min(k0 + HALF) {
                     let z = [z[0] + k as f64, z[1] + k as f64, z[2] + k as f64];
-                    // The row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+                    // Position of the row relative to the edges, seen along it: docs/error-bounds.md, section
+                    // 9.
                     let sides = [
                         y[1] * z[2] - y[2] * z[1],
                         y[2] * z[0] - y[0] * z[2],
@@ -473,7 +482,7 @@ impl<'a> Crosser<'a> {
         0
     }
 
-    /// The crossings of one triangle.
+    /// Finds the crossings of one triangle, exactly.
     #[inline(always)]
     fn cross_one(&self, triangle: &Triangle, put: &mut Batches) -> u64 {
         let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
@@ -503,11 +512,13 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Whether plane `wall` of the row's axis, which the row crosses the triangle on exactly, is behind it.
-    fn is_behind(&self, exact: &mut LazyExact, wall: i64) -> bool {
+    /// Returns `true` if plane `wall` of the row's axis, exactly on which the row crosses the triangle, comes
+    /// after the triangle.
+    fn is_after(&self, exact: &mut LazyExact, wall: i64) -> bool {
         let [along, b, c] = self.order;
         if b < along {
-            // The slope of x along an axis has the sign of -n / n[0]; the farther displacement decides.
+            // The slope of x along an axis has the sign of -n / n[0]. The axis with the larger displacement
+            // decides.
             let signs = exact.normal_signs();
             let rises = |axis: usize| signs[axis] * signs[0] < 0;
             match (signs[1] != 0, signs[2] != 0) {
@@ -521,22 +532,22 @@ impl<'a> Crosser<'a> {
     }
 }
 
-/// Which lanes surely have no crossing, and which have few rows in reach, or some more; no coordinate of any
-/// is near a half-plane.
+/// Lanes that surely have no crossing, lanes with few rows in reach, and lanes with some more. None of them
+/// has a coordinate near a half-plane.
 struct Sieved {
     none: u64,
     few: u64,
     some: u64,
 }
 
-/// The rows of a block that cross a triangle: eight times eight rows.
+/// Eight times eight rows, and the crossings of a triangle with them.
 #[derive(Clone, Copy)]
 struct Block {
-    /// A bit for each row that does, eight for each layer.
+    /// One bit for each row that crosses the triangle, eight for each layer.
     rows: u64,
-    /// The first row, and layer, counted down.
+    /// First row and first layer, counted downwards.
     corner: [usize; 2],
-    /// The first cell behind by row, in the last bits.
+    /// First cell after the triangle for each row, in the last bits.
     first: [f64; ROWS],
 }
 
@@ -550,31 +561,31 @@ impl Default for Block {
     }
 }
 
-/// The crossings of eight triangles with a row each.
+/// Crossings of eight triangles with one row each.
 #[derive(Clone, Copy, Default)]
 struct RowCrossings {
-    /// The lanes of triangles that surely cross it.
+    /// Lanes of triangles that surely cross the row.
     lanes: u64,
-    /// The lanes of triangles that the row enters.
+    /// Lanes of triangles that the row enters.
     inwards: u64,
-    /// The first cell behind.
+    /// First cell after each triangle.
     first: [f64; HALF],
 }
 
-/// A triangle on its way through rows.
+/// Triangle crossed by rows.
 struct Passage<'a> {
     setup: &'a Setup,
     exact: LazyExact<'a>,
-    /// Made on first use; the inner one is none where the triangle is parallel to rows.
+    /// Plane, computed on first use. The inner option is `None` if the triangle is parallel to rows.
     plane: Option<Option<LongPlane>>,
     edges: [Option<LongEdge>; 3],
 }
 
-/// The edges of a triangle, by their first vertex.
+/// Edges of a triangle, by their first vertex.
 const ENDS: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 
 impl Passage<'_> {
-    /// All crossings in layers `low..=high`.
+    /// Finds all crossings in layers `low..=high`.
     #[inline(always)]
     fn rows(&mut self, low: i64, high: i64, crosser: &Crosser, put: &mut Batches) {
         let base = self.setup.base;
@@ -603,7 +614,8 @@ impl Passage<'_> {
         }
     }
 
-    /// The floors of where the plane of layer `k` crosses the edge that rises and the one that falls.
+    /// Returns the floors of the positions at which the plane of layer `k` crosses the rising and the falling
+    /// edge.
     #[inline(always)]
     fn ends(&mut self, k: i64) -> [i64; 2] {
         let floor = &self.setup.floor[2];
@@ -618,7 +630,7 @@ impl Passage<'_> {
         ends
     }
 
-    /// The floor of where an edge, rising, crosses plane `k`.
+    /// Returns the floor of the position at which an edge, rising, crosses plane `k`.
     #[inline(always)]
     fn edge_floor(&mut self, n: usize, ends: [usize; 2], k: i64) -> i64 {
         let edge = self.edges[n].get_or_insert_with(|| LongEdge::new(self.setup, ends, [1, 2]));
@@ -634,7 +646,7 @@ impl Passage<'_> {
         }
     }
 
-    /// The first cell behind the crossing of row `(j, k)`; `None` if the triangle is parallel to rows.
+    /// Returns the first cell after the crossing of row `(j, k)`. `None` if the triangle is parallel to rows.
     #[inline(always)]
     fn first(&mut self, j: i64, k: i64, crosser: &Crosser) -> Option<i64> {
         let Self {
@@ -656,8 +668,8 @@ impl Passage<'_> {
         } else {
             exact.plane_crossing(j, k)
         };
-        let is_behind = on && crosser.is_behind(exact, floor + setup.base[0]);
-        Some(floor + i64::from(!is_behind))
+        let is_after = on && crosser.is_after(exact, floor + setup.base[0]);
+        Some(floor + i64::from(!is_after))
     }
 }
 
@@ -668,7 +680,7 @@ mod tests {
     use crate::geom::{Bounds, Rational};
     use crate::random::Random;
 
-    /// The crossings of triangles with rows of these cells, in order.
+    /// Crossings of triangles with rows of these cells, in ascending order.
     fn found(
         crosser: &Crosser,
         level: Level,
@@ -702,7 +714,7 @@ mod tests {
                     closed: true,
                 }
             };
-            // Of less than a row to more than two blocks, some with corners on planes of centres.
+            // Triangles from less than a row to more than two blocks, some with corners on planes of centres.
             let extent = [0.7, 3.0, 9.0, 17.0][sort / 3];
             let triangles: Vec<Triangle> = (0..200)
                 .map(|_| {

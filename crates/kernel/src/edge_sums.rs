@@ -1,15 +1,17 @@
-//! Sums over the edges of triangles that are zero where edges cancel: whether a mesh is closed and oriented, in one pass
-//! without sorting; and the volume and the extents of the triangles, which the same pass finds.
+//! Sums over the edges of triangles that are zero if edges cancel. One pass without sorting decides whether a
+//! mesh is closed and oriented. The same pass finds the volume and the extents of the triangles.
 //!
-//! Every vertex has three hashes `a`, `b`, `c` of 32 bits: its coordinates, mixed by keys that are drawn at random, until
-//! each depends on all of them. An edge from `u` to `v` counts `a(u) b(v) − a(v) b(u)`, and so with `b, c` and `c, a`,
-//! modulo 2³²: its reverse counts the opposite, an edge without length nothing. Of a triangle that is a determinant of
-//! differences. Whatever its direction, an edge counts `(a(u) − a(v)) (b(u) − b(v))`, and so with the other pairs:
-//! combined by exclusive or they are zero if every edge is there an even number of times.
+//! Every vertex has three hashes `a`, `b`, `c` of 32 bits: its coordinates, mixed by random keys until each
+//! hash depends on all coordinates. A directed edge from `u` to `v` contributes `a(u) b(v) − a(v) b(u)`
+//! modulo 2³², and likewise with `b, c` and `c, a`. The reverse edge contributes the opposite, and an edge
+//! without length nothing. The sum over a triangle is a determinant of differences. An edge of either
+//! direction contributes `(a(u) − a(v)) (b(u) − b(v))`, and likewise with the other pairs. Combined by
+//! exclusive or, these contributions are zero if every edge occurs an even number of times.
 //!
-//! Sums that are zero are wrong with probability 2⁻⁶³, for any mesh that was not made with the keys known
-//! (docs/correctness.md). Directed edges that are there 2ᵗ times more often than their reverses make that 2⁻⁶³⁺²ᵗ; so the
-//! upper bits of `a` and `b` are taken as whole numbers, too, whose sum no such factor brings closer to zero.
+//! Zero sums are wrong with probability 2⁻⁶³, for any mesh that was made without knowledge of the keys
+//! (docs/correctness.md). If directed edges occur 2ᵗ times more often than their reverses, the probability is
+//! 2⁻⁶³⁺²ᵗ. Therefore the upper bits of `a` and `b` are also summed as whole numbers. No such factor brings
+//! that sum closer to zero.
 
 use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
 
@@ -17,30 +19,33 @@ use crate::gather::{Vertices, gather};
 use crate::geom::Triangle;
 use crate::levels::{LANES, Level, on_level};
 
-/// Sums over triangles. Those of hashes are the same for any order of triangles and any rotation of their corners.
+/// Sums over triangles. The sums of hashes do not depend on the order of triangles or on the rotation of
+/// their corners.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EdgeSums {
-    /// Of directed edges.
+    /// Sum over directed edges.
     directed: [u32; 3],
-    /// Of directed edges, by the upper bits of the first two hashes, as whole numbers.
+    /// Sum over directed edges by the upper bits of the first two hashes, as whole numbers.
     upper: i64,
-    /// Of edges, combined by exclusive or.
+    /// Exclusive or over undirected edges.
     parity: [u32; 3],
-    /// Of triangles: zero if each is there as often in both directions.
+    /// Sum over triangles: zero if each triangle occurs equally often in both directions.
     triangles: u32,
-    /// Six times the signed volume between the triangles and a point, by doubles, one after the other.
+    /// Six times the signed volume between the triangles and a point, summed in doubles in the order of the
+    /// triangles.
     pub six_volumes: f64,
-    /// Of their extents along y and z: of the products, and of each.
+    /// Sums of the triangles' extents: the products of the extents along y and z, the extents along y, and
+    /// along z.
     pub extents: [f64; 3],
 }
 
 impl EdgeSums {
-    /// Of some triangles; volumes are those between them and `from`.
+    /// Sums up some triangles. Volumes lie between the triangles and `from`.
     pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> Self {
         on_level!(level, simd => in_lanes(simd, triangles, from, keys))
     }
 
-    /// The sums of both.
+    /// Returns the sums of both.
     #[must_use]
     pub fn and(self, other: &Self) -> Self {
         Self {
@@ -53,59 +58,63 @@ impl EdgeSums {
         }
     }
 
-    /// Whether every directed edge is cancelled by its reverse. If it says no, that is certain.
+    /// Returns `true` if every directed edge is cancelled by its reverse. `false` is certain.
     pub fn are_oriented(&self) -> bool {
         self.directed == [0; 3] && self.upper == 0
     }
 
-    /// Whether every edge is there an even number of times. If it says no, that is certain.
+    /// Returns `true` if every edge occurs an even number of times. `false` is certain.
     pub fn are_closed(&self) -> bool {
         self.parity == [0; 3]
     }
 
-    /// Whether every triangle may be there as often in both directions: it says yes without reason once in 2³² meshes.
-    /// If it says no, that is certain.
+    /// Returns `true` if every triangle may occur equally often in both directions. `true` is wrong once in
+    /// 2³² meshes; `false` is certain.
     pub fn may_be_two_sided(&self) -> bool {
         self.triangles == 0
     }
 }
 
-/// The hashes of a vertex of each triangle.
+/// Hashes of one vertex of each triangle.
 type VertexHashes<S> = [u32x16<S>; 3];
 
-/// Shifts, one after the other.
+/// Shifts of the mixing steps.
 const SHIFTS: [u32; STEPS] = [16, 15, 13, 14, 16, 15, 13, 16, 14];
 
-/// Steps of mixing: three for each of three words.
+/// Number of mixing steps: three for each of three words.
 const STEPS: usize = 9;
 
-/// Random numbers that the hashes of vertices depend on. Sums can be added up if their keys are the same.
+/// Random numbers that determine the hashes of vertices. Sums can be added if their keys are equal.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeKeys {
-    /// Added to the bits of x, y and z.
+    /// Offsets added to the bits of x, y and z.
     offsets: [u32; 3],
-    /// Odd factors, one after the other.
+    /// Odd factors of the mixing steps.
     factors: [u32; STEPS],
 }
 
 impl EdgeKeys {
-    /// The keys of so many random bits.
+    /// Creates keys from random bits.
     pub fn new(random: [u64; 6]) -> Self {
-        let half = |n: usize| (random[n / 2] >> (n % 2 * 32)) as u32;
         Self {
-            offsets: std::array::from_fn(half),
-            factors: std::array::from_fn(|n| half(n + 3) | 1),
+            offsets: std::array::from_fn(|n| half(&random, n)),
+            factors: std::array::from_fn(|n| half(&random, n + 3) | 1),
         }
     }
 }
 
-/// The keys in all lanes: offsets, and factors behind them.
+/// Returns the lower or the upper half of a word, number `n` in all.
+fn half(words: &[u64; 6], n: usize) -> u32 {
+    (words[n / 2] >> (n % 2 * 32)) as u32
+}
+
+/// Keys in all lanes: the offsets, then the factors.
 type KeyLanes<S> = [u32x16<S>; 3 + STEPS];
 
-/// Triangles whose sums of upper bits surely stay within 32 bits.
+/// Number of triangles whose sums of upper bits surely stay within 32 bits.
 const TOGETHER: usize = LANES << 12;
 
-/// Added to a determinant so that it is above zero.
+/// Offset that makes a determinant positive.
 const HALF: i64 = 1 << 31;
 
 #[inline(always)]
@@ -145,7 +154,7 @@ fn add_triangles<S: Simd>(
     let mut both = zero;
     let mut six_volumes = sums.six_volumes;
     let mut extents = sums.extents;
-    // A point has neither edges nor sides.
+    // Padding: a point has neither edges nor sides.
     let mut last = [[[0.0; 3]; 3]; LANES];
     for first in (0..triangles.len()).step_by(LANES) {
         let count = LANES.min(triangles.len() - first);
@@ -180,7 +189,7 @@ fn add_triangles<S: Simd>(
     }
 }
 
-/// The hashes of the first, second or third corners.
+/// Returns the hashes of the first, second or third corners.
 #[inline(always)]
 fn hashes<S: Simd>(
     simd: S,
@@ -195,7 +204,7 @@ fn hashes<S: Simd>(
         let bits: u32x16<S> = (vertices[axis][corner] + zero).bitcast();
         words[axis] = bits + keys[axis];
     }
-    // What the shift brings down from above, the product brings up; each word goes into the next.
+    // The shift moves upper bits down and the product moves lower bits up. Each word is mixed into the next.
     for n in 0..STEPS {
         let word = words[n % 3] + words[(n + 2) % 3];
         words[n % 3] = (word ^ (word >> SHIFTS[n])) * keys[3 + n];
@@ -206,7 +215,8 @@ fn hashes<S: Simd>(
     words
 }
 
-/// Adds what the edges of sixteen triangles count, and the triangles, by the hashes of their corners.
+/// Adds the contributions of the edges of sixteen triangles, and of the triangles, by the hashes of their
+/// corners.
 #[inline(always)]
 fn add_edges<S: Simd>(
     simd: S,
@@ -222,25 +232,25 @@ fn add_edges<S: Simd>(
         let [p11, p12, p21, p22] = [a1 * b1, a1 * b2, a2 * b1, a2 * b2];
         sides[n] = p12 - p21;
         directed[n] += sides[n];
-        // The last is (a2 − a1) (b2 − b1).
+        // Difference of the third corner: (a2 − a1) (b2 − b1).
         parity[n] ^= p11 ^ p22 ^ ((p11 + p22) - (p12 + p21));
     }
-    // The same however corners are rotated, and the opposite the other way round.
+    // Rotating the corners does not change this product. Reversing them negates it.
     *triangles += sides[0] * (u[2] + v[2] + w[2]);
 }
 
-/// Adds what the edges of sixteen triangles count by the upper bits of hashes: the lower and the upper 16 bits, with
-/// [`HALF`] more each time.
+/// Adds the contributions of the edges of sixteen triangles by the upper bits of hashes, split into the lower
+/// and the upper 16 bits. Each contribution is increased by [`HALF`].
 #[inline(always)]
 fn add_upper<S: Simd>(simd: S, corners: &[VertexHashes<S>; 3], upper: &mut [u32x16<S>; 2]) {
-    // Of numbers of 15 bits a determinant is below 2³¹, whatever its sign.
+    // The absolute value of a determinant of numbers of 15 bits is below 2³¹.
     let [[a, b], [c, d], [e, f]] = corners.map(|hashes| [hashes[0] >> 17, hashes[1] >> 17]);
     let determinant = (c - a) * (f - b) - (e - a) * (d - b) + u32x16::splat(simd, HALF as u32);
     upper[0] += determinant & u32x16::splat(simd, 0xffff);
     upper[1] += determinant >> 16;
 }
 
-/// Six times the signed volumes between triangles and a point.
+/// Returns six times the signed volumes between triangles and a point.
 #[inline(always)]
 fn volumes<S: Simd>(simd: S, vertices: &Vertices<S>, from: &[f64; 3]) -> [f64; LANES] {
     let mut corners = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
@@ -263,7 +273,7 @@ fn volumes<S: Simd>(simd: S, vertices: &Vertices<S>, from: &[f64; 3]) -> [f64; L
     found
 }
 
-/// The extents of triangles along an axis.
+/// Returns the extents of triangles along an axis.
 #[inline(always)]
 fn extent<S: Simd>([p, q, r]: &[f32x16<S>; 3]) -> [f64; LANES] {
     let low = p.min(*q).min(*r).widen();
@@ -279,7 +289,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Triangles between a few vertices, so that edges and triangles repeat, in both directions.
+    /// Triangles between a few vertices, so that edges and triangles repeat in both directions.
     fn soup(count: usize, values: u64, seed: u64) -> Vec<Triangle> {
         let mut random = Random::new(seed);
         let mut coordinate = || random.below(values) as f32 - 2.0;
@@ -292,7 +302,7 @@ mod tests {
         EdgeSums::of(level, triangles, &[0.5, -0.25, 0.0], &keys(0))
     }
 
-    /// Keys that a number decides.
+    /// Keys derived from a seed.
     fn keys(seed: u64) -> EdgeKeys {
         let mut random = Random::new(seed);
         EdgeKeys::new(std::array::from_fn(|_| random.next()))
@@ -364,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_in_both_directions_leave_nothing() {
+    fn triangles_in_both_directions_cancel() {
         let triangles = soup(300, 5, 4);
         let back = triangles.iter().map(|[a, b, c]| [*b, *a, *c]);
         let all: Vec<_> = triangles.iter().copied().chain(back).collect();
@@ -375,8 +385,9 @@ mod tests {
     }
 
     #[test]
-    fn one_edge_that_is_not_cancelled_shows_wherever_vertices_lie() {
-        // Vertices on lattices, of which few bits differ, and near each other: the sums of single triangles.
+    fn one_uncancelled_edge_is_found_for_any_vertices() {
+        // Sums of single triangles, with vertices on lattices, which differ in few bits, and vertices near
+        // each other.
         let mut seen = std::collections::HashSet::new();
         let steps = [1.0, 0.5, 1024.0, 1e-6, 1e30, f32::from_bits(1)];
         let mut count = 0;
@@ -393,18 +404,18 @@ mod tests {
                 count += 3;
             }
         }
-        // No two of them count the same.
+        // No two sums are equal.
         assert_eq!(seen.len(), count);
     }
 
-    /// The vertex whose hashes under some keys are these, if it has finite coordinates.
+    /// Returns the vertex with these hashes under some keys, if its coordinates are finite.
     fn vertex_of(hashes: [u32; 3], keys: &EdgeKeys) -> Option<[f32; 3]> {
         let unshift =
             |word: u32, shift: u32| (0..32 / shift).fold(word, |found, _| word ^ (found >> shift));
         let mut words = hashes.map(|word| unshift(word, 16));
         for n in (0..STEPS).rev() {
             let factor = keys.factors[n];
-            // The inverse modulo 2³², by Newton's iteration.
+            // Inverse modulo 2³² by Newton's iteration.
             let inverse = (0..5).fold(factor, |x, _| {
                 x.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(x)))
             });
@@ -420,11 +431,11 @@ mod tests {
     }
 
     #[test]
-    fn triangles_made_for_some_keys_show_under_others() {
+    fn triangles_made_for_known_keys_are_found_with_other_keys() {
         let mut made = 0;
         for seed in 0..8 {
             let known = keys(seed);
-            // Hashes on a line, so that no difference of corners counts.
+            // Hashes on a line: all differences of corners cancel.
             let on_a_line =
                 |n: u32| [n + 1, n + 2, n + 3].map(|k| [k << 17 | 5, k << 17 | 3, 7 * k]);
             let triangle = (0..8192).find_map(|n| {

@@ -1,4 +1,4 @@
-//! A triangle in exact integers, made only when a kernel is not sure.
+//! Triangle in exact integers, created only when a kernel is not sure.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -10,10 +10,11 @@ use crate::geom::{Rational, Triangle};
 
 use super::lattice::KernelLattice;
 
-/// Integers below 2^40 keep every product of three of them, and sums of those, within 127 bits.
+/// Bound of the integers in 128-bit arithmetic. Below it every product of three numbers, and sums of such
+/// products, stay within 127 bits.
 const NARROW: u128 = 1 << 40;
 
-/// A triangle relative to a base cell, exactly, made on first use.
+/// Triangle relative to a base cell, made exact on first use.
 pub struct LazyExact<'a> {
     frame: &'a KernelLattice,
     triangle: &'a Triangle,
@@ -27,7 +28,7 @@ enum Exact {
 }
 
 impl<'a> LazyExact<'a> {
-    /// The triangle with walls counted from cell `base`.
+    /// Creates the triangle with walls counted from cell `base`.
     pub fn new(frame: &'a KernelLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
         Self {
             frame,
@@ -48,7 +49,7 @@ impl<'a> LazyExact<'a> {
             .get_or_insert_with(|| Exact::of(frame, triangle, *base))
     }
 
-    /// Where a vertex lies along an axis.
+    /// Returns the position of a vertex along an axis.
     pub fn vertex(&mut self, vertex: usize, axis: usize) -> Floor {
         match self.get() {
             Exact::Narrow(exact, _) => exact.vertices[vertex][axis].floor_div(&exact.unit[axis]),
@@ -56,7 +57,7 @@ impl<'a> LazyExact<'a> {
         }
     }
 
-    /// Where the edge between two vertices crosses a wall of axis `t`, along axis `s`.
+    /// Returns the position along axis `s` at which the edge between two vertices crosses a wall of axis `t`.
     pub fn edge_crossing(&mut self, edge: [usize; 2], axes: [usize; 2], wall: i64) -> Floor {
         match self.get() {
             Exact::Narrow(exact, _) => exact.edge_crossing(edge, axes, wall),
@@ -64,8 +65,8 @@ impl<'a> LazyExact<'a> {
         }
     }
 
-    /// Where the plane of the triangle meets the lattice line at walls `y` and `z`, along x. The
-    /// x component of the normal must not be zero.
+    /// Returns the position along x at which the plane of the triangle meets the lattice line at walls `y`
+    /// and `z`. The x component of the normal must not be zero.
     pub fn plane_crossing(&mut self, y: i64, z: i64) -> Floor {
         match self.get() {
             Exact::Narrow(exact, normal) => exact.plane_crossing(normal, y, z),
@@ -73,7 +74,7 @@ impl<'a> LazyExact<'a> {
         }
     }
 
-    /// The signs of the components of the normal.
+    /// Returns the signs of the components of the normal.
     pub fn normal_signs(&mut self) -> [i8; 3] {
         match self.get() {
             Exact::Narrow(_, normal) => normal.each_ref().map(Wide::sign),
@@ -81,9 +82,6 @@ impl<'a> LazyExact<'a> {
         }
     }
 }
-
-/// Why an exact decision in integers of any size is always there.
-const ANY_SIZE: &str = "integers of any size reach any point";
 
 impl Exact {
     fn of(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
@@ -100,24 +98,26 @@ impl Exact {
         Self::Wide(exact, normal)
     }
 
-    /// On which side of the triangle the point below walls `point` by (ε, ε², ε³) is: greater where the
-    /// normal points away from it. `None` if the point is too far for 128 bits.
+    /// Returns the side of the triangle for the crossing of walls `point`, displaced downwards by (ε, ε²,
+    /// ε³): `Greater` if the normal points away from it. `None` if the point is too far away for 128 bits.
     fn side(&self, point: [i64; 3]) -> Option<Ordering> {
         match self {
             Self::Narrow(exact, normal) => {
-                let near = |axis: usize| {
-                    let along = i128::from(point[axis]).checked_mul(exact.unit[axis]);
-                    along.is_some_and(|along| along.unsigned_abs() < NARROW)
-                };
-                (0..3).all(near).then(|| exact.side(normal, point))
+                for axis in 0..3 {
+                    let along = i128::from(point[axis]).checked_mul(exact.unit[axis])?;
+                    if along.unsigned_abs() >= NARROW {
+                        return None;
+                    }
+                }
+                Some(exact.side(normal, point))
             }
             Self::Wide(exact, normal) => Some(exact.side(normal, point)),
         }
     }
 }
 
-/// On which side of triangles the displaced centres of cells are: each triangle is made exact once, which
-/// takes longer than an answer.
+/// Sides of triangles for the displaced centres of cells. Each triangle is made exact once, which takes
+/// longer than one decision.
 pub struct Sides<'a> {
     frame: &'a KernelLattice,
     triangles: &'a [Triangle],
@@ -125,7 +125,7 @@ pub struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// The sides of triangles in a frame of centres.
+    /// Creates the sides of triangles in a frame of centres.
     pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
         Self {
             frame,
@@ -134,22 +134,22 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// On which side of triangle `n` the centre of a cell is, exactly: greater where the normal points away
-    /// from it. Equal only for triangles without area.
+    /// Returns the side of triangle `n` on which the centre of a cell lies, exactly: `Greater` if the normal
+    /// points away from it. `Equal` only for triangles without area.
     pub fn of(&self, n: usize, cell: [usize; 3]) -> Ordering {
         let triangle = &self.triangles[n];
         let point = cell.map(|n| n as i64);
         let exact = self.made[n].get_or_init(|| Box::new(Exact::of(self.frame, triangle, [0; 3])));
-        let wide = || {
-            Exact::wide(self.frame, triangle, [0; 3])
-                .side(point)
-                .expect(ANY_SIZE)
-        };
-        exact.side(point).unwrap_or_else(wide)
+        if let Some(side) = exact.side(point) {
+            return side;
+        }
+        Exact::wide(self.frame, triangle, [0; 3])
+            .side(point)
+            .expect("integers of any size reach any point")
     }
 }
 
-/// In 128 bits, if the coordinates are short enough for every product to fit.
+/// Returns the triangle in 128-bit integers, if its coordinates are short enough for every product to fit.
 fn narrow(
     frame: &KernelLattice,
     triangle: &Triangle,
@@ -164,7 +164,7 @@ fn narrow(
             vertex[axis] = value.checked_sub(corner)?;
         }
         unit[axis] = scaled.unit;
-        // The walls in question reach no farther than a cell beyond the triangle.
+        // No wall that is compared lies farther than a cell beyond the triangle.
         let largest = vertices.iter().map(|v| v[axis].unsigned_abs()).max()?;
         if largest + 2 * unit[axis].unsigned_abs() >= NARROW {
             return None;
@@ -173,7 +173,7 @@ fn narrow(
     Some(ExactTriangle { vertices, unit })
 }
 
-/// In integers of any size.
+/// Returns the triangle in integers of any size.
 fn wide(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> ExactTriangle<IBig> {
     let index = |axis: usize, v: f32| frame.axes[axis].map.index(v) - Rational::from(base[axis]);
     ExactTriangle::new(&triangle.map(|v| std::array::from_fn(|a| index(a, v[a]))))

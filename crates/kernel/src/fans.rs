@@ -1,5 +1,5 @@
-//! A fan of triangles seen from a ball, lanes across its triangles: how often it winds around the middle, the slopes of
-//! that, and bounds of what is left out. Mathematics: `docs/winding.md`, sections 6 and 7.
+//! Fan of triangles seen from a ball, with lanes across its triangles: its winding around the centre, the
+//! derivatives of the winding, and bounds of the remainder. Mathematics: `docs/winding.md`, sections 6 and 7.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -9,61 +9,68 @@ use super::angles::{FACTORS, Turning, TurningLanes};
 use super::lattice::U;
 use super::levels::{Aligned, Level, on_level};
 
-/// Triangles that are looked at together.
+/// Number of triangles processed together.
 const LANES: usize = 8;
 
-/// The triangles of a fan, coordinate by coordinate: from each first corner, over the second, to the apex. The first two
-/// make an edge of its loop.
+/// Triangles of a fan, coordinate by coordinate: from each first corner over the second to the apex. The
+/// first two corners are an edge of the loop of the fan.
 #[derive(Debug, Clone)]
 pub struct FanLanes {
-    /// The nine coordinates of eight triangles. The last are filled up with the last triangle.
+    /// Nine coordinates of eight triangles. The last group is padded with the last triangle.
     groups: Vec<Aligned<[[f64; LANES]; 9]>>,
-    /// One for a triangle, zero for one that fills up.
+    /// One for a triangle, zero for padding.
     weights: Vec<Aligned<[f64; LANES]>>,
 }
 
-/// A fan seen from the middle of a ball.
+/// Fan seen from the centre of a ball.
 #[derive(Debug, Clone, Copy)]
 pub struct FanSeen {
-    /// How often it winds around the middle.
+    /// Winding around the centre.
     pub turning: Turning,
-    /// How far off that may be, before the roundings of products and the arctangent.
+    /// Error bound of the winding, without the roundings of products and of the arctangent.
     pub error: f64,
-    /// How far the angles of the triangles, one by one, may be off in the ball, before roundings of arctangents.
+    /// Error bound of the triangles' angles, summed one by one, within the ball, without the roundings of
+    /// arctangents.
     pub direct: f64,
-    /// The integral of 1/dist⁴ over the edges of the loop, less the shorter that they become in the ball.
+    /// Bound of the integral of 1/dist⁴ over the edges of the loop. Each edge is divided by the factor by
+    /// which its distance shrinks within the ball.
     pub by_edges: f64,
-    /// 4π times the first derivatives.
+    /// First derivatives times 4π.
     pub gradient: [f64; 3],
-    /// 4π times the second derivatives; those of pairs of axes twice, to be averaged.
+    /// Second derivatives times 4π. Each mixed derivative occurs twice, and the two must be averaged.
     pub second: [[f64; 3]; 3],
-    /// How far the nearest edge of the loop is.
+    /// Distance of the nearest edge of the loop.
     pub nearest: f64,
-    /// How far the farthest corner is.
+    /// Distance of the farthest corner.
     pub farthest: f64,
 }
 
 impl FanLanes {
-    /// Of these triangles.
+    /// Creates the fan of these triangles.
     pub fn new(triangles: &[[[f64; 3]; 3]]) -> Self {
-        let group = |some: &[[[f64; 3]; 3]]| {
-            let of = |n: usize| some[n.min(some.len() - 1)].as_flattened();
-            Aligned(std::array::from_fn(|row| {
-                std::array::from_fn(|n| of(n)[row])
-            }))
-        };
-        let weight = |some: &[[[f64; 3]; 3]]| {
-            Aligned(std::array::from_fn(|n| f64::from(u8::from(n < some.len()))))
-        };
-        let chunks = triangles.chunks(LANES);
-        Self {
-            groups: chunks.clone().map(group).collect(),
-            weights: chunks.map(weight).collect(),
+        let mut groups = vec![];
+        let mut weights = vec![];
+        for chunk in triangles.chunks(LANES) {
+            let mut group = [[0.0; LANES]; 9];
+            let mut weight = [0.0; LANES];
+            for lane in 0..LANES {
+                let corners = chunk[lane.min(chunk.len() - 1)].as_flattened();
+                for row in 0..9 {
+                    group[row][lane] = corners[row];
+                }
+                if lane < chunk.len() {
+                    weight[lane] = 1.0;
+                }
+            }
+            groups.push(Aligned(group));
+            weights.push(Aligned(weight));
         }
+        Self { groups, weights }
     }
 
-    /// The fan seen from a ball, whose corners may be off by `slack` along each axis: if its loop is far enough for a
-    /// polynomial, and the ball does not meet it. Triangles from `first` on are looked at first.
+    /// Returns the fan as seen from a ball. The corners may have an error of `slack` along each axis. `None`
+    /// if the loop is too close for a polynomial or the ball meets the fan. Triangles from `first` on are
+    /// processed first.
     pub fn seen(
         &self,
         level: Level,
@@ -95,7 +102,8 @@ fn minus<S: Simd>(a: [f64x8<S>; 3], b: [f64x8<S>; 3]) -> [f64x8<S>; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// How far an edge of a length is, a little less for rounding; not a number if it has no length.
+/// Returns the distance of an edge with this length, reduced slightly for rounding. NaN if the length is
+/// zero.
 #[inline(always)]
 fn distance<S: Simd>(
     simd: S,
@@ -107,7 +115,7 @@ fn distance<S: Simd>(
     let splat = |x: f64| f64x8::splat(simd, x);
     let zero = splat(0.0);
     let along = (zero - dot(from, side)) / (length * length);
-    // Comparisons keep what is not a number.
+    // These comparisons keep NaN.
     let along = along.simd_lt(zero).select(zero, along);
     let along = along.simd_gt(splat(1.0)).select(splat(1.0), along);
     let nearest = [
@@ -119,7 +127,7 @@ fn distance<S: Simd>(
     far * splat(1.0 - 2f64.powi(-40))
 }
 
-/// The lesser, the first if the second is not a number.
+/// Returns the lesser number, or the first if the second is NaN.
 #[inline(always)]
 fn lesser<S: Simd>(a: f64x8<S>, b: f64x8<S>) -> f64x8<S> {
     b.simd_lt(a).select(b, a)
@@ -166,7 +174,7 @@ fn seen<S: Simd>(
         let to_rim = lesser(to_spokes, to_edge);
         let to_rim = to_rim.simd_lt(zero).select(zero, to_rim);
         let far = of_a.max(of_b).max(of_c);
-        // The triangle itself: its plane where the middle is above its face.
+        // The triangle itself: the distance to its plane if the centre projects onto its face.
         let normal = cross(sides[0], minus(c, a));
         let v = cross(a, b);
         let is_above = dot(v, normal).simd_ge(zero)
@@ -174,7 +182,7 @@ fn seen<S: Simd>(
             & dot(cross(c, a), normal).simd_ge(zero);
         let height = dot(a, normal).abs() / dot(normal, normal).sqrt();
         let to_face = is_above.select(lesser(to_rim, height), to_rim);
-        // The angle.
+        // Angle.
         let both = of_a * of_b;
         let size = both * of_c;
         let across = dot(c, v);
@@ -199,25 +207,25 @@ fn seen<S: Simd>(
             turning.rescale(simd);
         }
         error += weight * (splat(0.17) * (off / radius));
-        // What is left out.
+        // Remainder.
         let widest = lesser(splat(FRAC_PI_2), lengths[0] / to_edge);
         let edge = widest / (to_edge * to_edge * to_edge) / (one - splat(reach) / to_edge);
         by_edges += weight * edge;
-        // A point of the ball is no nearer to its edges than to the triangle.
+        // A point of the ball is at least as far from the triangle's edges as from the triangle.
         let rest = to_face - splat(reach);
         let wide = (far + splat(reach)) / rest;
         let off = splat(0.05) * (splat(64.0 * U) + splat(23.0 * slack) / rest) * wide * wide * wide;
         direct += weight * lesser(splat(0.25), off);
         nearest = lesser(nearest, to_edge);
         farthest = farthest.max(far);
-        // The field of a current along the edge of the loop (Biot and Savart), and how it changes as the middle moves.
+        // Field of a current along the edge of the loop (Biot and Savart), and its derivatives.
         let round = both + dot(a, b);
         let bottom = both * round;
         let f = weight * ((of_a + of_b) / bottom);
         let per_bottom = weight / bottom;
         let [per_a, per_b] = [one / of_a, one / of_b];
         let edge = [zero - sides[0][0], zero - sides[0][1], zero - sides[0][2]];
-        // A loop, as a closure would be compiled without the instructions of the level.
+        // A loop, because a closure would be compiled without the instructions of the level.
         let mut of_f = [zero; 3];
         for i in 0..3 {
             let [to_a, to_b] = [a[i] * per_a, b[i] * per_b];

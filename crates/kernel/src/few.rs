@@ -1,7 +1,7 @@
-//! Triangles whose bounds span a few cells wait here until they fill the lanes of a vector.
+//! Queue of triangles whose bounds span a few cells. They wait until they fill the lanes of a vector.
 //!
-//! Then all of them are tested at once (`kernel/lanes.rs`). Those the test is unsure of go to the
-//! kernels that look closer.
+//! Then all of them are tested at once (`lanes.rs`). Triangles for which the test is unsure go to more
+//! precise kernels.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -15,14 +15,14 @@ use super::levels::LANES;
 use super::marks;
 use super::queue::{Queue, Unsure};
 
-/// Triangles of at most `N` cells an axis, waiting for their lanes to fill.
+/// Triangles of at most `N` cells per axis, waiting for their lanes to fill.
 pub struct Few<const N: usize> {
     queue: Queue<ROWS>,
     test: BoxTest<N>,
 }
 
 impl<const N: usize> Few<N> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(frame: &KernelLattice) -> Self {
         Self {
             queue: Queue::new(),
@@ -30,8 +30,7 @@ impl<const N: usize> Few<N> {
         }
     }
 
-    /// Adds the lanes of `mask`; lane `l` is triangle `ids[l]`. Tests sixteen of those that wait, if
-    /// there are as many.
+    /// Adds the lanes of `mask`. Lane `l` is triangle `ids[l]`. Tests sixteen triangles if that many wait.
     #[inline(always)]
     pub fn push<S: Simd>(
         &mut self,
@@ -69,17 +68,17 @@ impl<const N: usize> Few<N> {
         }
     }
 
-    /// Tests all that wait.
+    /// Tests all waiting triangles.
     pub fn flush<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
         while !self.queue.is_empty() {
             self.test(simd, bricks, unsure);
         }
     }
 
-    /// Tests the first sixteen triangles that wait, or what is left of them, and writes their cells;
-    /// the unsure ones are added to `unsure`.
+    /// Tests the next sixteen waiting triangles, or fewer at the end, and writes their cells. Unsure
+    /// triangles are added to `unsure`.
     fn test<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
-        // Not inlined: the test is long, and there are many places that end in it.
+        // Not inlined: the test is long and is called in many places.
         simd.vectorize(
             #[inline(always)]
             || self.test_with(simd, bricks, unsure),
@@ -136,13 +135,13 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// Blocks of `N` cells an axis, one a lane.
+/// Blocks of `N` cells per axis, one per lane.
 struct Blocks<const N: usize, S: Simd> {
-    /// Their lowest cells.
+    /// Lowest cells of the blocks.
     base: [u32x16<S>; 3],
-    /// Cell `[i, j, k]` is bit `i + N (j + N k)` of two words.
+    /// Cells of the blocks. Cell `[i, j, k]` is bit `i + N (j + N k)` of two words.
     cells: [u32x16<S>; 2],
-    /// Which of them are there.
+    /// Lanes that hold a block.
     lanes: mask32x16<S>,
 }
 

@@ -1,10 +1,10 @@
-//! Triangles in axis-parallel planes, as CAD parts and block models are made of: a decision in two dimensions.
+//! Triangles in axis-parallel planes, common in CAD parts and block models, decided in two dimensions.
 //!
-//! Where spacings are powers of two and walls are floats, coordinates that are multiples of an eighth of a cell are exact
-//! in index space as floats, and so are the edge functions of sixteen triangles of up to sixteen cells an axis: no bound
-//! is needed, and ties are decided by a bias below half the step of values, as in `kernel/lanes.rs`. Bounds of one
-//! cell along an axis leave one projection to decide, and what cells a row of it has is a word. Other triangles are
-//! left to the kernels that look closer.
+//! If spacings are powers of two and walls are floats, coordinates that are multiples of an eighth of a cell
+//! are exact in index space as floats. The edge functions of sixteen triangles of up to sixteen cells per
+//! axis are then exact as well. No error bound is needed, and ties are decided by a bias below half the step
+//! of values, as in `lanes.rs`. Bounds of one cell along an axis leave one projection to decide, and the
+//! cells of one row are a word. Other triangles are left to more precise kernels.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -16,30 +16,30 @@ use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::LANES;
 use super::marks;
 
-/// Coordinates are multiples of a cell by this.
-const GRAIN: f32 = 8.0;
+/// Coordinates are multiples of a cell divided by this number.
+const GRAINS: f32 = 8.0;
 
-/// Walls and coordinates in grains: their sums are whole floats.
+/// Maximum size of walls and coordinates in grains, so that their sums are whole floats.
 const MOST_GRAINS: f64 = (1 << 22) as f64;
 
-/// Where no cell is.
+/// Cell number that does not occur.
 const NOWHERE: f32 = -1.0;
 
-/// Less than half of what edge functions are multiples of, which is one by the square of [`GRAIN`].
+/// Less than half the step of edge functions, which is one divided by the square of [`GRAINS`].
 const BIAS: f32 = 1.0 / 256.0;
 
-/// The lattice in floats that are exact.
+/// Lattice in exact floats.
 pub struct Flat {
     axes: [ExactAxis; 3],
     ties: Ties,
-    /// How many batches to leave alone, as the last one held too few.
+    /// Number of batches to skip, because the last one contained too few flat triangles.
     rest: u32,
 }
 
-/// An axis whose walls are floats.
+/// Axis whose walls are floats.
 struct ExactAxis {
     origin: f32,
-    /// Cells per unit of world space, and units per cell: powers of two.
+    /// Cells per unit of world space, and units per cell, both powers of two.
     scale: f32,
     spacing: f32,
     cells: f32,
@@ -54,11 +54,14 @@ impl ExactAxis {
             && f64::from(scale) == axis.scale
             && (1e-30..1e30).contains(&scale)
             && axis.dyadic;
-        let grains = axis.origin[0] * axis.scale * f64::from(GRAIN);
+        let grains = axis.origin[0] * axis.scale * f64::from(GRAINS);
         let short = grains.fract() == 0.0
             && grains.abs() < MOST_GRAINS
-            && axis.cells as f64 * f64::from(GRAIN) < MOST_GRAINS;
-        (exact && short).then_some(Self {
+            && axis.cells as f64 * f64::from(GRAINS) < MOST_GRAINS;
+        if !(exact && short) {
+            return None;
+        }
+        Some(Self {
             origin,
             scale,
             spacing: scale.recip(),
@@ -71,30 +74,31 @@ impl ExactAxis {
 /// Sixteen triangles in index space.
 struct FlatTriangles<S: Simd> {
     u: Vertices<S>,
-    /// The lowest cell of their bounds per axis, and the highest relative to it.
+    /// Lowest cell of the bounds per axis, and the highest relative to it.
     low: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
-    /// The triangles whose coordinates are equal along each axis.
+    /// Triangles whose coordinates are equal, for each axis.
     level: [mask32x16<S>; 3],
-    /// The triangles that are exact, within the layers and the grid.
+    /// Triangles that are exact and within the layers and the grid.
     fit: mask32x16<S>,
 }
 
 /// Sixteen triangles in the plane of two axes, relative to their lowest cells.
 struct FlatEdges<S: Simd> {
-    /// The highest cells along both.
+    /// Highest cells along both axes.
     span: [f32x16<S>; 2],
-    /// The last cells of the lattice along both, where their last wall is displaced outwards.
+    /// Last cells of the lattice along both axes, if the last wall is displaced outwards.
     last: [f32x16<S>; 2],
-    /// Edge functions at cell (0, 0), and what they grow by from cell to cell along both axes.
+    /// Edge functions at cell (0, 0), and their steps from cell to cell along both axes.
     start: [f32x16<S>; 3],
     step: [[f32x16<S>; 3]; 2],
-    /// The triangles that have an area.
+    /// Triangles that have an area.
     fit: mask32x16<S>,
 }
 
 impl<S: Simd> FlatEdges<S> {
-    /// In the last cells along the axis that decides a tie, touching counts on either side.
+    /// Moves the tie bias so that touching counts on either side in the last cells along the axis that
+    /// decides a tie.
     #[inline(always)]
     fn displace(&self, simd: S, [cell, row]: [usize; 2], values: &mut [f32x16<S>; 3]) {
         let zero = f32x16::splat(simd, 0.0);
@@ -111,18 +115,22 @@ impl<S: Simd> FlatEdges<S> {
 }
 
 impl Flat {
-    /// The lattice of `frame`; `None` where floats are not exact. Under ties both a face on a wall is in two layers.
+    /// Creates the lattice of `frame` in floats. `None` if floats are not exact, and under ties both, because
+    /// a face on a wall then occupies two layers.
     pub fn new(frame: &KernelLattice) -> Option<Self> {
         let [x, y, z] = &frame.axes;
         let axes = [ExactAxis::new(x)?, ExactAxis::new(y)?, ExactAxis::new(z)?];
-        (frame.ties != Ties::Both).then_some(Self {
+        if frame.ties == Ties::Both {
+            return None;
+        }
+        Some(Self {
             axes,
             ties: frame.ties,
             rest: 0,
         })
     }
 
-    /// Marks the cells of those that are flat and exact, and answers which others of `valid` are left.
+    /// Marks the cells of the flat and exact triangles, and returns the remaining triangles of `valid`.
     #[inline(always)]
     pub fn take<S: Simd>(
         &mut self,
@@ -139,7 +147,7 @@ impl Flat {
             #[inline(always)]
             || self.take_lanes(simd, vertices, valid, bricks),
         );
-        // Meshes are of one kind for long: look again later.
+        // Neighbouring batches are mostly of one kind. Try again later.
         self.rest = if left.count_ones() > 13 { 15 } else { 0 };
         left
     }
@@ -161,7 +169,7 @@ impl Flat {
         }
         let found = self.project(simd, &placed);
         let none = f32x16::splat(simd, 0.0);
-        // Open boxes: a face on a wall, or an edge of one between them, has no cell.
+        // Open boxes: a triangle in a wall touches no cell. Its span is negative.
         let empty = flat & (placed.span[0].min(placed.span[1]).min(placed.span[2])).simd_lt(none);
         let sixteen = f32x16::splat(simd, LANES as f32);
         let taken = flat & found.fit & found.span[0].max(found.span[1]).simd_lt(sixteen) & !empty;
@@ -183,7 +191,7 @@ impl Flat {
             fit: !no,
         };
         let ranges = bricks.ranges();
-        // Loops, not closures: only what is inlined here is compiled for the level.
+        // Loops instead of closures: only inlined code is compiled for the level.
         for axis in 0..3 {
             let ExactAxis {
                 origin,
@@ -195,8 +203,8 @@ impl Flat {
             for v in 0..3 {
                 let x = vertices[axis][v];
                 let u = (x - origin) * scale;
-                let grains = u * GRAIN;
-                // What is whole in grains has been rounded nowhere if it is where it came from.
+                let grains = u * GRAINS;
+                // A whole number of grains has not been rounded if it maps back to its origin.
                 placed.fit &=
                     grains.simd_eq(grains.round_ties_even()) & (u * spacing + origin).simd_eq(x);
                 placed.u[axis][v] = u;
@@ -208,7 +216,7 @@ impl Flat {
             let mut low = least.floor();
             let mut high = most.floor();
             match self.ties {
-                // What lies on the last wall of a closed axis belongs to the last layer.
+                // A coordinate on the last wall of a closed axis belongs to the last layer.
                 Ties::Up if closed => {
                     low = least.simd_eq(end).select(end - 1.0, low);
                     high = most.simd_eq(end).select(end - 1.0, high);
@@ -225,7 +233,7 @@ impl Flat {
         placed
     }
 
-    /// The projections along the axis that the bounds are one cell along.
+    /// Projects triangles along the axis along which their bounds are one cell.
     #[inline(always)]
     fn project<S: Simd>(&self, simd: S, placed: &FlatTriangles<S>) -> FlatEdges<S> {
         let zero = f32x16::splat(simd, 0.0);
@@ -273,7 +281,7 @@ impl Flat {
             let b = ds[e] * turn;
             let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
             let bias = match self.ties {
-                // The first component that is not zero: see `tie_bias` in `kernel/lanes.rs`.
+                // First non-zero component: see `tie_bias` in `lanes.rs`.
                 Ties::Up => a
                     .simd_eq(zero)
                     .select(b, a)
@@ -286,7 +294,7 @@ impl Flat {
         found
     }
 
-    /// Marks the cells of those that are `taken`, row by row.
+    /// Marks the cells of the triangles in `taken`, row by row.
     #[inline(always)]
     fn mark<S: Simd>(
         &self,

@@ -1,4 +1,4 @@
-//! Sixteen triangles as vectors, one a coordinate.
+//! Sixteen triangles as vectors, one per coordinate.
 
 use fearless_simd::{Simd, f32x4, f32x16, prelude::*};
 
@@ -6,16 +6,17 @@ use crate::geom::Triangle;
 
 use super::levels::{LANES, is_avx512};
 
-/// Sixteen triangles, `[axis][vertex]`.
+/// Coordinates of sixteen triangles, `[axis][vertex]`.
 pub type Vertices<S> = [[f32x16<S>; 3]; 3];
 
-/// Floats of a triangle.
+/// Floats per triangle.
 const FLOATS: usize = 9;
 
-/// Sides of a square that is transposed at a time, where shuffles of whole vectors are several instructions.
+/// Side of the squares that are transposed on levels where shuffling a whole vector takes several
+/// instructions.
 const SQUARE: usize = 4;
 
-/// The first of some triangles in lanes; lanes beyond the last triangle repeat it.
+/// Loads the first triangles into lanes. Lanes beyond the last triangle repeat it.
 #[inline(always)]
 pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
     let last = triangles.len() - 1;
@@ -23,14 +24,14 @@ pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
     gather_by(simd, triangles, |lane| lane.min(last), are_rows_there)
 }
 
-/// Triangles of these numbers in lanes.
+/// Loads the triangles with these numbers into lanes.
 #[inline(always)]
 pub fn gather_numbers<S: Simd>(
     simd: S,
     triangles: &[Triangle],
     numbers: &[u32; LANES],
 ) -> Vertices<S> {
-    // A row of sixteen floats goes on into the next triangle.
+    // A row of sixteen floats extends into the next triangle.
     let are_rows_there = numbers.iter().all(|n| (*n as usize) + 1 < triangles.len());
     gather_by(
         simd,
@@ -40,7 +41,8 @@ pub fn gather_numbers<S: Simd>(
     )
 }
 
-/// The triangle of each lane; whether there are so many floats from its first one on as there are lanes.
+/// Loads the triangle of each lane. `are_rows_there` states that each triangle is followed by enough floats
+/// to load a full vector from its first float.
 #[inline(always)]
 fn gather_by<S: Simd>(
     simd: S,
@@ -55,7 +57,7 @@ fn gather_by<S: Simd>(
     }
 }
 
-/// Rows of sixteen floats, of which nine are a triangle, transposed by interleaving them four times.
+/// Transposes rows of sixteen floats, nine of them a triangle, by interleaving them four times.
 #[inline(always)]
 fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize) -> Vertices<S> {
     let mut rows = [f32x16::splat(simd, 0.0); LANES];
@@ -69,7 +71,7 @@ fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize)
             rows[2 * n + 1] = old[n].zip_high(old[n + LANES / 2]);
         }
     }
-    // Vertex by vertex in memory, axis by axis here.
+    // Memory is ordered by vertex, the result by axis.
     [
         [rows[0], rows[3], rows[6]],
         [rows[1], rows[4], rows[7]],
@@ -77,7 +79,7 @@ fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize)
     ]
 }
 
-/// Gathers vertices by squares of four triangles and four floats, in registers of four lanes.
+/// Gathers vertices in squares of four triangles and four floats, in registers of four lanes.
 #[inline(always)]
 fn by_squares<S: Simd>(
     simd: S,
@@ -104,7 +106,7 @@ fn by_squares<S: Simd>(
         let last = [four[0][8], four[1][8], four[2][8], four[3][8]];
         parts[8][part] = f32x4::from_slice(simd, &last);
     }
-    // Vertex by vertex in memory, axis by axis here.
+    // Memory is ordered by vertex, the result by axis.
     let mut vertices = [[f32x16::splat(simd, 0.0); 3]; 3];
     for axis in 0..3 {
         for vertex in 0..3 {

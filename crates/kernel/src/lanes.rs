@@ -1,14 +1,14 @@
-//! The 13-axis test of a few cells with lanes across triangles.
+//! The 13-axis test for a few cells, with lanes across triangles.
 //!
-//! Triangles whose bounds span at most `N` cells an axis are tested, as many at once as a register has
-//! lanes, against every cell of their bounds, in floats relative to each triangle's lowest cell. The edge and plane
-//! functions are those of Schwarz and Seidel 2010: linear in the cell, with the corner that decides
-//! hoisted. A projection is needed only where the bounds span several cells along both its axes,
-//! and the plane only where they do along all three.
+//! Triangles whose bounds span at most `N` cells per axis are tested against every cell of their bounds, as
+//! many at once as a register has lanes, in floats relative to each triangle's lowest cell. The edge and
+//! plane functions are from Schwarz and Seidel 2010: linear in the cell, with the critical corner hoisted. A
+//! projection is needed only if the bounds span several cells along both of its axes, and the plane only if
+//! they do along all three.
 //!
-//! A value within its error bound (docs/error-bounds.md) makes the triangle *unsure*. Triangles
-//! whose coordinates are exact multiples of half a cell are computed without rounding: their bound
-//! is zero, and what counts at a value of zero is added as a bias below any other value.
+//! A value within its error bound (docs/error-bounds.md) makes the triangle *unsure*. Triangles whose
+//! coordinates are exact multiples of half a cell are computed without rounding. Their bound is zero, and a
+//! bias smaller than any other value decides whether a value of zero counts.
 
 use fearless_simd::{Simd, prelude::*, u32x16};
 
@@ -20,22 +20,22 @@ use super::levels::LANES;
 /// Half a unit in the last place of 1.0 in floats.
 pub const U32: f32 = f32::EPSILON / 2.0;
 
-/// TestRows of a set of triangles: nine coordinates, then base and highest cell per axis, then
-/// `Batch::exact`.
+/// Number of rows of a set of triangles: nine coordinates, then base and highest cell per axis, then
+/// `TriangleBatch::exact`.
 pub const ROWS: usize = 16;
 
 /// Above any edge or plane function.
 const HUGE: f32 = 1e30;
 
-/// Triangles in rows; the first sixteen columns are tested.
+/// Triangles in rows. The first sixteen columns are tested.
 pub type TestRows = [[f32; 2 * LANES]; ROWS];
 
-/// The test for at most `N` cells an axis, `N` being 2, 3 or 4.
+/// Test for at most `N` cells per axis, `N` being 2, 3 or 4.
 pub struct BoxTest<const N: usize> {
     ties: Ties,
-    /// The error bound of edge functions, and of plane functions times `scale`.
+    /// Error bound of edge functions, and of plane functions times `scale`.
     bound: f32,
-    /// A power of two.
+    /// Power of two that scales plane functions.
     scale: f32,
 }
 
@@ -44,11 +44,11 @@ struct Triangles<S: Simd> {
     vertex: [[S::f32s; 3]; 3],
     edge: [[S::f32s; 3]; 3],
     normal: [S::f32s; 3],
-    /// The highest cell of the bounds per axis.
+    /// Highest cell of the bounds per axis.
     span: [S::f32s; 3],
-    /// The error bound of values: zero where they are exact.
+    /// Error bound of values, zero for exact triangles.
     bound: S::f32s,
-    /// Below half the step of exact values, and zero where they are not.
+    /// For exact triangles a number below half the step of values, otherwise zero.
     bias: S::f32s,
 }
 
@@ -63,7 +63,7 @@ impl<S: Simd> Triangles<S> {
         let mut vertex = [[zero; 3]; 3];
         let mut edge = vertex;
         let mut span = vertex[0];
-        // Loops, not closures: only what is inlined here is compiled for the level.
+        // Loops instead of closures: only inlined code is compiled for the level.
         for axis in 0..3 {
             for n in 0..3 {
                 vertex[axis][n] = S::f32s::from_slice(simd, &rows[3 * axis + n][lanes.clone()]);
@@ -91,13 +91,14 @@ impl<S: Simd> Triangles<S> {
         }
     }
 
-    /// Edge functions of the projection along `axis`: for each column of cells the least of three.
+    /// Returns the edge functions of the projection along `axis`: for each column of cells the least of
+    /// three.
     #[inline(always)]
     fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> EdgeTable<S, N> {
         let s = (axis + 1) % 3;
         let t = (axis + 2) % 3;
         let zero = S::f32s::splat(simd, 0.0);
-        // Turn the triangle so that its edges have it on their left.
+        // Orient the triangle so that it lies to the left of its edges.
         let turn = S::f32s::splat(simd, 1.0).copysign(self.normal[axis]);
         let mut table = [[S::f32s::splat(simd, HUGE); N]; N];
         for e in 0..3 {
@@ -105,7 +106,7 @@ impl<S: Simd> Triangles<S> {
             let b = self.edge[s][e] * turn;
             let start =
                 (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
-            // Of the two axes, y comes before z and x before both.
+            // Displacements along y precede displacements along z, and x precedes both.
             let (first, second) = if axis == 1 { (b, a) } else { (a, b) };
             let mut line = start + self.tie_bias(simd, first, second, ties);
             for j in 0..N {
@@ -120,9 +121,10 @@ impl<S: Simd> Triangles<S> {
         table
     }
 
-    /// The amount to add to an edge function that is zero where the edge passes through the corner that decides:
-    /// above zero if that counts as touching. Under ties up it does iff the first component that is not zero is below
-    /// zero: the corner is then on a lower wall there, which moves away from the inside.
+    /// Returns the bias of an edge function, which decides its sign if the edge passes through the critical
+    /// corner and the function is zero. A positive bias counts as touching. Under ties up the bias is
+    /// positive iff the first non-zero component is negative: the corner then lies on a lower wall along that
+    /// axis, which moves away from the inside.
     #[inline(always)]
     fn tie_bias(&self, simd: S, first: S::f32s, second: S::f32s, ties: Ties) -> S::f32s {
         let zero = S::f32s::splat(simd, 0.0);
@@ -136,7 +138,7 @@ impl<S: Simd> Triangles<S> {
         }
     }
 
-    /// Where the bounds span several cells along all of some axes.
+    /// Returns the lanes whose bounds span several cells along each of `axes`.
     #[inline(always)]
     fn wide(&self, simd: S, axes: &[usize]) -> S::mask32s {
         let mut least = self.span[axes[0]];
@@ -146,14 +148,14 @@ impl<S: Simd> Triangles<S> {
         least.simd_gt(S::f32s::splat(simd, 0.5))
     }
 
-    /// The highest cell along an axis of any triangle.
+    /// Returns the largest number of cells along an axis over all triangles.
     #[inline(always)]
     fn cells<const N: usize>(&self, axis: usize) -> usize {
         (self.span[axis].reduce_max() as usize + 1).min(N)
     }
 }
 
-/// The plane function `reach - |height|`, `height` at the centre of the lowest cell.
+/// Plane function `reach - |height|`, with `height` at the centre of the lowest cell.
 struct PlaneTest<S: Simd> {
     normal: [S::f32s; 3],
     reach: S::f32s,
@@ -173,8 +175,8 @@ impl<S: Simd> PlaneTest<S> {
         let (reach, height) = match ties {
             Ties::Both => (reach + bias, height),
             Ties::None => (reach - bias, height),
-            // Along its leading component the box moves down: the plane at the box's upper end
-            // is left, at its lower end it is reached.
+            // Along its leading component the box moves down. It leaves a plane at its upper end and reaches
+            // a plane at its lower end.
             Ties::Up => {
                 let leading = y.simd_eq(zero).select(z, y);
                 let leading = x.simd_eq(zero).select(leading, x);
@@ -192,10 +194,11 @@ impl<S: Simd> PlaneTest<S> {
 }
 
 impl<const N: usize> BoxTest<N> {
-    /// The test for the meshes of `frame`.
+    /// Creates the test for the meshes of `frame`.
     pub fn new(frame: &KernelLattice) -> Self {
         let n = N as f32;
-        // A local coordinate within 0..=N rounds by at most N w, and by (4 N + 3) w where it is never a double.
+        // A local coordinate within 0..=N rounds by at most N w, or by (4 N + 3) w if it is computed without
+        // doubles.
         let rounded = frame.local_error() as f32 * 1.000_001 + n * U32;
         let split = frame.wall_error().map_or(0.0, |error| {
             error as f32 * 1.000_001 + (4.0 * n + 3.0) * U32
@@ -214,13 +217,13 @@ impl<const N: usize> BoxTest<N> {
         }
     }
 
-    /// The touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
-    /// unsure ones.
+    /// Returns the touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
+    /// unsure columns.
     #[inline(always)]
     pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([u32x16<S>; 2], u64) {
         let mut words = [[0; LANES]; 2];
         let mut doubt = 0;
-        // One register at a time: with more the test would keep most of its values on the stack.
+        // One register at a time: with more, the test would keep most of its values on the stack.
         for first in (0..LANES).step_by(S::f32s::LEN) {
             let (cells, unsure) = self.run_register(simd, rows, first);
             for (words, cells) in words.iter_mut().zip(cells) {
@@ -237,10 +240,10 @@ impl<const N: usize> BoxTest<N> {
         )
     }
 
-    /// Tests the columns from `first` on that a register has lanes for.
+    /// Tests as many columns from `first` on as a register has lanes.
     #[inline(always)]
     fn run_register<S: Simd>(&self, simd: S, rows: &TestRows, first: usize) -> ([S::u32s; 2], u64) {
-        // Exact edge functions are multiples of 1/4, plane functions of scale / 8.
+        // Exact edge functions are multiples of 1/4, exact plane functions multiples of scale / 8.
         let triangles = Triangles::load(simd, rows, first, self.bound, self.scale / 16.0);
         let mut doubt = S::mask32s::splat(simd, false);
         let mut tables = [[[S::f32s::splat(simd, HUGE); N]; N]; 3];
@@ -262,8 +265,8 @@ impl<const N: usize> BoxTest<N> {
     }
 }
 
-/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. EdgeTable xy
-/// serves x and y, table yz serves z.
+/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. Table xy serves x and y,
+/// table yz serves z.
 #[inline(always)]
 fn bar<S: Simd, const N: usize>(
     simd: S,
@@ -285,7 +288,8 @@ fn bar<S: Simd, const N: usize>(
     }
 }
 
-/// The cells where all functions are above the bound, and the least size of what decided a cell.
+/// Returns the cells in which all functions are above the bound, and the least absolute value that decided a
+/// cell.
 #[inline(always)]
 fn march<S: Simd, const N: usize>(
     simd: S,

@@ -1,6 +1,6 @@
-//! The lattice as doubles, with their error bounds.
+//! Lattice in doubles, with error bounds.
 //!
-//! The bounds are derived in docs/error-bounds.md; `u` there and here is 2^-53.
+//! The bounds are derived in docs/error-bounds.md. `u` there and here is 2^-53.
 
 use crate::geom::axis::{AxisMap, FAR, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational, Ties};
@@ -8,23 +8,23 @@ use crate::geom::{Bounds, Rational, Ties};
 /// Half a unit in the last place of 1.0: the relative error of one rounding.
 pub const U: f64 = f64::EPSILON / 2.0;
 
-/// Where coordinates may be off by more than this, no kernel in floats is of use.
+/// Largest error of coordinates for which kernels in floats are useful.
 const LARGEST_ERROR: f64 = 1.0 / (1 << 20) as f64;
 
-/// The half-index of the first wall of an axis, and that of its first plane of centres.
+/// Half-indices of the first wall of an axis and of its first plane of centres.
 const FIRST_WALL: i64 = 0;
 const FIRST_CENTRE: i64 = 1;
 
-/// A lattice prepared for the kernels.
+/// Lattice prepared for the kernels.
 #[derive(Debug)]
 pub struct KernelLattice {
     /// The three axes.
     pub axes: [KernelAxis; 3],
-    /// Which cells count as touched where mesh and wall coincide.
+    /// Rule for cells at a wall that a triangle touches or lies in.
     pub ties: Ties,
 }
 
-/// The axis of rows, and those across them, in the order of their displacement.
+/// Returns the axis of rows and the two axes across them, in the order of their displacement.
 pub fn across(axis: usize) -> [usize; 3] {
     [[0, 1, 2], [1, 0, 2], [2, 0, 1]][axis]
 }
@@ -32,60 +32,61 @@ pub fn across(axis: usize) -> [usize; 3] {
 /// One axis of a [`KernelLattice`].
 #[derive(Debug)]
 pub struct KernelAxis {
-    /// The exact map.
+    /// Exact map.
     pub map: AxisMap,
-    /// The origin as a sum of two doubles.
+    /// Origin as a sum of two doubles.
     pub origin: [f64; 2],
-    /// The size of a cell, the nearest double.
+    /// Size of a cell, as the nearest double.
     pub spacing: f64,
-    /// Cells per unit of world space, the nearest double.
+    /// Cells per unit of world space, as the nearest double.
     pub scale: f64,
-    /// Index coordinates computed as doubles are off by at most
+    /// Relative part of the error bound. Index coordinates computed as doubles have an error of at most
     /// `relative * |index| + absolute`.
     pub relative: f64,
-    /// See `relative`.
+    /// Absolute part of the error bound, see `relative`.
     pub absolute: f64,
-    /// The index coordinate of the mesh farthest from the origin.
+    /// Largest absolute index coordinate of the mesh.
     pub farthest: f64,
-    /// The error bound of `farthest`.
+    /// Error bound of `farthest`.
     pub farthest_error: f64,
-    /// How far from its half-plane, in cells, a coordinate may be and snap.
+    /// Largest distance from its half-plane, in cells, at which a coordinate may snap.
     pub reach_of_snap: f64,
-    /// No coordinate of the mesh that lies farther than this from every half-plane, as a double,
-    /// snaps or is on another side of a wall than its double says.
+    /// Distance from every half-plane, in cells, beyond which a coordinate of the mesh, computed as a double,
+    /// neither snaps nor lies on another side of a wall than its double.
     pub margin: f64,
-    /// Cells along the axis.
+    /// Number of cells along the axis.
     pub cells: i64,
-    /// Whether the last wall belongs to the lattice.
+    /// The last wall belongs to the lattice.
     pub closed: bool,
-    /// Whether scaling by `scale` is exact.
+    /// Scaling by `scale` is exact.
     pub dyadic: bool,
 }
 
 impl KernelLattice {
-    /// The lattice of these axes, x, y, z, for coordinates within `bounds`.
+    /// Creates the lattice of these axes, x, y, z, for coordinates within `bounds`.
     pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, ties: Ties) -> Self {
-        let mut a = 0..3;
-        let axes = axes.map(|axis| {
-            let a = a.next().expect("three axes");
-            KernelAxis::new(axis, extent(bounds, a))
-        });
+        let [x, y, z] = axes;
+        let axes = [
+            KernelAxis::new(x, extent(bounds, 0)),
+            KernelAxis::new(y, extent(bounds, 1)),
+            KernelAxis::new(z, extent(bounds, 2)),
+        ];
         Self { axes, ties }
     }
 
-    /// The lattice of the centres of cells, for rows along `axis`: its axes are those of
+    /// Creates the lattice of the centres of cells, for rows along `axis`. Its axes are ordered as in
     /// [`across`], and wall `n` is the plane of centres of layer `n`.
     pub fn of_centres(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
         Self::of_rows(axes, bounds, axis, FIRST_CENTRE)
     }
 
-    /// The lattice of the segments of rows of centres between walls: the same with the walls of the
-    /// cells along `axis`.
+    /// Creates the lattice of the segments between walls of rows of centres. It is like
+    /// [`of_centres`](Self::of_centres), but has the walls of the cells along `axis`.
     pub fn of_segments(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
         Self::of_rows(axes, bounds, axis, FIRST_WALL)
     }
 
-    /// The lattice for rows along `axis`, its wall 0 along them at half-index `first`.
+    /// Creates the lattice for rows along `axis`. Its wall 0 along `axis` is at half-index `first`.
     fn of_rows(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize, first: i64) -> Self {
         let axes = across(axis).map(|a| {
             let LatticeAxis { map, cells, closed } = &axes[a];
@@ -104,18 +105,20 @@ impl KernelLattice {
         }
     }
 
-    /// The error of walls near the mesh, in cells, as sums of two floats; `None` where a float of the mesh may be
-    /// farther than a cell from the next one.
+    /// Returns the error, in cells, of walls near the mesh as sums of two floats. `None` if a float of the
+    /// mesh may be farther than a cell from the next float.
     pub fn wall_error(&self) -> Option<f64> {
-        let sizes = self
-            .axes
-            .iter()
-            .map(|axis| axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
-        let most = sizes.fold(0.0, f64::max);
-        (most <= f64::from(1_u32 << 24)).then_some(4.0 * U * most)
+        let mut most = 0.0_f64;
+        for axis in &self.axes {
+            most = most.max(axis.origin[0].abs() * axis.scale + axis.farthest + 1.0);
+        }
+        if most > f64::from(1_u32 << 24) {
+            return None;
+        }
+        Some(4.0 * U * most)
     }
 
-    /// The error bound of a coordinate of the mesh, as a double relative to a cell near it.
+    /// Returns the error bound of a coordinate of the mesh, as a double relative to a cell near it.
     pub fn local_error(&self) -> f64 {
         self.axes
             .iter()
@@ -123,7 +126,7 @@ impl KernelLattice {
     }
 }
 
-/// The extent of bounds along an axis; those of nothing are infinite, and have none.
+/// Returns the extent of bounds along an axis. Empty bounds are infinite and get a zero extent.
 fn extent(bounds: &Bounds, axis: usize) -> [f32; 2] {
     if bounds.is_empty() {
         [0.0; 2]
@@ -171,8 +174,8 @@ impl KernelAxis {
         this
     }
 
-    /// How far from its half-plane, in cells, a coordinate below `magnitude` may be and snap: half
-    /// a float step, where that step is below a thousandth of a cell.
+    /// Returns the largest distance from its half-plane, in cells, at which a coordinate below `magnitude`
+    /// may snap: half a float step, if the step is below a thousandth of a cell.
     fn reach_of_snap(&self, magnitude: f32) -> f64 {
         if self.map.snap() == Snap::None {
             return 0.0;
@@ -181,12 +184,12 @@ impl KernelAxis {
         (0.5 * step * self.scale * (1.0 + 4.0 * U)).min(0.0005 * (1.0 + 4.0 * U))
     }
 
-    /// The index coordinate of `v` as a double, before snapping.
+    /// Returns the index coordinate of `v` as a double, before snapping.
     pub fn index(&self, v: f32) -> f64 {
         ((f64::from(v) - self.origin[0]) - self.origin[1]) * self.scale
     }
 
-    /// The wall that the coordinate `v` of the mesh lies on after snapping, if it lies on one.
+    /// Returns the wall that the coordinate `v` of the mesh lies on after snapping, if it lies on one.
     pub fn wall_at(&self, v: f32) -> Option<i64> {
         let index = self.index(v);
         if (index - index.round()).abs() > self.margin {
@@ -196,12 +199,12 @@ impl KernelAxis {
         is_on.then_some(wall)
     }
 
-    /// The error bound of an index coordinate of this size.
+    /// Returns the error bound of an index coordinate of this size.
     pub fn error(&self, index: f64) -> f64 {
         self.relative * index.abs() + self.absolute
     }
 
-    /// Whether `index(v)` is exactly the index coordinate of `v`.
+    /// Returns `true` if `index(v)` is exactly the index coordinate of `v`.
     pub fn is_exact(&self, v: f32) -> bool {
         // The difference of two doubles is exact iff its two-sum error is zero (Knuth).
         let v = f64::from(v);

@@ -1,15 +1,15 @@
-//! The instruction sets a kernel can run on, chosen at run time from one build.
+//! Instruction sets that a kernel can run on, chosen at run time from one build.
 //!
-//! A level changes speed and nothing else: every decision is either certain or made exactly. Where results are floats, kernels
-//! use no fused multiply-add.
+//! A level affects speed only: every decision is either certain or made exactly. Kernels whose results are
+//! floats use no fused multiply-add.
 
 use fearless_simd::{Level as Found, Simd, f32x16, prelude::*};
 
-/// An instruction set for the kernels.
+/// Instruction set for the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// The instructions that every machine of the target has. Surfaces are covered one triangle at a time.
+    /// Instructions that every machine of the target has. Surfaces are covered one triangle at a time.
     Scalar,
     /// x86-64-v2, 128-bit lanes.
     Sse42,
@@ -22,7 +22,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Every level any build may have, from the narrowest.
+    /// All levels that any build may have, narrowest first.
     pub const ALL: [Self; 5] = [
         Self::Scalar,
         Self::Sse42,
@@ -31,7 +31,7 @@ impl Level {
         Self::Neon,
     ];
 
-    /// The word for it on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -42,12 +42,12 @@ impl Level {
         }
     }
 
-    /// The level of that name.
+    /// Returns the level with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
 
-    /// The best level of this machine.
+    /// Returns the best level of this machine.
     pub fn best() -> Self {
         Self::available()
             .into_iter()
@@ -55,7 +55,7 @@ impl Level {
             .unwrap_or(Self::Scalar)
     }
 
-    /// The levels this machine can run, from the narrowest.
+    /// Returns the levels that this machine can run, narrowest first.
     pub fn available() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -63,25 +63,31 @@ impl Level {
             .collect()
     }
 
-    /// The levels compiled into this build, from the narrowest.
+    /// Returns the levels compiled into this build, narrowest first.
     pub fn built() -> Vec<Self> {
-        let here = |level: &Self| match level {
+        Self::ALL
+            .into_iter()
+            .filter(|level| level.is_built())
+            .collect()
+    }
+
+    fn is_built(self) -> bool {
+        match self {
             Self::Scalar => true,
             Self::Neon => cfg!(target_arch = "aarch64"),
             _ => cfg!(any(target_arch = "x86", target_arch = "x86_64")),
-        };
-        Self::ALL.into_iter().filter(here).collect()
+        }
     }
 
-    /// Whether this machine can run the level.
+    /// Returns `true` if this machine can run the level.
     pub fn is_available(self) -> bool {
         self.find_token().is_some()
     }
 
-    /// Proof that this machine can run the level.
+    /// Returns the proof that this machine can run the level.
     ///
     /// # Panics
-    /// If the machine has no such level.
+    /// If the machine does not support the level.
     pub(crate) fn token(self) -> Token {
         self.find_token()
             .expect("the level was checked to run here")
@@ -117,8 +123,9 @@ pub(crate) enum Token {
     Neon(fearless_simd::Neon),
 }
 
-/// Instruction set of the scalar level: the one that the whole target has. `fearless_simd::Fallback`, whose lanes are
-/// elements of arrays, serves only targets without lanes, as LLVM takes minutes to compile long kernels for it.
+/// Instruction set of the scalar level: the baseline of the target. `fearless_simd::Fallback`, whose lanes
+/// are elements of arrays, serves only targets without vectors, because LLVM takes minutes to compile long
+/// kernels for it.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 type Baseline = fearless_simd::Sse2;
 #[cfg(target_arch = "aarch64")]
@@ -138,7 +145,7 @@ fn baseline() -> Option<Baseline> {
 /// Lanes of a vector of floats.
 pub const LANES: usize = 16;
 
-/// Rows of lanes that begin where lines of the cache do.
+/// Rows of lanes aligned to cache lines.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
@@ -159,7 +166,7 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     }
 }
 
-/// The rows of a group.
+/// Returns a function that loads the rows of a group.
 #[inline(always)]
 pub fn rows<S: Simd, const N: usize>(
     simd: S,
@@ -169,7 +176,7 @@ pub fn rows<S: Simd, const N: usize>(
     move |n| f32x16::from_slice(simd, &group[n])
 }
 
-/// Makes points that are in all lanes.
+/// Returns a function that copies a point into all lanes.
 #[inline(always)]
 pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
     #[inline(always)]
@@ -182,7 +189,7 @@ pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
     }
 }
 
-/// Whether shuffles of whole vectors are single instructions.
+/// Returns `true` on levels that shuffle whole vectors in one instruction.
 #[inline(always)]
 pub fn is_avx512<S: Simd>(simd: S) -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -194,7 +201,7 @@ pub fn is_avx512<S: Simd>(simd: S) -> bool {
     }
 }
 
-/// Runs one expression compiled for a level. A second expression, if there is one, is that of the scalar level.
+/// Runs one expression compiled for a level. An optional second expression serves the scalar level.
 macro_rules! on_level {
     ($level:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
         use crate::levels::Token;

@@ -1,13 +1,13 @@
-//! The kernels of [voxelize](https://crates.io/crates/voxelize-mesh), which make its exact decisions fast: triangles
-//! into bricks of cells, rows through cell centres, distances, solid angles in batches.
+//! Kernels of [voxelize](https://crates.io/crates/voxelize-mesh), which make its exact decisions fast:
+//! triangles into bricks of cells, rows through cell centres, distances, and solid angles in batches.
 //!
-//! A package of its own, because its kernels are compiled for every instruction set: built once, and not
-//! again when rules, formats or the command line change. It is an inner part of voxelize: use it through the
-//! crate `voxelize`, whose versions keep their promises; this one makes none.
+//! The kernels are a package of their own because they are compiled for every instruction set. Changes of
+//! rules, formats or the command line do not recompile them. This package is an internal part of voxelize
+//! without a stable interface. Use it through the crate `voxelize`, which follows semantic versioning.
 //!
-//! The package `voxelize-geom` has the definitions, in numbers of any size: what touches what, where edges cross walls.
-//! The modules here answer the same questions in lanes, *sure* or *unsure*, each within an error bound derived in
-//! docs/error-bounds.md; what is unsure goes to exact numbers.
+//! The package `voxelize-geom` has the definitions in numbers of any size: which cells a triangle touches,
+//! and where edges cross walls. The modules here answer the same questions in lanes, either *sure* or
+//! *unsure*, within error bounds derived in docs/error-bounds.md. Unsure cases go to exact numbers.
 //!
 //! Nothing here knows of files, meshes, threads or progress.
 #![forbid(unsafe_code)]

@@ -1,25 +1,26 @@
-//! Cells on their way into bricks: kernels of small triangles add *marks*, up to sixteen at a time, to a list that stays
-//! in the cache, and one loop writes them.
+//! Cells waiting to be written into bricks. Kernels for small triangles add *marks*, up to sixteen at a time,
+//! to a list that stays in the cache, and one loop writes them.
 //!
-//! A mark is a piece of a row of a brick: the number of the brick, and a word that holds up to sixteen cells, the place
-//! of the first of them in its row, and the row. Cells written lane by lane cost a lookup of a brick each, and every loop
-//! over the lanes of a vector ends in a branch that is predicted wrongly; the loop over marks is as long as the list.
+//! A mark is a piece of a row of a brick: the number of the brick, and a word. The word holds up to sixteen
+//! cells, the position of the first of them in its row, and the row. Writing cells lane by lane would cost a
+//! brick lookup for each, and every loop over the lanes of a vector ends in a mispredicted branch. The loop
+//! over marks runs over the whole list.
 
 use fearless_simd::{Simd, mask32x16, prelude::*, u32x16};
 
 use super::levels::{LANES, is_avx512};
 use super::sink::SIDE;
 
-/// Marks that one call of [`make_room`](Marks::make_room) makes room for.
+/// Number of marks for which one call of [`make_room`](Marks::make_room) makes room.
 pub const ROOM: usize = 512;
 
-/// Marks in a list, at most: 16 KiB.
+/// Maximum number of marks in a list: 16 KiB.
 const MOST: usize = 2048;
 
-/// Cells of a mark, at most.
+/// Maximum number of cells of a mark.
 pub const CELLS: usize = 16;
 
-/// Where the place of the first cell is in a word, and the row.
+/// Bit offsets of the position of the first cell, and of the row, in a word.
 const PLACE: u32 = 16;
 const ROW: u32 = 22;
 
@@ -30,26 +31,27 @@ pub struct Marks {
     count: usize,
 }
 
-/// The words of marks whose first cell is `x` of its row, in row `y` of layer `z`: no cells yet.
+/// Returns the words of marks whose first cell is `x` of its row, in row `y` of layer `z`. They have no cells
+/// yet.
 #[inline(always)]
 pub fn words<S: Simd>([x, y, z]: [u32x16<S>; 3]) -> u32x16<S> {
     let side = SIDE as u32 - 1;
     ((x & 63) << PLACE) | ((y & side) << ROW) | ((z & side) << (ROW + SIDE.ilog2()))
 }
 
-/// The words in the next brick of cells that reach beyond the last of theirs.
+/// Returns the words, in the next brick along x, of the cells that reach beyond the last cell of their brick.
 #[inline(always)]
 pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
     let cells = words & 0xffff;
     let place = (words >> PLACE) & 63;
     let last = u32x16::splat(simd, 63);
-    // In two steps, as a shift by all 32 bits of a lane is none on some levels.
+    // Shift in two steps: a shift by all 32 bits of a lane does not shift at all on some levels.
     ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1)
         | ((words >> ROW) << ROW)
 }
 
 impl Marks {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self {
             bricks: Box::new([0; MOST]),
@@ -78,7 +80,7 @@ impl Marks {
             self.count = at + lanes.to_bitmask().count_ones() as usize;
             return;
         }
-        // Where vectors have eight lanes, putting halves together costs more than storing them one behind the other.
+        // On levels with vectors of eight lanes joining halves costs more than storing one after the other.
         let (low, high) = bricks.split();
         let (low_words, high_words) = words.split();
         let (low_lanes, high_lanes) = simd.split_mask32x16(lanes);
@@ -95,25 +97,25 @@ impl Marks {
         }
     }
 
-    /// The marks: bricks, and words.
+    /// Returns the brick numbers and the words of the marks.
     #[inline(always)]
     pub fn lists(&self) -> [&[u32]; 2] {
         [&self.bricks[..self.count], &self.words[..self.count]]
     }
 
-    /// Whether there is no room for [`ROOM`] more.
+    /// Returns `true` if there is no room for [`ROOM`] more marks.
     #[inline(always)]
     pub fn are_enough(&self) -> bool {
         self.count > MOST - ROOM - LANES
     }
 
-    /// Forgets them.
+    /// Forgets all marks.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 }
 
-/// The row in its brick that a mark is in, and its cells there.
+/// Returns the row in its brick that a mark belongs to, and its cells there.
 #[inline(always)]
 pub fn cells(word: u32) -> (usize, u64) {
     (

@@ -1,10 +1,11 @@
-//! Memory that begins as zeros, in huge pages where the system has them.
+//! Zeroed memory, in huge pages if the system has them.
 //!
-//! Large grids are touched all over: with pages of 4 KiB the first touch of each costs more than
-//! filling it.
+//! Large grids are touched all over. With pages of 4 KiB the first touch of each page costs more than filling
+//! it.
 //!
-//! Lists that are not small are mapped, and go back to the system when they are dropped. The allocator keeps what a
-//! thread gives back, so that every thread would hold the memory of its largest list for ever.
+//! Lists that are not small are mapped, and return to the system when they are dropped. The allocator would
+//! keep memory that a thread frees, so that every thread would hold the memory of its largest list until the
+//! end.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -12,17 +13,17 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// From this many bytes on memory is allocated in huge pages, of 2 MiB on most machines.
+/// Number of bytes from which on memory is allocated in huge pages, of 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
-/// The bytes of a huge page, on most machines: all of it is there once a byte of it is used.
+/// Bytes of a huge page on most machines. All of the page is resident once a byte of it is used.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// From this many bytes on memory is mapped.
+/// Number of bytes from which on memory is mapped.
 const MAPPED: usize = 128 << 10;
 
-/// A list that does not grow, all zeros at first unless made from another. Its memory is the system's
-/// until it is written to.
+/// List of fixed length, zeroed unless it was made from another list. The system provides its memory on the
+/// first write.
 pub struct Zeroed<T>(Memory<T>);
 
 enum Memory<T> {
@@ -31,25 +32,26 @@ enum Memory<T> {
 }
 
 impl<T: Pod> Zeroed<T> {
-    /// `length` zeros; `None` if the system does not give as much memory.
+    /// Creates a list of `length` zeros. `None` if the system refuses the memory.
     pub fn new(length: usize) -> Option<Self> {
         let bytes = length.checked_mul(size_of::<T>())?;
         if bytes >= MAPPED
             && let Ok(pages) = MmapMut::map_anon(bytes)
         {
-            // Without them it is slower, and nothing else.
+            // Without huge pages the list is slower but works.
             #[cfg(target_os = "linux")]
             if bytes >= HUGE {
                 let _ = pages.advise(memmap2::Advice::HugePage);
             }
             return Some(Self(Memory::Pages { pages, length }));
         }
-        // Ask first, so that a refusal is an answer and not an abort.
+        // Reserve first, so that a refusal is an error and not an abort.
         Vec::<T>::new().try_reserve_exact(length).ok()?;
         Some(Self(Memory::List(vec![T::zeroed(); length])))
     }
 
-    /// The bytes of memory that a list of this length takes once its first items, so many, are written to.
+    /// Returns the memory in bytes that a list of this length occupies once its first `used` items are
+    /// written.
     pub fn bytes_for(length: usize, used: usize) -> usize {
         let [all, used] = [length, used].map(|items| items * size_of::<T>());
         if all < HUGE {
@@ -59,7 +61,7 @@ impl<T: Pod> Zeroed<T> {
         }
     }
 
-    /// Forgets all but the first `to`; nothing if there are no more.
+    /// Drops all items after the first `to`. Does nothing if there are no more.
     pub fn truncate(&mut self, to: usize) {
         match &mut self.0 {
             Memory::List(list) => list.truncate(to),
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_and_large_lists_are_zero_and_hold_what_is_written() {
+    fn small_and_large_lists_start_zeroed_and_keep_values() {
         for length in [
             0,
             3,

@@ -1,8 +1,8 @@
-//! The plane of a triangle: where it enters and leaves the rows of cells.
+//! Plane of a triangle: the positions at which it enters and leaves the rows of cells.
 //!
-//! Over the rectangle that a row has in (y, z) the plane's x is least and greatest at opposite
-//! corners, which the signs of its slopes choose (Schwarz and Seidel 2010 call them critical). A
-//! cell of the row passes the plane's axis iff it reaches up to the one and down to the other.
+//! A row is a rectangle in (y, z). Over it the plane's x is least and greatest at opposite corners, which the
+//! signs of the slopes determine (Schwarz and Seidel 2010 call them critical). A cell of the row passes the
+//! test along the plane's normal iff it reaches up to the least x and down to the greatest.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -12,24 +12,24 @@ use super::setup::Setup;
 use super::table::{LANES, RAMP, lanes_of};
 use crate::geom::crossing::Floor;
 
-/// The plane `x = x₀ + slope · (y - y₀, z - z₀)`.
+/// Plane `x = x₀ + slope · (y - y₀, z - z₀)`.
 pub struct LongPlane {
     /// Slopes of x along y and z.
     slope: [f64; 2],
-    /// A point of the plane, `[x₀, y₀, z₀]`.
+    /// Point of the plane, `[x₀, y₀, z₀]`.
     through: [f64; 3],
-    /// The error bound of a crossing; infinite to decide all exactly.
+    /// Error bound of a crossing. Infinite if all crossings need exact decisions.
     pub error: f64,
-    /// Whether a crossing within `error` of a wall is on it.
+    /// A crossing within `error` of a wall lies on it.
     pub on_grain: bool,
-    /// Per y and z, which wall of a row the plane meets first along x: 0 the lower, 1 the upper.
+    /// Wall of a row that the plane meets first along x, per y and z: 0 for the lower, 1 for the upper.
     first: [i64; 2],
 }
 
-/// The normal of a triangle with what its components may be off by, and its longest edge component.
+/// Normal of a triangle with the error bound of its components, and the longest edge component.
 struct Normal {
     n: [f64; 3],
-    /// Zero does not mean exact: the vertices may be one point to doubles.
+    /// Error bound of each component. Zero does not mean exact: the vertices may be one point in doubles.
     error: f64,
     exact: bool,
     size: f64,
@@ -59,14 +59,14 @@ impl Normal {
         }
     }
 
-    /// Whether a component may have another sign than its double.
+    /// Returns `true` if a component may have another sign than its double.
     fn in_doubt(&self, axis: usize) -> bool {
         !self.exact && self.n[axis].abs() <= self.error
     }
 }
 
 impl LongPlane {
-    /// The plane of a triangle; `None` if it is parallel to x, where table yz says all.
+    /// Creates the plane of a triangle. `None` if it is parallel to x, so that the yz table decides alone.
     pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
         let normal = Normal::of(setup);
         let Normal {
@@ -77,20 +77,15 @@ impl LongPlane {
         } = normal;
         let through = setup.u.map(|u| u[0]);
         if n[0].abs() <= 4.0 * normal_error || setup.error > size / 16.0 {
-            let slope = [0.0; 2];
-            let error = f64::INFINITY;
-            let on_grain = false;
-            let first = if normal.exact {
-                None
-            } else {
-                exact_first(exact)
-            }?;
+            if normal.exact {
+                return None;
+            }
             return Some(Self {
-                slope,
+                slope: [0.0; 2],
                 through,
-                error,
-                on_grain,
-                first,
+                error: f64::INFINITY,
+                on_grain: false,
+                first: exact_first(exact)?,
             });
         }
         let slope = [-n[1] / n[0], -n[2] / n[0]];
@@ -100,9 +95,10 @@ impl LongPlane {
         let error = 2.0 * setup.error * (1.0 + steep[0] + steep[1])
             + 2.0 * normal_error / n[0].abs() * (reach[0] + reach[1] + rise)
             + 8.0 * U * (through[0].abs() + rise);
-        // Crossings of exact coordinates are fractions over n.x / grain³: near means on.
+        // Crossings of exact coordinates are fractions over n.x / grain³. A crossing near a wall is therefore
+        // on it.
         let on_grain = setup.error == 0.0 && 3.0 * error * n[0].abs() < setup.grain.powi(3);
-        // Where a sign is in doubt, so is the corner that decides.
+        // If the sign of a slope is in doubt, so is the critical corner.
         let first = if normal.in_doubt(1) || normal.in_doubt(2) {
             exact_first(exact)?
         } else {
@@ -117,13 +113,14 @@ impl LongPlane {
         })
     }
 
-    /// Where the plane meets the lattice line at walls `y` and `z`, along x.
+    /// Returns the position along x at which the plane meets the lattice line at walls `y` and `z`.
     pub fn at(&self, y: i64, z: i64) -> f64 {
         let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
         (y as f64 - self.through[1]) * self.slope[0] + at
     }
 
-    /// Where the plane meets the lattice lines at walls `y, y + 1, …` and wall `z`, along x.
+    /// Returns the positions along x at which the plane meets the lattice lines at walls `y, y + 1, …` and
+    /// wall `z`.
     #[inline(always)]
     fn meets<S: Simd>(&self, simd: S, y: i64, z: i64) -> f64x8<S> {
         let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
@@ -131,7 +128,7 @@ impl LongPlane {
         ys * self.slope[0] + at
     }
 
-    /// Where the plane enters and leaves rows of layers, along x.
+    /// Returns the positions along x at which the plane enters and leaves rows of layers.
     #[inline(always)]
     pub fn ends<S: Simd>(&self, row: f64x8<S>, layer: f64x8<S>) -> [f64x8<S>; 2] {
         let [[y, z], [y_last, z_last]] = self.corners(0, 0);
@@ -145,8 +142,8 @@ impl LongPlane {
         ]
     }
 
-    /// Decides exactly the ends of rows in which the plane passes a wall more closely than it may be off,
-    /// where that could move an end of `lows..=highs`; gives all of them.
+    /// Decides exactly the ends of rows in which the plane passes a wall within its error bound and that
+    /// could move an end of `lows..=highs`. Cuts all rows to these ends.
     #[cold]
     #[inline(never)]
     fn settle(
@@ -189,15 +186,15 @@ impl LongPlane {
         }
     }
 
-    /// The walls `[y, z]` of row `(j, k)` that the plane meets first and last along x.
+    /// Returns the walls `[y, z]` of row `(j, k)` that the plane meets first and last along x.
     #[inline(always)]
     fn corners(&self, j: i64, k: i64) -> [[i64; 2]; 2] {
         let [y, z] = self.first;
         [[j + y, k + z], [j + 1 - y, k + 1 - z]]
     }
 
-    /// Cuts the intervals of rows `j..j + 8` of layer `k` to where the plane passes; `cell_of` is
-    /// the lowest and highest cell that a crossing touches.
+    /// Cuts the intervals of rows `j..j + 8` of layer `k` to the cells that the plane passes. `cell_of`
+    /// returns the lowest and the highest cell that a crossing touches.
     #[inline(always)]
     pub fn cut<S: Simd>(
         &self,
@@ -232,10 +229,12 @@ impl LongPlane {
     }
 }
 
-/// The walls that the plane meets first, by the exact signs of its normal; `None` if it is parallel
+/// Returns the walls that the plane meets first, by the exact signs of its normal. `None` if it is parallel
 /// to x.
 fn exact_first(exact: &mut LazyExact) -> Option<[i64; 2]> {
     let signs = exact.normal_signs();
-    let first = [1, 2].map(|axis| i64::from(signs[axis] * signs[0] > 0));
-    (signs[0] != 0).then_some(first)
+    if signs[0] == 0 {
+        return None;
+    }
+    Some([1, 2].map(|axis| i64::from(signs[axis] * signs[0] > 0)))
 }

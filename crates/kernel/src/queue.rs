@@ -1,19 +1,19 @@
-//! Triangles that wait until they fill the lanes of a vector.
+//! Queue of triangles that wait until they fill the lanes of a vector.
 
 use fearless_simd::{Simd, f32x16, mask32x8, mask32x16, prelude::*, u32x16};
 
 use super::levels::{LANES, is_avx512};
 
-/// A triangle that a kernel was unsure of.
+/// Triangle for which a kernel was unsure.
 pub struct Unsure {
-    /// Its number.
+    /// Number of the triangle.
     pub id: u32,
-    /// The lowest cell of its bounds and the highest relative to it, if the kernel for sixteen cells
-    /// may take it.
+    /// Lowest cell of its bounds, and the highest relative to it. `None` if the kernel for sixteen cells
+    /// cannot take the triangle.
     pub small: Option<[f32; 6]>,
 }
 
-/// A queue of columns: `ROWS` numbers and the number of its triangle in each column.
+/// Queue of columns, each with `ROWS` numbers and the number of its triangle.
 #[repr(C, align(64))]
 pub struct Queue<const ROWS: usize> {
     rows: [[f32; 2 * LANES]; ROWS],
@@ -22,7 +22,7 @@ pub struct Queue<const ROWS: usize> {
 }
 
 impl<const ROWS: usize> Queue<ROWS> {
-    /// Nothing waits.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self {
             rows: [[0.0; 2 * LANES]; ROWS],
@@ -31,33 +31,33 @@ impl<const ROWS: usize> Queue<ROWS> {
         }
     }
 
-    /// The rows; the first [`ready`](Self::ready) columns are next.
+    /// Returns the rows. The first [`ready`](Self::ready) columns are next.
     pub fn rows(&self) -> &[[f32; 2 * LANES]; ROWS] {
         &self.rows
     }
 
-    /// The triangles of the next columns.
+    /// Returns the triangles of the next columns.
     pub fn ids(&self) -> &[u32] {
         &self.ids[..LANES]
     }
 
-    /// How many columns to take next: as many as there are, up to the lanes of a vector.
+    /// Returns the number of columns to take next: all waiting columns, at most the lanes of a vector.
     pub fn ready(&self) -> usize {
         self.count.min(LANES)
     }
 
-    /// Whether the lanes of a vector are full.
+    /// Returns `true` if the lanes of a vector are full.
     pub fn is_full(&self) -> bool {
         self.count >= LANES
     }
 
-    /// Whether nothing waits.
+    /// Returns `true` if no column waits.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds the lanes of `mask`; lane `l` is triangle `ids[l]`. There must be room: fewer than a
-    /// vector of them wait.
+    /// Adds the lanes of `mask`. Lane `l` is triangle `ids[l]`. Fewer columns than a vector has lanes must be
+    /// waiting.
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, simd: S, values: [f32x16<S>; ROWS], mask: u64, ids: u32x16<S>) {
         if is_avx512(simd) {
@@ -72,7 +72,7 @@ impl<const ROWS: usize> Queue<ROWS> {
             self.count += mask.count_ones() as usize;
             return;
         }
-        // Elsewhere putting halves together costs more than storing them one behind the other.
+        // On other levels joining halves costs more than storing one after the other.
         const HALF: usize = LANES / 2;
         let middle = self.count + (mask & 0xff).count_ones() as usize;
         let [low, high] = [mask, mask >> HALF].map(|mask| mask32x8::from_bitmask(simd, mask));

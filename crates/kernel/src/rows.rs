@@ -6,22 +6,22 @@ use super::bricks::Bricks;
 use super::sink::{BrickPlane, SIDE};
 use super::table::{NOWHERE, integers};
 
-/// Eight rows at a time on their way into bricks. Making a brick is a call, across which no vector stays
-/// in a register: rows are computed first and put when no more are at hand.
+/// Groups of eight rows waiting to be written into bricks. Making a brick is a call, across which no vector
+/// stays in a register. Rows are therefore computed first and written later, many at a time.
 #[derive(Default)]
 pub struct Pieces {
-    /// The column of bricks and the layer of each piece.
+    /// Column of bricks and layer of each piece.
     places: Vec<(u32, i64)>,
     cells: Vec<BrickPlane>,
     count: usize,
 }
 
 impl Pieces {
-    /// More are better put.
+    /// Number of pieces from which on they should be written.
     const ENOUGH: usize = 64;
 
-    /// Takes cells `low..=high` of eight rows of layer `k`, of which row `j`, a multiple of [`SIDE`], is
-    /// the first. The cells are within words `first..=last`, and all is within the layers and the grid.
+    /// Adds cells `low..=high` of eight rows of layer `k`. The first is row `j`, a multiple of [`SIDE`]. The
+    /// cells are within words `first..=last`, and all are within the layers and the grid.
     #[inline(always)]
     pub fn add<S: Simd>(
         &mut self,
@@ -44,7 +44,7 @@ impl Pieces {
         if first == last {
             return self.push(bricks, [first, j, k], rows.select(head & tail, none));
         }
-        // Finding out which words costs more than trying two.
+        // Finding out which words are needed costs more than trying two.
         let (first, last) = if last - first < 2 {
             (first, last)
         } else {
@@ -66,7 +66,7 @@ impl Pieces {
         }
     }
 
-    /// Makes room for so many more pieces.
+    /// Makes room for `more` pieces.
     #[inline(always)]
     pub fn reserve(&mut self, more: usize) {
         let needed = self.count + more;
@@ -83,13 +83,13 @@ impl Pieces {
         self.count += 1;
     }
 
-    /// Whether it is time to put them.
+    /// Returns `true` if the pieces should be written now.
     #[inline(always)]
     pub fn are_enough(&self) -> bool {
         self.count >= Self::ENOUGH
     }
 
-    /// Occupies their cells.
+    /// Occupies the cells of all pieces and forgets the pieces.
     #[inline(always)]
     pub fn put<S: Simd>(&mut self, simd: S, bricks: &mut Bricks) {
         for (&(column, k), cells) in self.places[..self.count].iter().zip(&self.cells) {

@@ -1,7 +1,7 @@
-//! Triangles looked at once, after they are read: bounds, whether all is finite, how many have no area.
+//! One pass over triangles after they are read: bounds, finiteness, and the number of triangles without area.
 //!
-//! Whether a triangle has area is decided by a component of the cross product of two edges, in floats, where its size
-//! is above the error bound of docs/error-bounds.md, section 11. Others are left to [`degenerate`].
+//! A triangle has area if a component of the cross product of two edges, in floats, exceeds the error bound
+//! of docs/error-bounds.md, section 11. Other triangles are left to [`degenerate`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -9,17 +9,17 @@ use super::gather::gather;
 use super::geom::{Bounds, Triangle, degenerate};
 use super::levels::{LANES, Level, on_level};
 
-/// Counts and bounds of triangles that were looked at.
+/// Bounds and counts of a list of triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeenTriangles {
-    /// The box around them.
+    /// Bounding box of the triangles.
     pub bounds: Bounds,
-    /// How many have exactly no area.
+    /// Number of triangles with exactly no area.
     pub degenerate: u64,
 }
 
 impl Default for SeenTriangles {
-    /// Of no triangles.
+    /// Returns the values for an empty list.
     fn default() -> Self {
         Self {
             bounds: Bounds::EMPTY,
@@ -29,7 +29,7 @@ impl Default for SeenTriangles {
 }
 
 impl SeenTriangles {
-    /// Of these triangles and others.
+    /// Returns the values for these triangles and others together.
     #[must_use]
     pub fn and(&self, others: &Self) -> Self {
         let bounds = self.bounds.union(&others.bounds);
@@ -40,7 +40,8 @@ impl SeenTriangles {
     }
 }
 
-/// The bounds of triangles and how many have no area; `None` if a coordinate is not finite.
+/// Returns the bounds of triangles and the number of those without area. `None` if a coordinate is not
+/// finite.
 pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
     on_level!(level, simd => in_lanes(simd, triangles))
 }
@@ -66,16 +67,16 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
             let [a, b, c] = vertices[axis];
             min[axis] = min[axis].min(a.min(b).min(c));
             max[axis] = max[axis].max(a.max(b).max(c));
-            // No number if one of them is not finite.
+            // NaN if a coordinate is not finite.
             sum += a * zero + b * zero + c * zero;
         }
         let lanes = (triangles.len() - n).min(LANES);
         let unsure = !has_area_for_sure(simd, &vertices) & ((1 << lanes) - 1);
         if unsure != 0 {
-            let asked = (0..lanes)
+            let undecided = (0..lanes)
                 .filter(|lane| unsure >> lane & 1 == 1)
                 .map(|lane| &triangles[n + lane]);
-            count += asked
+            count += undecided
                 .filter(|triangle| is_finite(triangle) && degenerate::is_degenerate(triangle))
                 .count() as u64;
         }
@@ -96,7 +97,7 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
     })
 }
 
-/// The lanes whose triangles have area beyond all rounding.
+/// Returns the lanes whose triangles have an area beyond all rounding.
 #[inline(always)]
 fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
     let bound = f32x16::splat(simd, 8.0 / (1 << 24) as f32);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_sees_what_is_there() {
+    fn levels_agree_with_the_scalar_definition() {
         let mut random = Random::new(7);
         let mut triangles: Vec<Triangle> = (0..100)
             .map(|_| std::array::from_fn(|_| std::array::from_fn(|_| 16.0 * random.unit() - 8.0)))
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn edges_that_floats_round_are_not_taken_for_area() {
-        // Three on a line, whole numbers: the first edge is three times the second, odd, and too long for a float.
+        // Three vertices on a line, in whole numbers: the first edge is three times the second, odd, and too
+        // long for a float.
         let mut random = Random::new(5);
         let mut corners = || -> Triangle {
             let steps = [0; 3].map(|_| 5_592_407 + 2 * random.whole(0, 2_796_199));
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn no_level_passes_over_what_is_not_finite() {
+    fn every_level_rejects_non_finite_coordinates() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         for (level, bad) in Level::available()
             .into_iter()

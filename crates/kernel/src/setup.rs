@@ -1,34 +1,33 @@
-//! What is worked out once for a triangle: where its vertices are, and which cells its bounds span.
+//! Preparation of a triangle: the exact positions of its vertices, and the cells that its bounds span.
 
 use crate::geom::Ties;
 use crate::geom::Triangle;
 
 use super::lattice::{KernelAxis, KernelLattice, U};
 
-/// A triangle in index space, relative to the lowest cell of its bounds. Arrays of arrays are
-/// `[axis][vertex]`.
+/// Triangle in index space, relative to the lowest cell of its bounds. Arrays of arrays are `[axis][vertex]`.
 pub struct Setup {
-    /// The lowest cell that the bounds touch, by the ties in force.
+    /// Lowest cell that the bounds touch, by the ties in force.
     pub base: [i64; 3],
-    /// The highest cell, relative to `base`: 0 where the bounds span one cell.
+    /// Highest cell, relative to `base`: 0 if the bounds span one cell.
     pub high: [i64; 3],
     /// Coordinates relative to `base`.
     pub u: [[f64; 3]; 3],
-    /// The exact floors of the coordinates, relative to `base`.
+    /// Exact floors of the coordinates, relative to `base`.
     pub floor: [[i64; 3]; 3],
-    /// Whether a coordinate lies exactly on its floor.
+    /// The coordinate lies exactly on its floor.
     pub on: [[bool; 3]; 3],
-    /// The error bound of each of `u`.
+    /// Error bound of each coordinate in `u`.
     pub error: f64,
-    /// If `error` is zero: a power of two that all of `u` are multiples of, at most 1.
+    /// If `error` is zero, a power of two, at most 1, that divides all coordinates in `u`.
     pub grain: f64,
-    /// How many coordinates snapping moved.
+    /// Number of coordinates that snapping moved.
     pub snapped: u32,
 }
 
-/// One coordinate, from the file to index space.
+/// Coordinate mapped from the file to index space.
 pub struct PlacedCoordinate {
-    /// Its index coordinate.
+    /// Index coordinate.
     pub u: f64,
     floor: i64,
     on: bool,
@@ -37,7 +36,7 @@ pub struct PlacedCoordinate {
 }
 
 impl KernelAxis {
-    /// Where a coordinate is.
+    /// Maps a coordinate to index space.
     #[inline(always)]
     pub fn place(&self, v: f32) -> PlacedCoordinate {
         let u = self.index(v);
@@ -71,7 +70,7 @@ impl KernelAxis {
         }
     }
 
-    /// The lowest and highest cell that coordinates with these floors touch.
+    /// Returns the lowest and the highest cell that coordinates with these floors touch.
     fn cells(&self, floor: &[i64; 3], on: &[bool; 3], ties: Ties) -> (i64, i64) {
         let below = |v: usize| floor[v] - i64::from(on[v]);
         let least = |of: [i64; 3]| of[0].min(of[1]).min(of[2]);
@@ -79,7 +78,7 @@ impl KernelAxis {
         let below = [below(0), below(1), below(2)];
         match ties {
             Ties::Up => {
-                // What lies on the last wall of a closed axis belongs to the last layer; what lies
+                // A coordinate on the last wall of a closed axis belongs to the last layer. A coordinate
                 // beyond it does not.
                 let last = |v: usize| self.closed && on[v] && floor[v] == self.cells;
                 let cell = |v: usize| floor[v] - i64::from(last(v));
@@ -93,8 +92,8 @@ impl KernelAxis {
 }
 
 impl Setup {
-    /// The set-up of a triangle; `None` if it touches no cell, which is open boxes and a triangle
-    /// within a wall.
+    /// Prepares a triangle. `None` if it touches no cell: cells are open boxes and the triangle lies in a
+    /// wall.
     #[inline(always)]
     pub fn new(frame: &KernelLattice, triangle: &Triangle) -> Option<Self> {
         let mut this = Self {
@@ -135,7 +134,7 @@ impl Setup {
                 .error
                 .max(frame_axis.error(farthest) + U * (farthest + 1.0));
         }
-        // Of the coordinates before the shift: it may round what is far below a grain away.
+        // The grain is taken before the shift, which may round away bits far below a grain.
         if exact && let Some(grain) = grain(&index) {
             this.error = 0.0;
             this.grain = grain;
@@ -143,19 +142,19 @@ impl Setup {
         Some(this)
     }
 
-    /// The number of axes along which the bounds span more than one cell.
+    /// Returns the number of axes along which the bounds span more than one cell.
     pub fn wide_axes(&self) -> usize {
         self.high.iter().filter(|&&high| high > 0).count()
     }
 
-    /// The last wall of an axis relative to `base`.
+    /// Returns the last wall of an axis relative to `base`.
     pub fn last_wall(&self, frame: &KernelLattice, axis: usize) -> i64 {
         frame.axes[axis].cells - self.base[axis]
     }
 }
 
-/// The coarsest of a few powers of two that divides every coordinate; `None` if none does. Shifts
-/// by whole cells of coordinates that are multiples of it below 2^30 are exact.
+/// Returns the coarsest of a few powers of two that divides every coordinate, if one does. Coordinates below
+/// 2^30 that are multiples of it are shifted by whole cells exactly.
 fn grain(u: &[[f64; 3]; 3]) -> Option<f64> {
     if u.iter().flatten().any(|u| u.abs() >= (1u64 << 30) as f64) {
         return None;

@@ -1,43 +1,43 @@
-//! Where the bricks of all threads go: into a grid, or kept until somebody asks for their layers.
+//! Destination of the bricks of all threads: a grid, or a store from which layers are read later.
 //!
-//! Layers of bricks are shared out by locks, which threads take when their own bricks are full.
+//! Each layer of bricks has a lock, which a thread takes when its own bricks are full.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::memory::Zeroed;
 
-/// Cells along y and along z of a brick; along x it has the 64 of a word.
+/// Number of cells of a brick along y and along z. Along x it has the 64 cells of a word.
 pub const SIDE: usize = 8;
 
-/// The words of a layer of a brick, row by row: a line of the cache.
+/// Words of one layer of a brick, row by row: a cache line.
 pub type BrickPlane = [u64; SIDE];
 
-/// The layers of a brick.
+/// Layers of a brick.
 pub type Brick = [BrickPlane; SIDE];
 
-/// Bricks in a grid of these dims.
+/// Returns the number of bricks in a grid of these dims.
 pub fn bricks_in([x, y, z]: [usize; 3]) -> usize {
     x.div_ceil(64) * y.div_ceil(SIDE) * z.div_ceil(SIDE)
 }
 
-/// Where the cells of some layers of a lattice are among rows and bricks.
+/// Arrangement of some layers of a lattice in rows of words and in bricks.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Cells per axis.
+    /// Number of cells per axis.
     pub dims: [usize; 3],
     row_words: usize,
-    /// Bricks along x.
+    /// Number of bricks along x.
     pub across: usize,
-    /// Bricks of a layer of them.
+    /// Number of bricks in one layer of bricks.
     pub per_layer: usize,
-    /// The first layer of the lattice that is taken.
+    /// Number of the first of these layers in the lattice.
     pub first: i64,
 }
 
 impl Shape {
-    /// So many cells per axis, the first of them in layer `first` of a lattice; `None` if there are too
-    /// many bricks to be numbered.
+    /// Creates the arrangement of `dims` cells per axis, starting with layer `first` of a lattice. `None` if
+    /// there are too many bricks to number.
     pub fn new(dims: [usize; 3], first: usize) -> Option<Self> {
         u32::try_from(bricks_in(dims)).ok()?;
         let [x, y, _] = dims;
@@ -51,17 +51,17 @@ impl Shape {
         })
     }
 
-    /// The layers of the lattice.
+    /// Returns the layers as numbered in the lattice.
     pub fn layers(&self) -> Range<i64> {
         self.first..self.first + self.dims[2] as i64
     }
 
-    /// Layers of bricks.
+    /// Returns the number of layers of bricks.
     pub fn brick_layers(&self) -> usize {
         self.dims[2].div_ceil(SIDE)
     }
 
-    /// The words of a layer of bricks, row by row.
+    /// Returns the number of words of a layer of bricks, row by row.
     fn layer_words(&self, layer: usize) -> usize {
         self.row_words * self.dims[1] * SIDE.min(self.dims[2] - layer * SIDE)
     }
@@ -78,64 +78,64 @@ impl Shape {
     }
 }
 
-/// The bricks that several threads write to.
+/// Destination that several threads write bricks to.
 pub struct BrickSink<'a> {
     shape: Shape,
-    /// One for each layer of bricks.
+    /// One lock per layer of bricks.
     layers: Vec<Mutex<BrickLayer<'a>>>,
 }
 
-/// The cells of a layer of bricks.
+/// Cells of a layer of bricks.
 enum BrickLayer<'a> {
-    /// The words of a grid.
+    /// Words of a grid.
     Rows(&'a mut [u64]),
     Kept(Kept),
 }
 
-/// Bricks in each list. A list is allocated whole and never grows, so at most that many places of a layer stay unused.
+/// Number of bricks in each list. A list is allocated whole and never grows, so that a layer wastes less than
+/// one list.
 const TOGETHER: usize = 16;
 
-/// Cells that are kept until somebody asks for their layers.
+/// Cells that are kept until their layers are read.
 #[derive(Default)]
 struct Kept {
-    /// The columns that have a brick, in order, with the number of it.
+    /// Columns that have a brick, in ascending order, with the number of the brick.
     order: Vec<(u32, u32)>,
-    /// The bricks by number, [`TOGETHER`] in each list.
+    /// Bricks by number, [`TOGETHER`] in each list.
     bricks: Vec<Vec<Brick>>,
-    /// The words of the layer, once bricks would take more memory than these.
+    /// Words of the layer, used once bricks would take more memory than the words.
     words: Vec<u64>,
 }
 
-/// The bytes of so many bricks that are kept, at most: with their order, which grows, and may be copied then.
+/// Returns the maximum number of bytes for kept bricks, with their order, which grows and may be copied then.
 pub fn kept_bytes_for(bricks: usize, layers: usize) -> u128 {
     let each = size_of::<Brick>() + 3 * size_of::<(u32, u32)>();
     bricks as u128 * each as u128 + (layers * TOGETHER * size_of::<Brick>()) as u128
 }
 
 impl<'a> BrickSink<'a> {
-    /// The words of a grid of the dims of `shape`: 64 cells along x each, rows along y, then z.
+    /// Creates a destination that writes to the words of a grid with the dims of `shape`: 64 cells along x
+    /// each, rows along y, then z.
     pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
         let layer = shape.row_words * shape.dims[1];
         assert_eq!(words.len(), layer * shape.dims[2]);
-        let layers = words
-            .chunks_mut(SIDE * layer)
-            .map(|words| Mutex::new(BrickLayer::Rows(words)));
-        Self {
-            shape,
-            layers: layers.collect(),
+        let mut layers = vec![];
+        for words in words.chunks_mut(SIDE * layer) {
+            layers.push(Mutex::new(BrickLayer::Rows(words)));
         }
+        Self { shape, layers }
     }
 
-    /// No grid: bricks are kept.
+    /// Creates a destination without a grid, which keeps bricks.
     pub fn kept(shape: Shape) -> Self {
-        let layer = |_| Mutex::new(BrickLayer::Kept(Kept::default()));
-        Self {
-            shape,
-            layers: (0..shape.brick_layers()).map(layer).collect(),
+        let mut layers = vec![];
+        for _ in 0..shape.brick_layers() {
+            layers.push(Mutex::new(BrickLayer::Kept(Kept::default())));
         }
+        Self { shape, layers }
     }
 
-    /// Adds the cells of bricks of one layer of them.
+    /// Adds the cells of bricks of one layer of bricks.
     pub fn put<'b>(&self, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
         let mut target = self.layers[layer]
             .lock()
@@ -148,56 +148,56 @@ impl<'a> BrickSink<'a> {
         }
     }
 
-    /// Where its cells are.
+    /// Returns the arrangement of the cells.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Puts the bricks of all threads that belong to one layer of them into the grid.
+    /// Writes the bricks of all threads that belong to one layer of bricks.
     pub fn take(&self, layer: usize, full: &[ThreadBricks]) {
         for full in full {
             self.put(layer, full.of_layer(layer));
         }
     }
 
-    /// What was kept, and the bricks of all threads.
+    /// Returns the kept bricks and the bricks of all threads.
     pub fn into_kept(self, full: Vec<ThreadBricks>) -> KeptBricks {
-        let Self { shape, layers } = self;
-        let kept = |cells: Mutex<BrickLayer>| match cells
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-        {
-            BrickLayer::Kept(kept) => kept,
-            BrickLayer::Rows(_) => Kept::default(),
-        };
+        let mut layers = vec![];
+        for layer in self.layers {
+            let layer = layer.into_inner().unwrap_or_else(PoisonError::into_inner);
+            layers.push(match layer {
+                BrickLayer::Kept(kept) => kept,
+                BrickLayer::Rows(_) => Kept::default(),
+            });
+        }
         KeptBricks {
-            shape,
-            layers: layers.into_iter().map(kept).collect(),
+            shape: self.shape,
+            layers,
             full,
         }
     }
 }
 
-/// The bricks of all threads, when all cells are in them.
+/// Bricks of all threads, after all cells are in them.
 pub struct KeptBricks {
     shape: Shape,
-    /// Of each layer of bricks, those that threads had no room for.
+    /// Bricks that did not fit in the threads' pools, per layer of bricks.
     layers: Vec<Kept>,
     full: Vec<ThreadBricks>,
 }
 
 impl KeptBricks {
-    /// Where its cells are.
+    /// Returns the arrangement of the cells.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The cells of one layer of bricks.
+    /// Returns the cells of one layer of bricks.
     pub fn layer(&self, layer: usize) -> LayerCells<'_> {
         let kept = &self.layers[layer];
         let mut bricks: Vec<_> = kept.of_layer().collect();
         bricks.extend(self.full.iter().flat_map(|full| full.of_layer(layer)));
-        // Of runs in order.
+        // Runs in ascending order, which a stable sort merges fast.
         bricks.sort_by_key(|(column, _)| *column);
         LayerCells {
             shape: self.shape,
@@ -206,39 +206,40 @@ impl KeptBricks {
         }
     }
 
-    /// Adds the cells of one layer of bricks to `words`, those of its rows.
+    /// Adds the cells of one layer of bricks to `words`, the words of its rows.
     pub fn add_to(&self, layer: usize, words: &mut [u64]) {
         let kept = &self.layers[layer];
-        words
-            .iter_mut()
-            .zip(&kept.words)
-            .for_each(|(word, kept)| *word |= kept);
-        for (column, brick) in kept
-            .of_layer()
-            .chain(self.full.iter().flat_map(|full| full.of_layer(layer)))
-        {
+        for (word, kept) in words.iter_mut().zip(&kept.words) {
+            *word |= kept;
+        }
+        for (column, brick) in kept.of_layer() {
             self.shape.put(column, brick, words);
+        }
+        for full in &self.full {
+            for (column, brick) in full.of_layer(layer) {
+                self.shape.put(column, brick, words);
+            }
         }
     }
 }
 
-/// The cells of one layer of bricks.
+/// Cells of one layer of bricks.
 pub struct LayerCells<'a> {
     shape: Shape,
-    /// Of rows, if bricks would take more memory.
+    /// Words of rows, used if bricks would take more memory.
     words: &'a [u64],
-    /// With their columns, in order; several of one column add up.
+    /// Bricks with their columns, in ascending order. Several bricks of one column add up.
     bricks: Vec<(usize, &'a Brick)>,
 }
 
 impl LayerCells<'_> {
-    /// Whether some of its cells are in words of rows, and not in bricks.
+    /// Returns `true` if some of the cells are in words of rows instead of bricks.
     pub fn has_rows(&self) -> bool {
         !self.words.is_empty()
     }
 
-    /// Calls `take` with each word of layer `k` of the bricks that is not zero, in order: its place in the layer, and the word.
-    /// None of its cells is in words of rows.
+    /// Calls `take` with each non-zero word of layer `k` of the bricks, in ascending order, as its position
+    /// in the layer and the word. No cell may be in words of rows.
     pub fn each_word(&self, k: usize, mut take: impl FnMut(usize, u64)) {
         debug_assert!(!self.has_rows());
         let across = self.shape.across;
@@ -268,7 +269,7 @@ impl LayerCells<'_> {
 }
 
 impl Kept {
-    /// Adds bricks, in the order of their columns.
+    /// Adds bricks in the order of their columns.
     fn add<'b>(
         &mut self,
         shape: &Shape,
@@ -308,7 +309,7 @@ impl Kept {
                 *bricks = vec![];
             }
         }
-        // Two runs in order.
+        // Two runs in ascending order.
         self.order.sort_by_key(|(column, _)| *column);
     }
 
@@ -325,7 +326,7 @@ impl Kept {
         self.order.push((column as u32, n as u32));
     }
 
-    /// Its bricks with their columns, in order.
+    /// Returns the bricks with their columns, in ascending order.
     fn of_layer(&self) -> impl Iterator<Item = (usize, &Brick)> {
         let brick = |n: u32| &self.bricks[n as usize / TOGETHER][n as usize % TOGETHER];
         self.order
@@ -334,37 +335,35 @@ impl Kept {
     }
 }
 
-/// Whether not all words are zero.
+/// Returns `true` if some word is not zero.
 fn has_cells(words: &[u64]) -> bool {
     words.iter().fold(0, |all, word| all | word) != 0
 }
 
 /// Adds the cells of `more` to a brick.
 fn add_brick(brick: &mut Brick, more: &Brick) {
-    brick
-        .as_flattened_mut()
-        .iter_mut()
-        .zip(more.as_flattened())
-        .for_each(|(word, more)| *word |= more);
+    for (word, more) in brick.as_flattened_mut().iter_mut().zip(more.as_flattened()) {
+        *word |= more;
+    }
 }
 
-/// The bricks of one thread at its end. They go on with those of all others, layer by layer: where
-/// threads touched the same rows, these are fetched once.
+/// Bricks of one thread when it has finished. They are written together with the bricks of all other threads,
+/// layer by layer, so that rows touched by several threads are fetched once.
 pub struct ThreadBricks {
     pub(super) shape: Shape,
-    /// The numbers of the bricks, in order, with their slots.
+    /// Numbers of the bricks, in ascending order, with their slots.
     pub(super) order: Vec<(u32, u16)>,
     pub(super) pool: Zeroed<Brick>,
 }
 
 impl ThreadBricks {
-    /// The bricks of one layer of them, with their columns.
+    /// Returns the bricks of one layer of bricks, with their columns.
     fn of_layer(&self, layer: usize) -> impl Iterator<Item = (usize, &Brick)> {
         bricks_of_layer(self.shape, &self.order, &self.pool, layer)
     }
 }
 
-/// The bricks of one layer of them, of those in `order`, with their columns.
+/// Returns the bricks in `order` that belong to one layer of bricks, with their columns.
 pub(super) fn bricks_of_layer<'b>(
     shape: Shape,
     order: &'b [(u32, u16)],
@@ -379,24 +378,29 @@ pub(super) fn bricks_of_layer<'b>(
         .map(move |&(number, slot)| (number as usize - first, &pool[usize::from(slot)]))
 }
 
-/// The occupied cells of rows of words.
+/// Occupied cells of rows of words.
 #[cfg(test)]
 pub(super) fn cells_of([nx, ny, nz]: [usize; 3], words: &[u64]) -> Vec<[usize; 3]> {
-    let rows = (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k)));
-    let cells = rows
-        .zip(words.chunks(nx.div_ceil(64)))
-        .flat_map(|((j, k), row)| {
-            let is_set = move |i: &usize| row[i / 64] >> (i % 64) & 1 == 1;
-            (0..64 * row.len()).filter(is_set).map(move |i| [i, j, k])
-        });
-    cells.collect()
+    let row_words = nx.div_ceil(64);
+    let mut cells = vec![];
+    for k in 0..nz {
+        for j in 0..ny {
+            let row = &words[(k * ny + j) * row_words..][..row_words];
+            for i in 0..64 * row_words {
+                if row[i / 64] >> (i % 64) & 1 == 1 {
+                    cells.push([i, j, k]);
+                }
+            }
+        }
+    }
+    cells
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The words of a grid that each of `bricks`, `(layer, column, brick)`, was added to.
+    /// Returns the words of a grid after adding all `bricks`, `(layer, column, brick)`.
     fn put(shape: Shape, bricks: &[(usize, usize, Brick)]) -> Vec<u64> {
         let mut words = vec![0; shape.row_words * shape.dims[1] * shape.dims[2]];
         let target = BrickSink::rows(&mut words, shape);
@@ -408,11 +412,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_comes_back_as_bricks_and_as_rows() {
+    fn kept_cells_are_returned_as_bricks_and_as_rows() {
         let dims = [130, 19, 21];
-        let [mut lists, mut rows] = [0, 0];
+        let mut lists = 0;
+        let mut rows = 0;
         let shape = Shape::new(dims, 3).unwrap();
-        // Word by word a bit of its own, and nothing beyond the grid.
+        // Each word has a bit of its own, and no bit is beyond the grid.
         let brick = |n: usize, layer: usize, column: usize| {
             let mut brick = [[0; SIDE]; SIDE];
             for (k, plane) in brick.iter_mut().enumerate().take(dims[2] - layer * SIDE) {
@@ -462,11 +467,11 @@ mod tests {
                     kept.order.is_sorted_by(|a, b| a.0 < b.0),
                     "a brick for each column"
                 );
-                *if kept.words.is_empty() {
-                    &mut lists
+                if kept.words.is_empty() {
+                    lists += 1;
                 } else {
-                    &mut rows
-                } += 1;
+                    rows += 1;
+                }
             }
             assert_eq!(grid, put(shape, &bricks), "{count} bricks");
         }

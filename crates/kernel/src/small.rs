@@ -1,11 +1,12 @@
-//! Triangles of up to sixteen cells an axis, with lanes across triangles.
+//! Triangles of up to sixteen cells per axis, with lanes across triangles.
 //!
-//! What the row kernel (`kernel/span.rs`) works out in doubles for any triangle is worked out here
-//! in floats relative to the triangle's lowest cell, for sixteen triangles at once: slopes of edges and
-//! plane, the tables of intervals strip by strip, then row after row what they leave. Triangles wait for others
-//! of as many rows. Those with a vertex on a wall or a centre plane do not come here, save where
-//! their bounds are one cell along that axis. A row whose crossing is nearer to a wall than its error bound
-//! (docs/error-bounds.md) makes its triangle *unsure*: it is left to the row kernel; what was marked of it by then is sure.
+//! The row kernel (`span.rs`) handles any triangle in doubles. Here the same values are computed for sixteen
+//! triangles at once, in floats relative to each triangle's lowest cell: slopes of edges and plane, tables of
+//! intervals strip by strip, and then the cells row by row. Triangles wait for others with a similar number
+//! of rows. Triangles with a vertex on a wall or a centre plane are handled elsewhere, except if their bounds
+//! are one cell along that axis. A row whose crossing is nearer to a wall than its error bound
+//! (docs/error-bounds.md) makes its triangle *unsure*, and the row kernel repeats the triangle. The cells
+//! marked before are certain.
 
 use std::array;
 
@@ -21,46 +22,46 @@ use super::levels::LANES;
 use super::marks;
 use super::queue::{Queue, Unsure};
 
-/// Cells an axis, at most.
+/// Maximum number of cells per axis.
 const CELLS: usize = 16;
 
 /// Beyond any cell.
 const NOWHERE: f32 = 1e30;
 
-/// The projections: which axis intervals are along, and which their strips.
+/// Axes of the projections: intervals lie along the first, strips along the second.
 const PROJECTIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-/// Nine coordinates, then the lowest cell and the highest relative to it.
+/// Number of rows: nine coordinates, then the lowest cell and the highest relative to it.
 pub const ROWS: usize = 15;
 
-/// Where triangles wait: those of one layer, those of one row in each, and others by the most of rows or layers.
+/// Number of queues: triangles of one layer, triangles of one row in each layer, and other triangles by the
+/// larger of their numbers of rows and layers.
 const CLASSES: usize = 6;
 
-/// The most rows or layers of a class, less one.
+/// Largest number of rows or layers of a class, less one.
 const LIMITS: [f32; 4] = [4.5, 6.5, 9.5, 15.5];
 
-/// Triangles that wait until they are sixteen of a kind.
+/// Queues of triangles that wait for sixteen of their class.
 pub struct Small {
     queues: [Queue<ROWS>; CLASSES],
-    /// The error bounds of coordinates relative to the lowest cell, in floats and in doubles.
+    /// Error bounds of coordinates relative to the lowest cell, in floats and in doubles.
     place: f32,
     place64: f64,
 }
 
-/// An edge of a projection that rises along the second axis: where it begins and ends along that,
-/// and how far it goes along the first as the second rises by one, from where it begins. An edge that
-/// hardly rises is within one strip: it has no slope, and goes from one end to the other at once.
+/// Edge of a projection, rising along the second axis from `from` to `to`. A nearly horizontal edge lies
+/// within one strip. It gets no slope and covers its whole range there.
 #[derive(Clone, Copy)]
 struct ShortEdge<S: Simd> {
     from: f32x16<S>,
     to: f32x16<S>,
-    /// Where it starts from as it enters a strip, and as it leaves one.
+    /// First coordinate at `from`, as used when the edge enters a strip, and when it leaves one.
     starts: [f32x16<S>; 2],
     slope: f32x16<S>,
 }
 
-/// Where a plane meets the corner of row (0, 0) that it enters by, and that it leaves by, along x;
-/// the slopes of x along y and z, and what crossings may be off by.
+/// Plane of a triangle: positions along x at which it meets the corners of row (0, 0) where it enters and
+/// leaves, slopes of x along y and z, and the error bound of crossings.
 struct ShortPlane<S: Simd> {
     ends: [f32x16<S>; 2],
     slope: [f32x16<S>; 2],
@@ -72,17 +73,17 @@ struct ShortTriangles<S: Simd> {
     base: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
     edges: [[ShortEdge<S>; 3]; 3],
-    /// The error bound of crossings of the edges of a projection.
+    /// Error bound of the crossings of the edges of each projection.
     error: [f32x16<S>; 3],
     plane: ShortPlane<S>,
-    /// The triangles that are unsure.
+    /// Triangles that are unsure.
     doubt: mask32x16<S>,
 }
 
-/// The lowest and highest cell of a projection in each strip.
+/// Lowest and highest cell of a projection in each strip.
 type ShortTable<S> = [[f32x16<S>; 2]; CELLS];
 
-/// The class of each of some triangles: masks of lanes.
+/// Returns the triangles of each class as masks of lanes.
 #[inline(always)]
 fn classes<S: Simd>(simd: S, mask: u64, [_, y, z]: [f32x16<S>; 3]) -> [u64; CLASSES] {
     let half = f32x16::splat(simd, 0.5);
@@ -99,7 +100,7 @@ fn classes<S: Simd>(simd: S, mask: u64, [_, y, z]: [f32x16<S>; 3]) -> [u64; CLAS
 }
 
 impl Small {
-    /// Empty queues.
+    /// Creates empty queues.
     pub fn new(frame: &KernelLattice) -> Self {
         let place64 = frame.local_error() + CELLS as f64 * U;
         let place = frame.local_error() as f32 * 1.000_001 + CELLS as f32 * U32;
@@ -110,8 +111,8 @@ impl Small {
         }
     }
 
-    /// Adds the lanes of `mask`; covers sixteen of those that wait, if there are as many of a kind. The
-    /// unsure ones are added to `unsure`.
+    /// Adds the lanes of `mask`. Covers sixteen waiting triangles of a class once it has that many. Unsure
+    /// triangles are added to `unsure`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
     pub fn push<S: Simd>(
@@ -160,7 +161,7 @@ impl Small {
         }
     }
 
-    /// Covers all that wait.
+    /// Covers all waiting triangles.
     pub fn flush<S: Simd>(
         &mut self,
         simd: S,
@@ -175,7 +176,7 @@ impl Small {
         }
     }
 
-    /// Covers the first sixteen of a class, or what is left of them.
+    /// Covers the next sixteen triangles of a class, or fewer at the end.
     fn cover<S: Simd>(
         &mut self,
         simd: S,
@@ -202,7 +203,7 @@ impl Small {
         );
     }
 
-    /// Works out slopes and bounds.
+    /// Computes slopes and error bounds.
     #[inline(always)]
     fn prepare<S: Simd>(
         &self,
@@ -215,7 +216,7 @@ impl Small {
         let mut base = [zero; 3];
         let mut span = [zero; 3];
         let mut local = [[zero; 3]; 3];
-        // The same in doubles, eight triangles each.
+        // The coordinates in doubles, eight triangles each.
         let wide_zero = f64x8::splat(simd, 0.0);
         let mut wide = [[[wide_zero; 3]; 3]; 2];
         let mut nearest = f32x16::splat(simd, 1.0);
@@ -232,7 +233,7 @@ impl Small {
                 let low = ((x.0 - origin[0]) - origin[1]) * *scale - base.0;
                 let high = ((x.1 - origin[0]) - origin[1]) * *scale - base.1;
                 let float: f32x16<S> = low.narrow(high);
-                // Within one cell it matters no more where.
+                // Within one cell the exact position does not matter.
                 let float = single.select(zero + 0.5, float);
                 nearest = nearest.min((float - float.round_ties_even()).abs());
                 local[axis][v] = float;
@@ -286,7 +287,8 @@ impl Small {
         }
     }
 
-    /// The planes; those of triangles that are `flat`, within one cell along an axis, have no part in the decision.
+    /// Returns the planes, and the lanes in doubt. Triangles in `flat` span one cell along some axis. Their
+    /// plane has no part in the decision.
     #[inline(always)]
     fn prepare_plane<S: Simd>(
         &self,
@@ -306,7 +308,7 @@ impl Small {
             let by = y[2] - y[0];
             let bz = z[2] - z[0];
             let normal = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
-            // The longest edge component is at most the cells an axis.
+            // No edge component is longer than the number of cells per axis.
             let size = CELLS as f64;
             let normal_error = 10.0 * size * (self.place64 + U * size);
             let unclear = normal[0]
@@ -334,7 +336,7 @@ impl Small {
         }
         let nowhere = f32x16::splat(simd, NOWHERE);
         let none = f32x16::splat(simd, 0.0);
-        // What is flat has no plane: it enters before any cell and leaves behind all, for sure.
+        // Flat triangles have no plane. They surely enter before any cell and leave after all cells.
         let mut values = [-nowhere, nowhere, none, none, none - 1.0];
         for n in 0..5 {
             values[n] = flat.select(values[n], halves[0][n].narrow(halves[1][n]));
@@ -350,7 +352,7 @@ impl Small {
 }
 
 impl<S: Simd> ShortTriangles<S> {
-    /// Marks the cells of those that are `ready`; answers which of them are unsure.
+    /// Marks the cells of the triangles in `ready`. Returns the unsure triangles.
     #[inline(always)]
     fn mark(&mut self, simd: S, ready: mask32x16<S>, bricks: &mut Bricks) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
@@ -361,7 +363,7 @@ impl<S: Simd> ShortTriangles<S> {
         }
         let [xy, zx, yz] = &tables;
         let [x, y]: [u32x16<S>; 2] = [self.base[0].to_int(), self.base[1].to_int()];
-        // It may be below the layers that are taken.
+        // The lowest cell may be below the covered layers.
         let z: u32x16<S> = self.base[2].to_int::<i32x16<S>>().bitcast();
         let across: u32x16<S> = self.span[0].to_int();
         let straddles = ((x & 63) + across).simd_gt(u32x16::splat(simd, 63)) & ready;
@@ -370,7 +372,7 @@ impl<S: Simd> ShortTriangles<S> {
         let layers = self.most(simd, 2, ready);
         let one = u32x16::splat(simd, 1);
         let two = u32x16::splat(simd, 2);
-        // What is the same in every layer.
+        // Values that all layers share.
         let mut ends = [[zero; 2]; CELLS];
         let mut places = [[none; 2]; CELLS];
         for j in 0..rows {
@@ -379,7 +381,8 @@ impl<S: Simd> ShortTriangles<S> {
             let y = y + j as u32;
             places[j] = [bricks.columns(x, y), marks::words([x, y, none])];
         }
-        // As far as that crossings are sure; the difference may round up.
+        // Crossings up to this distance from the middle between two walls are sure. The computed distance may
+        // be rounded up.
         let clear = (0.5 - U32) - self.plane.error;
         let taken = bricks.layers.clone();
         let first = f32x16::splat(simd, taken.start as f32);
@@ -399,7 +402,7 @@ impl<S: Simd> ShortTriangles<S> {
                 let leave = ends[j][1] + at;
                 let first = enter.floor();
                 let last = leave.floor();
-                // From the middle between two walls.
+                // Distances from the middle between two walls.
                 let distance = ((enter - first) - 0.5)
                     .abs()
                     .max(((leave - last) - 0.5).abs());
@@ -409,7 +412,7 @@ impl<S: Simd> ShortTriangles<S> {
                 let high = xy[j][1].min(last).min(zx[k][1]);
                 let lanes = within & !near & low.simd_le(high);
                 let (low, high): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
-                // Sixteen cells at most; other lanes are not chosen.
+                // At most sixteen cells. Lanes with more are not in `lanes`.
                 let cells = (two << high) - (one << low);
                 let number = in_layer + places[j][0];
                 let words = word | places[j][1] | cells;
@@ -429,7 +432,7 @@ impl<S: Simd> ShortTriangles<S> {
         (self.doubt & ready).to_bitmask()
     }
 
-    /// The cells along an axis of any triangle.
+    /// Returns the largest number of cells along an axis over all triangles.
     #[inline(always)]
     fn most(&self, simd: S, axis: usize, ready: mask32x16<S>) -> usize {
         let most = ready
@@ -438,7 +441,7 @@ impl<S: Simd> ShortTriangles<S> {
         (most as usize + 1).min(CELLS)
     }
 
-    /// The intervals of a projection in its strips.
+    /// Fills the intervals of a projection in its strips.
     #[inline(always)]
     fn tabulate(
         &mut self,
@@ -450,7 +453,7 @@ impl<S: Simd> ShortTriangles<S> {
         let along = PROJECTIONS[projection][1];
         let nowhere = f32x16::splat(simd, NOWHERE);
         let edges = &self.edges[projection];
-        // Where edges are at the wall below a strip, less where they start.
+        // Positions of the edges at the wall below a strip, relative to their starts.
         let mut before = [nowhere; 3];
         for e in 0..3 {
             let edge = &edges[e];
@@ -464,7 +467,7 @@ impl<S: Simd> ShortTriangles<S> {
             let mut high = -nowhere;
             for e in 0..3 {
                 let edge = &edges[e];
-                // Where the edge is as it enters the strip and as it leaves it.
+                // Positions at which the edge enters the strip and leaves it.
                 let after = (above.min(edge.to).max(edge.from) - edge.from) * edge.slope;
                 let first = before[e] + edge.starts[0];
                 let last = after + edge.starts[1];

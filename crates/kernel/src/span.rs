@@ -1,13 +1,13 @@
-//! Any triangle, row by row: in each row of cells along x the touched ones are one interval.
+//! Covers any triangle row by row: in each row of cells along x the touched cells are one interval.
 //!
-//! The thirteen axes of the triangle–box test (Akenine-Möller 2001) split as in Schwarz and Seidel
-//! 2010 into the overlaps of the three projections and the plane. The projection onto (s, t) meets
-//! the strip between two walls of t in a convex piece whose extent along s is spanned by vertices in
-//! the strip and by edges crossing its walls: a table over t of intervals along s. A cell (i, j, k)
-//! is touched iff j is in table yz at k, and i is in table xy at j, in table zx at k, and between
-//! the lattice lines where the plane enters and leaves row (j, k).
+//! The thirteen axes of the triangle–box test (Akenine-Möller 2001) split as in Schwarz and Seidel 2010 into
+//! the overlaps of the three projections and the plane. The projection onto (s, t) meets the strip between
+//! two walls of t in a convex piece. Vertices in the strip and edges that cross its walls span the extent of
+//! this piece along s. The result is a table over t of intervals along s. A cell (i, j, k) is touched iff j
+//! is in table yz at k, and i is in table xy at j, in table zx at k, and between the lattice lines where the
+//! plane enters and leaves row (j, k).
 //!
-//! Strips and rows are done in lanes. A crossing nearer to a wall than its error bound
+//! Strips and rows are computed in lanes. A crossing nearer to a wall than its error bound
 //! (docs/error-bounds.md) is *unsure* and decided in exact integers.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
@@ -26,10 +26,10 @@ use super::sink::SIDE;
 use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
 use crate::bits::bits_of;
 
-/// Layers of fewer rows, less one, are done eight at a time.
+/// Number of rows, less one, below which eight layers are filled at a time.
 const NARROW: f64 = 3.0;
 
-/// Memory that is used again for every triangle.
+/// Memory that is reused for every triangle.
 #[derive(Default)]
 pub struct Scratch {
     xy: Table,
@@ -38,27 +38,27 @@ pub struct Scratch {
     pieces: Pieces,
 }
 
-/// One triangle being covered.
+/// Triangle being covered.
 struct Cover<'a> {
     frame: &'a KernelLattice,
     setup: &'a Setup,
     triangle: &'a Triangle,
     exact: LazyExact<'a>,
-    /// The cells to fill, within grid and layers, relative to the base: lowest and highest per axis.
+    /// Lowest and highest cell to fill per axis, within grid and layers, relative to the base.
     low: [i64; 3],
     high: [i64; 3],
 }
 
 /// Part of a layer of cells, relative to the base.
 struct SpanLayer {
-    /// The first and the last row.
+    /// First and last row.
     rows: [i64; 2],
     k: i64,
-    /// The first and the last cell of its rows.
+    /// First and last cell of the rows.
     columns: [i64; 2],
 }
 
-/// Occupies every cell of the layers taken that the triangle touches.
+/// Occupies every cell that the triangle touches within the current layers.
 #[inline(always)]
 pub fn cover<S: Simd>(
     simd: S,
@@ -98,7 +98,7 @@ pub fn cover<S: Simd>(
 }
 
 impl Cover<'_> {
-    /// Occupies a row's cells `low..=high`, clipped; all relative to the base.
+    /// Occupies cells `low..=high` of a row, clipped. All numbers are relative to the base.
     #[inline(always)]
     fn span(&self, bricks: &mut Bricks, low: i64, high: i64, j: i64, k: i64) {
         let low = low.max(self.low[0]);
@@ -109,7 +109,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Bounds that span more than one cell along one axis at most: every cell is touched.
+    /// Fills bounds that span more than one cell along at most one axis: every cell is touched.
     fn fill_box(&self, bricks: &mut Bricks) {
         for k in self.low[2]..=self.high[2] {
             for j in self.low[1]..=self.high[1] {
@@ -118,7 +118,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Bounds one cell thick along y or z: the projection along that axis decides.
+    /// Fills bounds that are one cell thick along y or z: the projection along that axis decides.
     #[inline(always)]
     fn fill_strips<S: Simd>(
         &mut self,
@@ -154,7 +154,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Bounds one cell thick along x: the projection along x decides.
+    /// Fills bounds that are one cell thick along x: the projection along x decides.
     #[inline(always)]
     fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
         let Scratch {
@@ -184,7 +184,7 @@ impl Cover<'_> {
         pieces.put(simd, bricks);
     }
 
-    /// The general case.
+    /// Fills bounds in the general case.
     #[inline(always)]
     fn fill_rows<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
         let Scratch { xy, zx, yz, pieces } = scratch;
@@ -248,8 +248,9 @@ impl Cover<'_> {
         pieces.put(simd, bricks);
     }
 
-    /// Occupies the cells of eight layers from `start`, as far as they are `open`, that have a few rows each, with lanes
-    /// across layers: of needles. `ends` are the intervals of their rows and columns. Answers whether all of it was sure.
+    /// Occupies the cells of the `open` layers among eight layers from `start`, with lanes across layers.
+    /// Each layer has few rows, as in needles. The first arrays are the intervals of rows and columns.
+    /// Returns `true` if all decisions were sure.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
     fn fill_narrow<S: Simd>(
@@ -316,8 +317,8 @@ impl Cover<'_> {
         true
     }
 
-    /// Takes the cells of a layer: `cut` gets the first and last of eight rows from `j` on, and answers
-    /// with what of them is touched.
+    /// Adds the cells of a layer. `cut` gets the first and last cells of eight rows from `j` on, and returns
+    /// the touched part.
     #[inline(always)]
     fn add_layer<S: Simd>(
         &mut self,
@@ -339,7 +340,7 @@ impl Cover<'_> {
         let first_row = f64x8::splat(simd, first as f64);
         let last_row = f64x8::splat(simd, last as f64);
         let words = [(x + columns[0]) / 64, (x + columns[1]) / 64];
-        // Lanes begin with a brick.
+        // The first lane is the first row of a brick.
         let skipped = (y + first) % SIDE as i64;
         for j in (first - skipped..=last).step_by(LANES) {
             pieces.reserve((words[1] - words[0]) as usize + 1);
@@ -386,7 +387,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Includes where an edge, rising along `t`, crosses the walls strictly between its ends.
+    /// Includes the crossings of an edge, rising along `t`, with the walls strictly between its ends.
     #[inline(always)]
     fn project_edge<S: Simd>(
         &mut self,
@@ -407,7 +408,7 @@ impl Cover<'_> {
         let last = f64x8::splat(simd, to as f64);
         let nowhere = [f64x8::splat(simd, NOWHERE), f64x8::splat(simd, -NOWHERE)];
         let mut before = nowhere;
-        // To the strip above the last wall.
+        // Continue to the strip above the last wall.
         for wall in (from..=to + 1).step_by(LANES) {
             let walls = f64x8::from_slice(simd, &RAMP) + wall as f64;
             let inside = walls.simd_le(last);
@@ -449,8 +450,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Decides exactly which cells the crossings in `unsure`, of walls from `wall`, touch: the lowest and
-    /// the highest, given as the floors of `crossing`.
+    /// Decides exactly the lowest and the highest cell touched by each crossing in `unsure`, of walls from
+    /// `wall` on.
     #[cold]
     #[inline(never)]
     fn settle(
@@ -474,24 +475,24 @@ impl Cover<'_> {
     }
 }
 
-/// An edge of a projection, rising along the second of its axes.
+/// Edge of a projection, rising along the second of its axes.
 pub struct LongEdge {
-    /// Its vertices.
+    /// Vertices at its ends.
     ends: [usize; 2],
-    /// The axis that crossings are along, and that of the walls.
+    /// Axis of the positions of crossings, and axis of the walls.
     axes: [usize; 2],
-    /// The first vertex along both axes.
+    /// Coordinates of the first vertex along both axes.
     start: [f64; 2],
-    /// How far the first coordinate goes as the second rises by one.
+    /// Change of the first coordinate as the second rises by one.
     slope: f64,
-    /// The error bound of a crossing; infinite to decide all exactly.
+    /// Error bound of a crossing. Infinite if all crossings need exact decisions.
     pub error: f64,
-    /// Whether a crossing within `error` of a wall is on it.
+    /// A crossing within `error` of a wall lies on it.
     pub on_grain: bool,
 }
 
 impl LongEdge {
-    /// The edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
+    /// Creates the edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
     pub fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
         let start = [setup.u[s][v], setup.u[t][v]];
         let end = [setup.u[s][w], setup.u[t][w]];
@@ -507,7 +508,8 @@ impl LongEdge {
                 2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size,
             )
         };
-        // Crossings of exact coordinates are fractions over rise / grain²: near means on.
+        // Crossings of exact coordinates are fractions over rise / grain². A crossing near a wall is
+        // therefore on it.
         let on_grain = setup.error == 0.0 && 2.0 * error * rise < setup.grain * setup.grain;
         Self {
             ends: [v, w],
@@ -519,13 +521,13 @@ impl LongEdge {
         }
     }
 
-    /// Where it crosses a wall.
+    /// Returns the position at which the edge crosses a wall.
     pub fn at(&self, wall: i64) -> f64 {
         (wall as f64 - self.start[1]) * self.slope + self.start[0]
     }
 }
 
-/// The lowest and highest cell along `axis` that a point touches, by the ties in force.
+/// Returns the lowest and the highest cell along `axis` that a point touches, by the ties in force.
 #[inline(always)]
 fn cell_of(frame: &KernelLattice, setup: &Setup, axis: usize, (floor, on): Floor) -> (i64, i64) {
     let below = floor - i64::from(on);
@@ -533,7 +535,7 @@ fn cell_of(frame: &KernelLattice, setup: &Setup, axis: usize, (floor, on): Floor
         Ties::Both => (below, floor),
         Ties::None => (floor, below),
         Ties::Up => {
-            // The last wall of a closed axis is displaced outwards: what is on it is inside.
+            // The last wall of a closed axis is displaced outwards, so that a point on it is inside.
             let outward = on && frame.axes[axis].closed && floor == setup.last_wall(frame, axis);
             let cell = if outward { below } else { floor };
             (cell, cell)

@@ -5,7 +5,7 @@ use fearless_simd::{Simd, f64x8, prelude::*, u64x8};
 /// Lanes of a vector of doubles.
 pub const LANES: usize = 8;
 
-/// Beyond any cell: the end of an empty interval.
+/// Beyond any cell: end of an empty interval.
 pub const NOWHERE: f64 = 1e300;
 
 /// Intervals of cells, one per strip, as doubles.
@@ -13,7 +13,7 @@ pub const NOWHERE: f64 = 1e300;
 pub struct Table {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// The strip of entry [`LANES`]; entries before it and behind the last catch what is out of range.
+    /// Strip of entry [`LANES`]. Entries before it and after the last strip absorb values out of range.
     first: i64,
 }
 
@@ -39,20 +39,20 @@ impl Table {
         self.high[n] = self.high[n].max(high as f64);
     }
 
-    /// The interval of a strip; empty if its first is above its last.
+    /// Returns the interval of a strip. The interval is empty if its first cell is above its last.
     pub fn interval(&self, strip: i64) -> (i64, i64) {
         let n = self.entry(strip);
         (self.low[n] as i64, self.high[n] as i64)
     }
 
-    /// The ends of the interval of a strip.
+    /// Returns the ends of the interval of a strip.
     #[inline(always)]
     pub fn ends(&self, strip: i64) -> [f64; 2] {
         let n = self.entry(strip);
         [self.low[n], self.high[n]]
     }
 
-    /// The intervals of eight strips from `strip`, as far as they are within `low..=high`.
+    /// Returns the intervals of eight strips from `strip`, limited to `low..=high`.
     #[inline(always)]
     pub fn within<S: Simd>(
         &self,
@@ -66,9 +66,9 @@ impl Table {
         [lows.max(low), highs.min(high)]
     }
 
-    /// Widens the intervals of the strips below eight walls, the first being the lower wall of
-    /// `strip`, to hold what the walls hold on either side: `before` is what the eight walls before
-    /// these hold.
+    /// Widens the intervals of the strips below eight walls to contain the intervals on the walls at either
+    /// side. The first wall is the lower wall of `strip`. `before` holds the intervals on the eight walls
+    /// before these.
     #[inline(always)]
     pub fn include_walls<S: Simd>(
         &mut self,
@@ -87,10 +87,10 @@ impl Table {
     }
 }
 
-/// 0, 1, 2, …: the offsets of lanes.
+/// Offsets of lanes: 0, 1, 2, …
 pub const RAMP: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
-/// The lanes of a vector.
+/// Returns the lanes of a vector.
 #[inline(always)]
 pub fn lanes_of<S: Simd>(vector: f64x8<S>) -> [f64; LANES] {
     let mut lanes = [0.0; LANES];
@@ -98,17 +98,17 @@ pub fn lanes_of<S: Simd>(vector: f64x8<S>) -> [f64; LANES] {
     lanes
 }
 
-/// Where doubles are whole numbers.
+/// Magnitude from which on doubles are whole numbers.
 const WHOLE: f64 = (1u64 << 52) as f64;
 
-/// Whole doubles from 0 as integers; of others nothing is known.
+/// Converts whole non-negative doubles to integers. Other values give arbitrary results.
 #[inline(always)]
 pub fn integers<S: Simd>(vector: f64x8<S>) -> u64x8<S> {
     let bits: u64x8<S> = (vector + WHOLE).bitcast();
     bits & ((1 << 52) - 1)
 }
 
-/// Whole numbers of a vector, lane by lane.
+/// Returns the whole numbers of a vector, lane by lane.
 #[inline(always)]
 pub fn whole<S: Simd>(vector: f64x8<S>) -> [i64; LANES] {
     let mut lanes = [0; LANES];

@@ -1,11 +1,11 @@
-//! Triangles within one cell, two, or four around an edge of the lattice: they need no test, or a test
-//! in one projection.
+//! Triangles within one cell, two cells, or four cells around an edge of the lattice. They need no test, or a
+//! test in one projection.
 //!
-//! Sixteen at a time are taken to index space in floats. Where no coordinate is within its error
-//! bound (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If
-//! these are one cell, or two side by side, the triangle touches them, as it reaches both ends of its
-//! bounds. If they are four around an edge of the lattice, the projection along that edge decides.
-//! The others are left to the kernels that look closer.
+//! Sixteen at a time are mapped to index space in floats. If no coordinate is within its error bound
+//! (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If the bounds are
+//! one cell or two adjacent cells, the triangle touches them, because it reaches both ends of its bounds. If
+//! they are four cells around an edge of the lattice, the projection along that edge decides. Other triangles
+//! are left to more precise kernels.
 
 use std::ops::Range;
 
@@ -18,44 +18,50 @@ use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::{LANES, is_avx512};
 use super::marks;
 
-/// The lattice in floats, for the meshes of a frame.
+/// Lattice in floats, for the meshes of a frame.
 pub struct Tiny {
     axes: [FloatAxis; 3],
-    /// Twice what coordinates may be off by and reach to snap.
+    /// Twice the sum of the error bound of coordinates and their largest snapping distance.
     margin: f32,
-    /// The error bound of edge functions of four cells.
+    /// Error bound of edge functions of four cells.
     bound: f32,
-    /// Whether walls as sums of two floats are of use.
+    /// Walls as sums of two floats are accurate enough to be useful.
     splits: bool,
-    /// How many batches to leave alone, as the last one held too few.
+    /// Number of batches to skip, because the last one contained too few such triangles.
     rest: u32,
 }
 
-/// An axis in floats.
+/// Axis in floats.
 pub struct FloatAxis {
-    /// The origin as a sum of two floats.
+    /// Origin as a sum of two floats.
     pub origin: [f32; 2],
-    /// LaneCells per unit of world space.
+    /// Cells per unit of world space.
     pub scale: f32,
 }
 
-/// The axes of a frame in floats, and twice what their coordinates may be off by and reach to snap; `None`
-/// where floats are of no use.
+/// Returns the axes of a frame in floats, and twice the sum of their coordinates' error bound and largest
+/// snapping distance. `None` if floats are too coarse.
 pub fn in_floats(frame: &KernelLattice) -> Option<([FloatAxis; 3], f32)> {
     let [x, y, z] = &frame.axes;
-    let axes = [FloatAxis::new(x)?, FloatAxis::new(y)?, FloatAxis::new(z)?];
-    let margin = axes.iter().fold(0.0_f64, |most, axis| most.max(axis.1));
+    let (x, x_margin) = FloatAxis::new(x)?;
+    let (y, y_margin) = FloatAxis::new(y)?;
+    let (z, z_margin) = FloatAxis::new(z)?;
+    let margin = x_margin.max(y_margin).max(z_margin);
     let margin = (2.000_001 * margin) as f32;
-    (margin < 0.01).then_some((axes.map(|axis| axis.0), margin))
+    if margin >= 0.01 {
+        return None;
+    }
+    Some(([x, y, z], margin))
 }
 
 impl FloatAxis {
-    /// The axis with what its coordinates may be off by; `None` where floats are of no use.
+    /// Returns the axis and the sum of its error bound and largest snapping distance. `None` if floats are
+    /// too coarse.
     fn new(axis: &KernelAxis) -> Option<(Self, f64)> {
         let high = axis.origin[0] as f32;
         let low = ((axis.origin[0] - f64::from(high)) + axis.origin[1]) as f32;
         let scale = axis.scale as f32;
-        // No coordinate is larger than this, and no difference overflows.
+        // No coordinate is larger, and no difference overflows.
         let largest = axis.origin[0].abs() + axis.farthest / axis.scale;
         if !(scale.is_normal() && largest < f64::from(f32::MAX) / 4.0) {
             return None;
@@ -74,10 +80,10 @@ impl FloatAxis {
 }
 
 impl Tiny {
-    /// The lattice of `frame`; `None` where floats are of no use.
+    /// Creates the lattice of `frame` in floats. `None` if floats are too coarse.
     pub fn new(frame: &KernelLattice) -> Option<Self> {
         let (axes, margin) = in_floats(frame)?;
-        // Coordinates are off by less than half the margin.
+        // Coordinates have an error below half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
         Some(Self {
             axes,
@@ -88,7 +94,7 @@ impl Tiny {
         })
     }
 
-    /// Occupies the cells of those it is sure of, and answers which others of `valid` are left.
+    /// Occupies the cells of the triangles it is sure of, and returns the remaining triangles of `valid`.
     #[inline(always)]
     pub fn take<S: Simd>(
         &mut self,
@@ -108,7 +114,7 @@ impl Tiny {
             };
         }
         let left = self.take_lanes(simd, vertices, valid, bricks);
-        // Meshes are of one kind for long: look again later.
+        // Neighbouring batches are mostly of one kind. Try again later.
         self.rest = if (left.lanes & !left.bounded).count_ones() > 13 {
             15
         } else {
@@ -129,7 +135,7 @@ impl Tiny {
         let found = if is_avx512(simd) {
             self.look(simd, vertices, &ranges)
         } else {
-            // Sixteen lanes would be two registers a value: twice as many values on the stack.
+            // Sixteen lanes would take two registers per value, and keep twice as many values on the stack.
             let zero = f32x8::splat(simd, 0.0);
             let mut low = [[zero; 3]; 3];
             let mut high = [[zero; 3]; 3];
@@ -140,7 +146,7 @@ impl Tiny {
             }
             let low = self.look(simd, &low, &ranges);
             let high = self.look(simd, &high, &ranges);
-            low.beside(&high)
+            low.join(&high)
         };
         let [small, one] = [found.small, found.one].map(|lanes| lanes & valid);
         let touched = found.touched.map(|lanes| lanes & valid);
@@ -164,7 +170,7 @@ impl Tiny {
         }
     }
 
-    /// Looks at the triangles in the lanes of `V`.
+    /// Examines the triangles in the lanes of `V`.
     #[inline(always)]
     fn look<S: Simd, V: SimdFloat<S, Element = f32>>(
         &self,
@@ -181,7 +187,7 @@ impl Tiny {
         let mut most = zero;
         let mut within = V::Mask::splat(simd, true);
         let mut outside = V::Mask::splat(simd, false);
-        // Loops, not closures: only what is inlined here is compiled for the level.
+        // Loops instead of closures: only inlined code is compiled for the level.
         for axis in 0..3 {
             let FloatAxis { origin, scale } = &self.axes[axis];
             let mut u = vertices[axis];
@@ -225,7 +231,7 @@ impl Tiny {
             let four = four.to_bitmask() & sure;
             found.touched = touched.map(|lanes| lanes & four);
             found.decided |= four;
-            // One step along the first of the two axes, and along the second.
+            // One step along the first of the two axes, and one along the second.
             let x_flat = lows[0].simd_eq(highs[0]);
             let z_flat = lows[2].simd_eq(highs[2]);
             found.first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
@@ -239,41 +245,42 @@ impl Tiny {
     }
 }
 
-/// Triangles that are left to other kernels.
+/// Triangles left to other kernels.
 pub struct Left<S: Simd> {
     pub lanes: u64,
-    /// The triangles within the layers whose lowest and highest cells these are for sure, with no coordinate near a
-    /// wall or a centre plane.
+    /// Triangles within the layers for which `lows` and `highs` are surely the lowest and the highest cells,
+    /// and which have no coordinate near a wall or a centre plane.
     pub bounded: u64,
     pub lows: [f32x16<S>; 3],
     pub highs: [f32x16<S>; 3],
 }
 
-/// Triangles that were looked at, and the cells that they may touch.
+/// Triangles after examination, and the cells that they may touch.
 struct Found<V> {
     lows: [V; 3],
     highs: [V; 3],
-    /// Around an edge of the lattice one step from the lowest cell, along the first axis across it and the second.
+    /// Cells around an edge of the lattice, one step from the lowest cell along the first axis across the
+    /// edge (`first`) and along the second (`second`).
     first: [V; 3],
     second: [V; 3],
-    /// The triangles that touch one cell or two, the lowest and the highest, for sure.
+    /// Triangles that surely touch one cell or two, the lowest and the highest.
     small: u64,
-    /// The triangles that touch one cell.
+    /// Triangles that touch one cell.
     one: u64,
-    /// The triangles that touch each of the four cells around an edge, `[i, j]` being number `i + 2 j` along the two
-    /// axes across it, for sure.
+    /// Triangles that surely touch each of the four cells around an edge. Cell `[i, j]` along the two axes
+    /// across it has number `i + 2 j`.
     touched: [u64; 4],
-    /// The others for which all is sure.
+    /// Other triangles for which everything is sure.
     decided: u64,
-    /// The triangles whose bounds are sure and within the layers.
+    /// Triangles whose bounds are sure and within the layers.
     bounded: u64,
 }
 
 impl<S: Simd> Found<f32x8<S>> {
-    /// The lanes of these and of others after them.
+    /// Returns the lanes of these triangles followed by the lanes of `high`.
     #[inline(always)]
-    fn beside(&self, high: &Self) -> Found<f32x16<S>> {
-        let cells = beside::<S>;
+    fn join(&self, high: &Self) -> Found<f32x16<S>> {
+        let cells = join::<S>;
         let lanes = |low: u64, high: u64| low | high << 8;
         Found {
             lows: cells(&self.lows, &high.lows),
@@ -290,7 +297,7 @@ impl<S: Simd> Found<f32x8<S>> {
 }
 
 #[inline(always)]
-fn beside<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] {
+fn join<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] {
     [
         low[0].combine(high[0]),
         low[1].combine(high[1]),
@@ -298,8 +305,8 @@ fn beside<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] 
     ]
 }
 
-/// Which triangles touch each of the four cells around an edge of the lattice, and for which of them that is sure: the
-/// functions of the edges of the projection along it, as in `kernel/lanes.rs`.
+/// Returns the triangles that touch each of the four cells around an edge of the lattice, and the triangles
+/// for which this is sure. Uses the edge functions of the projection along it, as in `lanes.rs`.
 #[inline(always)]
 fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     simd: S,
@@ -341,20 +348,20 @@ fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     (touched, sure.to_bitmask())
 }
 
-/// Marks one cell of each of some triangles.
+/// Marks one cell for each triangle of `lanes`.
 #[inline(always)]
 pub fn mark<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
     let [x, y]: [u32x16<S>; 2] = [cells[0].to_int(), cells[1].to_int()];
     let z = bricks.layers_from_first(cells[2].to_int());
     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
     let words = marks::words([x, y, z]) | 1;
-    // Neighbours in the file often have their cell in common.
+    // Neighbours in the file often share their cell.
     let same = numbers.simd_eq(before(simd, numbers)) & words.simd_eq(before(simd, words));
     let lanes = lanes & !(same.to_bitmask() & lanes << 1);
     bricks.mark(simd, numbers, words, mask32x16::from_bitmask(simd, lanes));
 }
 
-/// Each lane has what was in the one before it; the first has what cannot be there.
+/// Shifts each lane up by one. The first lane gets a value that occurs nowhere.
 #[inline(always)]
 fn before<S: Simd>(simd: S, lanes: u32x16<S>) -> u32x16<S> {
     u32x16::splat(simd, !0).slide::<{ LANES - 1 }>(lanes)

@@ -1,16 +1,17 @@
-//! The cells beside a triangle that lies in a wall, exactly: those whose closed boxes touch it, row by row.
+//! Cells on both sides of a triangle that lies in a wall: all cells whose closed boxes touch it, exactly and
+//! row by row.
 //!
-//! With `t` one of the other axes and `s` the third: between two walls of `t` the triangle is a convex polygon. Its corners
-//! are the triangle's there, and the crossings of edges with these walls. It is connected, so it touches all cells between
-//! its least and its greatest corner along `s`, closed boxes taken.
+//! Let `t` be one of the other axes and `s` the third. Between two walls of `t` the triangle is a convex
+//! polygon. Its corners are the triangle's vertices there and the crossings of edges with these walls. The
+//! polygon is connected, so it touches all closed cells between its least and its greatest corner along `s`.
 
 use crate::exact::LazyExact;
 use crate::geom::Triangle;
 use crate::geom::crossing::Floor;
 use crate::lattice::KernelLattice;
 
-/// Calls `visit` with boxes of cells of the lattice, the lowest and the highest along each axis, that together are the
-/// cells whose closed boxes touch a triangle that lies in a wall of `axis`.
+/// Calls `visit` with boxes of cells of the lattice, as the lowest and the highest cell along each axis.
+/// Together they are the cells whose closed boxes touch a triangle that lies in a wall of `axis`.
 pub fn cells_beside_wall(
     frame: &KernelLattice,
     triangle: &Triangle,
@@ -18,7 +19,7 @@ pub fn cells_beside_wall(
     mut visit: impl FnMut([[usize; 2]; 3]),
 ) {
     let [s, t] = [[1, 2], [0, 2], [0, 1]][axis];
-    // Walls are counted from the first vertex, so that numbers are short.
+    // Walls are counted from the first vertex to keep the numbers short.
     let base: [i64; 3] = std::array::from_fn(|a| {
         let axis = &frame.axes[a];
         let coordinate = triangle[0][a];
@@ -26,33 +27,45 @@ pub fn cells_beside_wall(
     });
     let mut exact = LazyExact::new(frame, triangle, base);
     let at = [0, 1, 2].map(|n| [exact.vertex(n, s), exact.vertex(n, t)]);
-    let in_grid = |a: usize, [low, high]: [i64; 2]| {
-        let low = (low + base[a]).max(0);
-        let high = (high + base[a]).min(frame.axes[a].cells - 1);
-        (low <= high).then_some([low as usize, high as usize])
-    };
-    let Some(beside) = in_grid(axis, touching(exact.vertex(0, axis))) else {
+    let Some(layers) = in_grid(frame, base, axis, touching(exact.vertex(0, axis))) else {
         return;
     };
     let ends = joined(at.iter().map(|[_, t]| touching(*t)));
-    let Some(rows) = in_grid(t, ends) else { return };
+    let Some(rows) = in_grid(frame, base, t, ends) else {
+        return;
+    };
     for row in rows[0]..=rows[1] {
         let walls = [row as i64 - base[t], row as i64 + 1 - base[t]];
-        let span = joined(
-            corners(&mut exact, &at, [s, t], walls)
-                .into_iter()
-                .map(touching),
-        );
-        if let Some(span) = in_grid(s, span) {
+        let corners = corners(&mut exact, &at, [s, t], walls);
+        let span = joined(corners.into_iter().map(touching));
+        if let Some(span) = in_grid(frame, base, s, span) {
             let mut cells = [[0; 2]; 3];
-            (cells[axis], cells[s], cells[t]) = (beside, span, [row, row]);
+            cells[axis] = layers;
+            cells[s] = span;
+            cells[t] = [row, row];
             visit(cells);
         }
     }
 }
 
-/// Where the corners of the triangle's part between two walls of axis `t` lie along axis `s`; `at` has the vertices along
-/// both.
+/// Returns the lowest and the highest cell of an interval, counted from cell `base`, within the grid. `None` if no cell of
+/// it is.
+fn in_grid(
+    frame: &KernelLattice,
+    base: [i64; 3],
+    axis: usize,
+    [low, high]: [i64; 2],
+) -> Option<[usize; 2]> {
+    let low = (low + base[axis]).max(0);
+    let high = (high + base[axis]).min(frame.axes[axis].cells - 1);
+    if low > high {
+        return None;
+    }
+    Some([low as usize, high as usize])
+}
+
+/// Returns the positions along axis `s` of the corners of the triangle's part between two walls of axis `t`.
+/// `at` has the positions of the vertices along both axes.
 fn corners(
     exact: &mut LazyExact,
     at: &[[Floor; 2]; 3],
@@ -76,12 +89,13 @@ fn corners(
     found
 }
 
-/// The cells that a point touches along an axis, the lower and the higher: on a wall those on both sides.
+/// Returns the lowest and the highest cell that a point touches along an axis. A point on a wall touches both
+/// sides.
 fn touching((floor, is_on_wall): Floor) -> [i64; 2] {
     [floor - i64::from(is_on_wall), floor]
 }
 
-/// The lowest and the highest of all.
+/// Returns the lowest and the highest cell of all parts.
 fn joined(parts: impl Iterator<Item = [i64; 2]>) -> [i64; 2] {
     parts.fold([i64::MAX / 2, i64::MIN / 2], |all, [low, high]| {
         [all[0].min(low), all[1].max(high)]
@@ -119,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_beside_a_wall_are_those_that_touch() {
+    fn cells_beside_a_wall_touch_the_triangle() {
         let mut random = Random::new(1);
         let mut touched = 0;
         let mut within = 0;
@@ -127,7 +141,7 @@ mod tests {
             let spacing = [Rational::new(1, 2), Rational::new(3, 10)][n % 2].clone();
             let frame = frame(&spacing);
             let axis = n / 2 % 3;
-            // On walls, between them, and beyond the grid.
+            // Triangles on walls, between walls, and beyond the grid.
             let mut coordinate = |fine: u64| {
                 let at = Rational::new(random.below(8 * fine) as i64 - fine as i64, fine as i64);
                 (&Rational::new(-1, 2) + &(&spacing * &at)).to_f32()
