@@ -1,51 +1,52 @@
-//! Triangles cut into bands by the walls of an axis, in lanes: into layers, and these into rows of cells.
+//! Triangles cut into bands by the walls of an axis, in lanes: into layers, and layers into rows of cells.
 //!
-//! The corners of a triangle are put in order along the axis. So every band has two corners on its low wall and two on
-//! its high one, of the long side of the triangle and of the two short ones, and perhaps the middle corner. Where an
-//! edge meets a wall is computed from its lower end along the axis: it is the same point for both triangles that share
-//! the edge, and for both bands that meet at the wall.
+//! The corners of a triangle are sorted along the axis. Every band then has two corners on its low wall and
+//! two on its high wall: one each on the long side of the triangle and on the short sides. It may also have
+//! the middle corner. The point at which an edge meets a wall is computed from the edge's lower end along the
+//! axis. It is therefore the same for both triangles that share the edge, and for both bands that meet at the
+//! wall.
 
 use fearless_simd::{Simd, prelude::*};
 
 use super::lists::{LaneList, WIDEST};
 
-/// A point in index space, in lanes.
+/// Point in index space, in lanes.
 pub(super) type LanePoint<S> = [<S as Simd>::f64s; 3];
 
-/// Numbers of a triangle that is to be cut across z: three corners, 1 or −1 for the way it is wound, the wall to begin
-/// at.
+/// Number of values of a triangle to cut across z: three corners, 1 or −1 for the direction of winding, and
+/// the first wall.
 pub(super) const WHOLE: usize = 11;
 
-/// Numbers of one that is to be cut across y: three corners, 1 or −1, its layer, the wall to begin at.
+/// Number of values of a triangle to cut across y: three corners, 1 or −1, its layer, and the first wall.
 pub(super) const LAYER: usize = 12;
 
-/// Numbers of a part in a row of cells: four corners, y being negative if they are wound the other way, and one more
-/// than the place of its row.
+/// Number of values of a part in a row of cells: four corners, with negative y if the winding is reversed,
+/// and the place of its row plus one.
 pub(super) const PART: usize = 13;
 
-/// What a band adds to the list of those in layers at most, and to the list of those in rows.
+/// Maximum number of items that a band adds to the list of layers, and to the list of rows.
 pub(super) const LAYERS_OF_BAND: usize = 5 * WIDEST;
 pub(super) const ROWS_OF_BAND: usize = 3 * WIDEST;
 
-/// Where rows of cells are in bricks.
+/// Places of rows of cells in bricks.
 #[derive(Clone, Copy)]
 pub(super) struct RowPlaces {
-    /// Cells of a brick along y, and along x.
+    /// Number of cells of a brick along y, and along x.
     pub(super) side: f64,
-    /// Places from a row of bricks to the next one.
+    /// Number of places from one row of bricks to the next.
     pub(super) bricks: f64,
-    /// Places from a layer of bricks to the next one.
+    /// Number of places from one layer of bricks to the next.
     pub(super) layer: f64,
-    /// The layers that there are, and where the last one ends.
+    /// First layer, and the end of the last layer.
     pub(super) layers: [f64; 2],
-    /// The first row of a layer, and where the last one ends.
+    /// First row of a layer, and the end of the last row.
     pub(super) rows: [f64; 2],
-    /// The place that row 0 of the first layer would have before the first row of bricks, without its sign.
+    /// Distance of row 0 of the first layer before the first row of bricks, in places.
     pub(super) before: f64,
 }
 
 impl RowPlaces {
-    /// The place of row `(j, k)`.
+    /// Returns the place of row `(j, k)`.
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
         let brick = (j * (1.0 / self.side)).floor();
@@ -56,34 +57,34 @@ impl RowPlaces {
     }
 }
 
-/// The part of triangles between one wall and the next, and what is above it if that is the last part.
+/// Part of triangles between one wall and the next, and the rest above it if only one more band follows.
 struct WallBand<S: Simd> {
-    /// The corners on the low wall, or at the low end of the triangle: of its long side, and of the short ones.
+    /// Corners on the low wall, or at the low end of the triangle: on its long side, and on the short sides.
     low_ends: [LanePoint<S>; 2],
-    /// Those on the high wall, or at the high end.
+    /// Corners on the high wall, or at the high end.
     high_ends: [LanePoint<S>; 2],
-    /// The middle corner of the triangle if it is in the band, else the high end of the short sides.
+    /// Middle corner of the triangle if it is in the band, otherwise the high end of the short sides.
     bend: LanePoint<S>,
-    /// The middle corner if it is above the band, else the high end of the short sides.
+    /// Middle corner if it is above the band, otherwise the high end of the short sides.
     bend_above: LanePoint<S>,
-    /// The triangle with its corners in order.
+    /// Triangle with sorted corners.
     sorted: [LanePoint<S>; 3],
     sign: S::f64s,
     low: S::f64s,
     high: S::f64s,
     is_there: S::mask64s,
-    /// Whether it has the low end of the triangle.
+    /// The band contains the low end of the triangle.
     is_first: S::mask64s,
     is_last: S::mask64s,
-    /// Whether the middle corner is in it.
+    /// The middle corner is in the band.
     is_bent: S::mask64s,
-    /// Whether one band is above, in the lattice.
+    /// Exactly one band follows above, in the lattice.
     has_last: S::mask64s,
-    /// Whether several are.
+    /// Several bands follow above.
     has_more: S::mask64s,
 }
 
-/// The one or the other point.
+/// Selects one of two points per lane.
 #[inline(always)]
 pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S>) -> LanePoint<S> {
     [
@@ -93,7 +94,7 @@ pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S
     ]
 }
 
-/// Puts two corners in order along an axis; an exchange turns the sign.
+/// Sorts two corners along an axis. An exchange changes the sign.
 #[inline(always)]
 fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) -> [LanePoint<S>; 2] {
     let turned = p[axis].simd_gt(q[axis]);
@@ -101,7 +102,8 @@ fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) ->
     [select::<S>(turned, q, p), select::<S>(turned, p, q)]
 }
 
-/// Where edges from `p` up to `q` meet a wall; `inverse` is one over their extent along the axis.
+/// Returns the points at which edges from `p` up to `q` meet a wall. `inverse` is one over their extent along
+/// the axis.
 #[inline(always)]
 fn cut<S: Simd>(
     axis: usize,
@@ -115,7 +117,8 @@ fn cut<S: Simd>(
         if a != axis {
             point[a] = p[a] + t * (q[a] - p[a]);
         }
-        // Later cuts are across the axes before this one: no point may be beyond a wall that its edge is not.
+        // Later cuts are across the axes before this one. No point may be beyond a wall that its edge does
+        // not pass.
         if a < axis {
             point[a] = point[a].max(p[a].min(q[a])).min(p[a].max(q[a]));
         }
@@ -123,7 +126,7 @@ fn cut<S: Simd>(
     point
 }
 
-/// Where the short sides meet a wall, the lower or the upper one.
+/// Returns the points at which the short sides, the lower or the upper, meet a wall.
 #[inline(always)]
 fn cut_short<S: Simd>(
     axis: usize,
@@ -138,7 +141,7 @@ fn cut_short<S: Simd>(
 }
 
 impl<S: Simd> WallBand<S> {
-    /// The first band of triangles from the wall `start` on, if it is below the wall `end`.
+    /// Creates the first band of triangles from the wall `start` on, if it is below the wall `end`.
     #[inline(always)]
     fn new(
         simd: S,
@@ -163,7 +166,7 @@ impl<S: Simd> WallBand<S> {
         let is_above_low = b[axis].simd_gt(low);
         let is_above_high = b[axis].simd_gt(high);
         let is_bent = (is_above_low | is_first) & (b[axis].simd_lt(high) | is_last);
-        // Infinite ones are of edges that meet no wall.
+        // Infinite inverses belong to edges that meet no wall.
         let long = one / (c[axis] - a[axis]);
         let short = [one / (b[axis] - a[axis]), one / (c[axis] - b[axis])];
         let low_ends = [
@@ -203,7 +206,7 @@ impl<S: Simd> WallBand<S> {
     }
 }
 
-/// The numbers of a triangle that is to be cut across z.
+/// Returns the values of a triangle to cut across z.
 #[inline(always)]
 pub(super) fn whole<S: Simd>(
     [a, b, c]: &[LanePoint<S>; 3],
@@ -214,7 +217,7 @@ pub(super) fn whole<S: Simd>(
     ]
 }
 
-/// The numbers of one that is to be cut across y.
+/// Returns the values of a triangle to cut across y.
 #[inline(always)]
 pub(super) fn layer<S: Simd>(
     [a, b, c]: &[LanePoint<S>; 3],
@@ -225,7 +228,7 @@ pub(super) fn layer<S: Simd>(
     ]
 }
 
-/// The numbers of a part in a row.
+/// Returns the values of a part in a row.
 #[inline(always)]
 fn part<S: Simd>([p, q, r, s]: [LanePoint<S>; 4], sign: S::f64s, row: S::f64s) -> [S::f64s; PART] {
     [
@@ -245,7 +248,7 @@ fn part<S: Simd>([p, q, r, s]: [LanePoint<S>; 4], sign: S::f64s, row: S::f64s) -
     ]
 }
 
-/// Cuts triangles across z into triangles of layers, until few are left or that list is full.
+/// Cuts triangles across z into triangles of layers, until fewer than `least` are left or the list is full.
 #[inline(always)]
 pub(super) fn cut_layers<S: Simd>(
     simd: S,
@@ -295,7 +298,8 @@ pub(super) fn cut_layers<S: Simd>(
     }
 }
 
-/// Cuts triangles of layers across y into parts in rows, until few are left or that list is full.
+/// Cuts triangles of layers across y into parts in rows, until fewer than `least` are left or the list is
+/// full.
 #[inline(always)]
 pub(super) fn cut_rows<S: Simd>(
     simd: S,
@@ -321,7 +325,7 @@ pub(super) fn cut_rows<S: Simd>(
         let second = select::<S>(band.is_first, bend, s0);
         let third = select::<S>(band.is_first, s1, bend);
         to.push::<S>(part::<S>([l0, second, third, l1], sign, row), band.is_there);
-        // One with neither end of the triangle, but its middle corner, has five corners.
+        // A band without either end of the triangle but with its middle corner has five corners.
         let has_five = band.is_there & band.is_bent & !band.is_first & !band.is_last;
         to.push::<S>(part::<S>([bend, s1, l1, l1], sign, row), has_five);
         let row = places.row::<S>(band.high, k);

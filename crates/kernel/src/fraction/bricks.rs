@@ -1,33 +1,33 @@
-//! Numbers for cells of some layers, in bricks that are made as cells need them.
+//! Numbers for cells of some layers, in bricks that are created on demand.
 
 use std::ops::Range;
 
 use super::place::LAYERS;
 
-/// Cells of a brick along x and y.
+/// Number of cells of a brick along x and y.
 pub(super) const SIDE: usize = 8;
 
-/// Cells of a brick.
+/// Number of cells of a brick.
 pub(super) const CELLS: usize = SIDE * SIDE * LAYERS;
 
-/// No brick.
+/// Marks a missing brick.
 const NONE: u32 = u32::MAX;
 
 /// Bricks of at most [`LAYERS`] layers of cells.
 pub(super) struct SumBricks<B> {
-    /// The first cells along x and y.
+    /// First cells along x and y.
     pub(super) first: [i64; 2],
-    /// Cells along x and y, those before the first ones included.
+    /// Number of cells along x and y, including the cells before the first.
     pub(super) cells: [i64; 2],
     pub(super) layers: Range<i64>,
-    /// Bricks along x.
+    /// Number of bricks along x.
     count: usize,
     places: Vec<u32>,
     bricks: Vec<Box<B>>,
 }
 
 impl<B> SumBricks<B> {
-    /// None yet, of these layers of cells along x and y from the first ones to the last.
+    /// Creates an empty set of bricks for `layers`, and for the cells along x and y from `first` to the last.
     pub(super) fn new(first: [i64; 2], cells: [i64; 2], layers: Range<i64>) -> Self {
         let [x, y] = [0, 1].map(|a| (cells[a] as usize).div_ceil(SIDE) - first[a] as usize / SIDE);
         Self {
@@ -40,14 +40,15 @@ impl<B> SumBricks<B> {
         }
     }
 
-    /// The bytes of those of a layer of a lattice of these dims, at most.
+    /// Returns the maximum number of bytes of the bricks of one layer of a lattice of these dims.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let bricks = (nx.div_ceil(SIDE) * ny.div_ceil(SIDE)) as u128;
-        // A list that grows takes up to twice what is in it.
+        // A growing list takes up to twice the size of its items.
         bricks * (size_of::<u32>() + 2 * size_of::<Box<B>>() + size_of::<B>()) as u128
     }
 
-    /// The brick of a cell, made if it is new, and the number of the cell in it; `None` beside the lattice.
+    /// Returns the brick of a cell, created if necessary, and the number of the cell in it. `None` outside
+    /// the lattice.
     pub(super) fn at(
         &mut self,
         [i, j, k]: [i64; 3],
@@ -68,7 +69,7 @@ impl<B> SumBricks<B> {
         Some((&mut self.bricks[*place as usize], row * SIDE + i % SIDE))
     }
 
-    /// The bricks along row `(j, k)`, and the number of the row in each.
+    /// Returns the bricks along row `(j, k)`, and the number of the row in each.
     pub(super) fn row(&self, [j, k]: [usize; 2]) -> (impl Iterator<Item = Option<&B>>, usize) {
         let row = (k - self.layers.start as usize) * SIDE + j % SIDE;
         let before = self.first[1] as usize / SIDE;

@@ -1,25 +1,27 @@
 //! Triangles cut by walls, in index space.
 //!
-//! The place where an edge meets a wall is computed from both ends of the edge, the lexicographically smaller first.
-//! So it is the same point for both triangles that share the edge, and for both pieces of a triangle that meet at a wall.
+//! The point at which an edge meets a wall is computed from both ends of the edge, the lexicographically
+//! smaller first. It is therefore the same for both triangles that share the edge, and for both pieces of a
+//! triangle that meet at a wall.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A point in index space: cell `i` of an axis is from `i` to `i + 1`.
+/// Point in index space: cell `i` of an axis reaches from `i` to `i + 1`.
 pub(super) type IndexPoint = [f64; 3];
 
-/// What takes pieces.
+/// Consumer of pieces.
 pub(super) trait PieceTaker {
-    /// Takes a piece in a cell, or on one of its low walls along x and y. Its layer is right already.
+    /// Adds a piece in a cell, or on one of its low walls along x and y. The layer is always that of the
+    /// cell.
     fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
 }
 
-/// Corners of a piece at most. A convex polygon gains two corners when it is cut by two parallel walls; one that
-/// rounding has bent by a unit in the last place may gain one an edge.
+/// Maximum number of corners of a piece. A convex polygon gains two corners when it is cut by two parallel
+/// walls. If rounding has bent it by a unit in the last place, it may gain one corner per edge.
 const MOST: usize = 24;
 
-/// A triangle, or the part of it between some walls.
+/// Triangle, or the part of it between some walls.
 #[derive(Clone)]
 pub(super) struct Polygon {
     corners: [IndexPoint; MOST],
@@ -27,7 +29,7 @@ pub(super) struct Polygon {
 }
 
 impl Polygon {
-    /// One without corners.
+    /// Creates a polygon without corners.
     pub(super) const fn empty() -> Self {
         Self {
             corners: [[0.0; 3]; MOST],
@@ -35,7 +37,7 @@ impl Polygon {
         }
     }
 
-    /// Makes it a triangle.
+    /// Replaces the polygon by a triangle.
     pub(super) fn set(&mut self, corners: &[IndexPoint; 3]) {
         self.corners[..3].copy_from_slice(corners);
         self.count = 3;
@@ -50,7 +52,7 @@ impl Polygon {
         self.count += 1;
     }
 
-    /// Makes it the part of another one from `low` to `high` along an axis.
+    /// Replaces the polygon by the part of another one from `low` to `high` along an axis.
     pub(super) fn set_band(&mut self, whole: &Self, axis: usize, [low, high]: [f64; 2]) {
         self.count = 0;
         let corners = whole.corners();
@@ -71,7 +73,8 @@ impl Polygon {
     }
 }
 
-/// Makes the parts those of a polygon below and above a wall: the same as its bands on both sides, at half the time.
+/// Computes the parts of a polygon below and above a wall. The result is the same as from two bands, in half
+/// the time.
 pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&mut Polygon; 2]) {
     (below.count, above.count) = (0, 0);
     let corners = whole.corners();
@@ -93,7 +96,7 @@ pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&m
     }
 }
 
-/// Where the edge from `p` to `q` meets a wall that is between them.
+/// Returns the point at which the edge from `p` to `q` meets a wall between them.
 fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) {
         (q, p)
@@ -107,7 +110,7 @@ fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     point
 }
 
-/// The least and the greatest coordinate along an axis.
+/// Returns the least and the greatest coordinate along an axis.
 pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
     corners
         .iter()
@@ -119,26 +122,28 @@ pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
 /// Farther away than any cell of a lattice.
 const FAR: f64 = (1_u64 << 40) as f64;
 
-/// The wall at or below a coordinate; at most [`FAR`] away. Without an instruction for it `f64::floor` is a call.
+/// Returns the wall at or below a coordinate, at most [`FAR`] away. On targets without a rounding instruction
+/// `f64::floor` is a call.
 fn floor(x: f64) -> i64 {
     let whole = x.clamp(-FAR, FAR) as i64;
     whole - i64::from(whole as f64 > x)
 }
 
-/// The cells of an axis in which an extent has more than a point, or the cell above it if it is on a wall.
+/// Returns the cells of an axis that contain more than a point of an extent, or the cell above it if it is on
+/// a wall.
 pub(super) fn cells([low, high]: [f64; 2]) -> Range<i64> {
     let first = floor(low);
     let last = floor(high);
     first..(last + i64::from(last as f64 != high)).max(first + 1)
 }
 
-/// Whether an extent is on a wall.
+/// Returns `true` if an extent is on a wall.
 pub(super) fn is_on_wall([low, high]: [f64; 2]) -> bool {
     low == high && floor(low) as f64 == low
 }
 
-/// The integrals of a piece in the cell at `origin`, with the normal n outwards: ∫ n_x dA, and ∫ (x − x₀) n_x dA with
-/// the low x wall of the cell at x₀.
+/// Returns the integrals of a piece in the cell at `origin`, with the outward normal n: ∫ n_x dA, and ∫ (x −
+/// x₀) n_x dA with the low x wall of the cell at x₀.
 #[cfg(test)]
 pub(super) fn integrals(corners: &[IndexPoint], origin: IndexPoint) -> [f64; 2] {
     let local = |corner: &IndexPoint| [0, 1, 2].map(|a| corner[a] - origin[a]);

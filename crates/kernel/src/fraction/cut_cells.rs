@@ -1,60 +1,61 @@
-//! The sums of the pieces in the cells of some layers, in bricks.
+//! Sums of the pieces in the cells of some layers, in bricks.
 
 use super::bricks::SIDE;
 use super::place::LAYERS;
 
-/// The sums of the pieces in one cell.
+/// Sums of the pieces in one cell.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PieceSum {
     pub(super) area: i64,
-    /// Twice the moment, and one more if the inside of the cell meets a piece: pieces on its walls do not.
+    /// Twice the moment, plus one if a piece meets the inside of the cell. Pieces on its walls do not count.
     pub(super) moment: i64,
 }
 
 impl PieceSum {
-    /// The moment, if the inside of the cell meets a piece.
+    /// Returns the moment if a piece meets the inside of the cell.
     #[inline(always)]
     pub(super) fn cut(self) -> Option<i64> {
         (self.moment & 1 != 0).then_some(self.moment >> 1)
     }
 }
 
-/// Cells of a brick. It is flat, as walls across z would fill a layer of others and leave most of them empty.
+/// Number of cells of a brick. Bricks are flat, because walls across z would otherwise fill a layer of bricks
+/// that are mostly empty.
 pub(super) const CELLS: usize = SIDE * SIDE;
 
 type CutBrick = [PieceSum; CELLS];
 
-/// Bricks that are allocated at a time.
+/// Number of bricks allocated at a time.
 const GROUP: usize = 128;
 
-/// No brick.
+/// Marks a missing brick.
 const NONE: u32 = u32::MAX;
 
-/// A brick with pieces in it: its place along x, and its number.
+/// Brick with pieces in it: its place along x, and its number.
 pub(super) type ListedBrick = [u32; 2];
 
-/// Cells of some layers, in bricks that are made as cells need them.
+/// Cells of some layers, in bricks that are created on demand.
 pub(super) struct CutCells {
-    /// Cells along x and y, those before the first row included.
+    /// Number of cells along x and y, including the cells before the first row.
     pub(super) cells: [usize; 2],
-    /// The first row.
+    /// First row.
     pub(super) first_row: usize,
-    /// Bricks along x and y.
+    /// Number of bricks along x and y.
     counts: [usize; 2],
-    /// The numbers of bricks, x fastest.
+    /// Numbers of bricks, x fastest.
     places: Vec<u32>,
-    /// Bricks in groups, which stay where they are when more come.
+    /// Bricks in groups, which are not moved when more are added.
     groups: Vec<Box<[CutBrick; GROUP]>>,
-    /// The bricks that are in use.
+    /// Number of bricks in use.
     made: usize,
-    /// The bricks of all rows of bricks.
+    /// Bricks of all rows of bricks.
     listed: Vec<ListedBrick>,
-    /// Where those of each row of bricks end in the list.
+    /// End of each row of bricks in the list.
     ends: Vec<usize>,
 }
 
 impl CutCells {
-    /// None yet, of so many cells along x and y, from this row on.
+    /// Creates an empty set for `cells` along x and y, from row `first_row` on.
     pub(super) fn new(cells: [i64; 2], first_row: usize) -> Self {
         let cells = cells.map(|n| n as usize);
         let counts = [
@@ -74,23 +75,24 @@ impl CutCells {
         }
     }
 
-    /// Places before the first row of bricks.
+    /// Returns the number of places before the first row of bricks.
     pub(super) fn before(&self) -> usize {
         self.first_row / SIDE * self.counts[0] * CELLS
     }
 
-    /// The bytes of those of a lattice of these dims, at most.
+    /// Returns the maximum number of bytes for a lattice of these dims.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE));
         let y = y * LAYERS;
-        // A list that grows takes up to twice what is in it.
+        // A growing list takes up to twice the size of its items.
         let bricks = (x * y) as u128 * (size_of::<u32>() + 2 * size_of::<ListedBrick>()) as u128;
         let group = size_of::<[CutBrick; GROUP]>() + 2 * size_of::<Box<()>>();
         let groups = (x * y).div_ceil(GROUP) as u128 * group as u128;
         bricks + groups + (y * 2 * size_of::<usize>()) as u128
     }
 
-    /// Places from a row of bricks to the next one, and from a layer of them.
+    /// Returns the numbers of places from one row of bricks to the next, and from one layer of bricks to the
+    /// next.
     pub(super) fn strides(&self) -> [usize; 2] {
         let [x, y] = self.counts;
         [x * CELLS, x * y * CELLS]
@@ -102,7 +104,7 @@ impl CutCells {
         self.made = 0;
     }
 
-    /// Adds a piece to the cell at a place: its number in its brick, the bricks x fastest.
+    /// Adds a piece to the cell at a place: its number in its brick, with bricks x fastest.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
         let Some(number) = self.places.get_mut(place / CELLS) else {
@@ -113,12 +115,12 @@ impl CutCells {
         }
         let number = *number as usize;
         let sum = &mut self.groups[number / GROUP][number % GROUP][place % CELLS];
-        // Of more pieces than 64 bits hold, the sums are right where their totals are.
+        // Sums may wrap. They are right if their totals fit 64 bits.
         sum.area = sum.area.wrapping_add(area);
         sum.moment = sum.moment.wrapping_add(moment.wrapping_mul(2)) | i64::from(is_cut);
     }
 
-    /// Lists the bricks, after the last piece.
+    /// Lists the bricks after the last piece.
     pub(super) fn list(&mut self) {
         self.listed.clear();
         self.ends.clear();
@@ -130,14 +132,14 @@ impl CutCells {
         }
     }
 
-    /// The bricks along row `j` of a layer.
+    /// Returns the bricks along row `j` of a layer.
     pub(super) fn bricks_along(&self, [j, layer]: [usize; 2]) -> &[ListedBrick] {
         let row = layer * self.counts[1] + j / SIDE - self.first_row / SIDE;
         let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.listed[first..self.ends[row]]
     }
 
-    /// The sums of cells along row `j` in a brick, and the first of them, unless all are zero.
+    /// Returns the first cell of row `j` in a brick and the sums of its cells. `None` if all sums are zero.
     #[inline(always)]
     pub(super) fn row(
         &self,
@@ -154,8 +156,8 @@ impl CutCells {
     }
 }
 
-/// Makes a brick of zeros; the answer is its number. All of it at once: that brings it near before its cells are needed,
-/// which takes less time than making single rows zero at their first piece.
+/// Creates a brick of zeros and returns its number. Zeroing all of it at once brings it into the cache before
+/// its cells are needed, which takes less time than zeroing single rows at their first piece.
 #[cold]
 #[inline(never)]
 fn make(groups: &mut Vec<Box<[CutBrick; GROUP]>>, made: &mut usize) -> u32 {

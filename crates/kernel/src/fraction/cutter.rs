@@ -1,4 +1,4 @@
-//! Triangles cut into pieces one by one, for numbers that are wanted seldom.
+//! Triangles cut into pieces one by one, for quantities that are rarely requested.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::lattice::{KernelAxis, KernelLattice};
 /// Cuts triangles into pieces within cells of some layers.
 pub(super) struct PieceCutter {
     pub(super) layers: Range<i64>,
-    /// A triangle, and two parts of it in layers, in rows, and in cells.
+    /// A triangle, and two parts of it each in layers, in rows, and in cells.
     parts: Box<[Polygon; 7]>,
-    /// Whether the winding of triangles counts.
+    /// The winding of triangles counts.
     is_oriented: bool,
 }
 
 impl PieceCutter {
-    /// Of no layers yet.
+    /// Creates a cutter without layers.
     pub(super) fn new(is_oriented: bool) -> Self {
         Self {
             layers: 0..0,
@@ -27,7 +27,7 @@ impl PieceCutter {
         }
     }
 
-    /// Adds the pieces of a triangle to sums.
+    /// Adds the pieces of a triangle to `sums`.
     pub(super) fn add(
         &mut self,
         frame: &KernelLattice,
@@ -41,10 +41,11 @@ impl PieceCutter {
         let extents = [0, 1, 2].map(|a| extent(&corners, a));
         let [x, y, mut all] = extents.map(cells);
         if is_on_wall(extents[2]) {
-            let is_below = match self.is_oriented {
-                // In the layer on its inner side.
-                true => area_vector(&corners)[2] > 0.0,
-                false => all.start == end(&frame.axes[2]),
+            let is_below = if self.is_oriented {
+                // The triangle belongs to the layer on its inner side.
+                area_vector(&corners)[2] > 0.0
+            } else {
+                all.start == end(&frame.axes[2])
             };
             if is_below {
                 all = all.start - 1..all.start;
@@ -70,7 +71,10 @@ impl PieceCutter {
         let [whole, part, other, ..] = &mut *self.parts;
         if all.end - all.start == 2 {
             split(whole, 2, (all.start + 1) as f64, [part, other]);
-            mine.for_each(|k| self.add_layer(frame, if k == all.start { 1 } else { 2 }, k, sums));
+            for k in mine {
+                let which = if k == all.start { 1 } else { 2 };
+                self.add_layer(frame, which, k, sums);
+            }
             return;
         }
         for k in mine {
@@ -80,7 +84,7 @@ impl PieceCutter {
         }
     }
 
-    /// Adds the part of the triangle in layer `k`, which is this one of the parts.
+    /// Adds part `which`, the part of the triangle in layer `k`.
     fn add_layer(
         &mut self,
         frame: &KernelLattice,
@@ -113,7 +117,7 @@ impl PieceCutter {
         }
     }
 
-    /// Adds the part of the triangle in a row of cells, which is this one of the parts.
+    /// Adds part `which`, the part of the triangle in a row of cells.
     fn add_row(
         &mut self,
         frame: &KernelLattice,
@@ -162,12 +166,13 @@ impl PieceCutter {
     }
 }
 
-/// The wall at the end of an axis, if it belongs to the last cell; else none that there is.
+/// Returns the wall at the end of an axis if it belongs to the last cell, otherwise a number that no wall
+/// has.
 pub(super) fn end(axis: &KernelAxis) -> i64 {
     if axis.closed { axis.cells } else { i64::MAX }
 }
 
-/// The walls of a cell.
+/// Returns the walls of a cell.
 fn walls(cell: i64) -> [f64; 2] {
     [cell as f64, (cell + 1) as f64]
 }

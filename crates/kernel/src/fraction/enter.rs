@@ -1,6 +1,7 @@
-//! Triangles of the mesh in index space, in lanes: those within one cell are added to it, the others listed.
+//! Triangles of the mesh in index space, in lanes. Triangles within one cell are added to it, other triangles
+//! are listed.
 //!
-//! The corners of a triangle are put in order first, so that it does not matter at which one it begins.
+//! The corners of a triangle are sorted first, so that its first corner does not matter.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -14,20 +15,21 @@ use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 use crate::levels::LANES;
 
-/// A corner of sixteen triangles.
+/// Corner of sixteen triangles.
 type WorldPoint<S> = [f32x16<S>; 3];
 
-/// Numbers of sixteen triangles: nine coordinates, and 1 or −1 for the way they are wound.
+/// Numbers of sixteen triangles: nine coordinates, and 1 or −1 for the direction of winding.
 type WorldRows = [[f64; LANES]; 10];
 
-/// Where triangles go.
+/// Destinations of triangles.
 pub(super) struct EnterLists<'a> {
     pub(super) whole: &'a mut LaneList<WHOLE>,
     pub(super) layer: &'a mut LaneList<LAYER>,
     pub(super) cells: &'a mut CutCells,
 }
 
-/// Takes triangles of these numbers until a list has no room for more; the answer is how many it has taken.
+/// Processes the triangles with these numbers until a list has no room for more. Returns the number of
+/// triangles processed.
 #[inline(always)]
 pub(super) fn enter<S: Simd>(
     simd: S,
@@ -49,7 +51,7 @@ pub(super) fn enter<S: Simd>(
     done
 }
 
-/// Takes the first of sixteen triangles.
+/// Processes the first `count` of sixteen triangles.
 #[inline(always)]
 fn enter_rows<S: Simd>(
     simd: S,
@@ -127,7 +129,7 @@ fn enter_rows<S: Simd>(
     }
 }
 
-/// Sixteen triangles with their corners in order.
+/// Returns sixteen triangles with sorted corners.
 #[inline(always)]
 fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     let mut sign = f32x16::splat(simd, 1.0);
@@ -156,7 +158,7 @@ fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     rows
 }
 
-/// Puts two corners in order, by x, then y, then z; an exchange turns the sign.
+/// Sorts two corners by x, then y, then z. An exchange changes the sign.
 #[inline(always)]
 fn order<S: Simd>([p, q]: [WorldPoint<S>; 2], sign: &mut f32x16<S>) -> [WorldPoint<S>; 2] {
     let by_z = p[2].simd_gt(q[2]);
@@ -171,7 +173,7 @@ fn order<S: Simd>([p, q]: [WorldPoint<S>; 2], sign: &mut f32x16<S>) -> [WorldPoi
     [low, high]
 }
 
-/// Coordinates in index space, snapped.
+/// Returns coordinates in index space, snapped.
 #[inline(always)]
 fn place<S: Simd>(simd: S, axis: &KernelAxis, world: &[f64; LANES], first: usize) -> S::f64s {
     let world = &world[first..first + S::f64s::LEN];

@@ -1,25 +1,25 @@
-//! Lists of triangles and of their parts, a row for each of their numbers, so that as many as a register has lanes are
-//! taken at once.
+//! Lists of triangles and of their parts. Each of their numbers has a row, so that a register is filled from
+//! each list at once.
 
 use fearless_simd::{Simd, prelude::*};
 
-/// Items of a list at most. Longer lists do not stay in the cache next to the processor.
+/// Maximum number of items of a list. Longer lists do not stay in the first-level cache.
 pub(super) const MOST: usize = 128;
 
-/// As many lanes as any register has.
+/// Largest number of lanes of any register.
 pub(super) const WIDEST: usize = 8;
 
-/// Items of so many numbers. The last one in is the first one out.
+/// List of items of `ROWS` numbers, last in first out.
 pub(super) struct LaneList<const ROWS: usize> {
     rows: Box<[[f64; MOST + WIDEST]; ROWS]>,
     count: usize,
 }
 
 impl<const ROWS: usize> LaneList<ROWS> {
-    /// The bytes that it takes.
+    /// Size in bytes.
     pub(super) const BYTES: usize = ROWS * size_of::<[f64; MOST + WIDEST]>();
 
-    /// An empty one.
+    /// Creates an empty list.
     pub(super) fn new() -> Self {
         Self {
             rows: Box::new([[0.0; MOST + WIDEST]; ROWS]),
@@ -27,12 +27,12 @@ impl<const ROWS: usize> LaneList<ROWS> {
         }
     }
 
-    /// The items in it.
+    /// Returns the number of items.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether there is room for so many more.
+    /// Returns `true` if there is room for `more` items.
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more <= MOST
     }
@@ -58,7 +58,7 @@ impl<const ROWS: usize> LaneList<ROWS> {
         self.count += bits.count_ones() as usize;
     }
 
-    /// Takes the last items, as many as there are lanes; if there are fewer, items of zeros beside them.
+    /// Removes and returns the last items, one per lane. Missing items are zeros.
     #[inline(always)]
     pub(super) fn pop<S: Simd>(&mut self, simd: S) -> [S::f64s; ROWS] {
         let lanes = S::f64s::LEN;

@@ -1,11 +1,12 @@
-//! Shares of cells that are inside a mesh, exact but for rounding.
+//! Shares of cells that are inside a mesh, exact up to rounding.
 //!
-//! Triangles are cut by the walls of the lattice, z, then y (`bands`), and then x (`pieces`), in lanes; lists are between
-//! these steps, so that lanes are full (`lists`). Each piece adds two integrals to its cell (`cut_cells`), in whole units
-//! of 2^-44, so that no order of triangles changes a sum. Along a row of cells, from the low side, the divergence theorem
-//! makes of them the share of each cell (`rows`). docs/error-bounds.md bounds the error. Cells in which
-//! parts of the mesh overlap are found and computed one by one (`unite`, `union`). Numbers beside the shares come
-//! from pieces that are cut one by one (`cutter`, `clip`, `quantities`).
+//! Triangles are cut in lanes by the walls of the lattice along z, then y (`bands`), and then x (`pieces`).
+//! Lists between these steps keep the lanes full (`lists`). Each piece adds two integrals to its cell
+//! (`cut_cells`), in whole units of 2^-44, so that the order of triangles does not change a sum. Along a row
+//! of cells, from the low side, the divergence theorem turns the sums into the share of each cell (`rows`).
+//! docs/error-bounds.md bounds the error. Cells in which parts of the mesh overlap are found and computed one
+//! by one (`unite`, `union`). Quantities besides the shares come from pieces that are cut one by one
+//! (`cutter`, `clip`, `quantities`).
 
 mod bands;
 mod bricks;

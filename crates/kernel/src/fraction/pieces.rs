@@ -1,8 +1,8 @@
-//! The integrals of parts of triangles in the cells of their rows, in lanes.
+//! Integrals of parts of triangles in the cells of their rows, in lanes.
 //!
-//! With the normal n outwards, a part has the area `∫ n_x dA` and the moment `∫ x n_x dA`, from a fan of triangles.
-//! What is below a wall is a fan as well, from the point where the boundary leaves it. The piece in a cell is the
-//! difference of what is below its two walls.
+//! With the outward normal n, a part has the area `∫ n_x dA` and the moment `∫ x n_x dA`, computed from a fan
+//! of triangles. The region below a wall is also a fan, from the point where the boundary leaves the region.
+//! The piece in a cell is the difference of the regions below its two walls.
 
 use fearless_simd::{Simd, prelude::*};
 
@@ -12,18 +12,19 @@ use super::cut_cells::{CELLS, CutCells};
 use super::lists::{LaneList, WIDEST};
 use super::units::{UNITS, WHOLE_UNITS};
 
-/// Numbers of a part in several cells: its corners, with x from the low wall of its first cell; one more than the place
-/// of its row; its first cell; the walls that are done, and twice the area and six times the moment below the last one;
-/// these of all of it.
+/// Number of values of a part in several cells: its corners, with x from the low wall of its first cell; the
+/// place of its row plus one; its first cell; the number of finished walls; twice the area and six times the
+/// moment below the last finished wall; twice the area and six times the moment of the whole part.
 pub(super) const LONG: usize = 19;
 
-/// What a step adds to the list of parts in several cells at most.
+/// Maximum number of items that a step adds to the list of parts in several cells.
 pub(super) const LONG_OF_STEP: usize = WIDEST;
 
-/// Corners of a part.
+/// Number of corners of a part.
 const CORNERS: usize = 4;
 
-/// Adds parts in one cell to it, and lists the others, until few are left or that list is full.
+/// Adds parts in one cell to the cell and lists other parts, until fewer than `least` are left or the list is
+/// full.
 #[inline(always)]
 pub(super) fn add_parts<S: Simd>(
     simd: S,
@@ -67,7 +68,8 @@ pub(super) fn add_parts<S: Simd>(
     }
 }
 
-/// Adds the piece in the next cell of parts in several cells, and the last one if it follows, until few are left.
+/// Adds the piece in the next cell of parts in several cells, and the last piece if it follows, until fewer
+/// than `least` are left.
 #[inline(always)]
 pub(super) fn add_long_parts<S: Simd>(
     simd: S,
@@ -137,13 +139,14 @@ pub(super) fn add_long_parts<S: Simd>(
     }
 }
 
-/// Twice the area of the triangle between two vectors along y and z.
+/// Returns twice the area of the triangle between two vectors along y and z.
 #[inline(always)]
 pub(super) fn twice_area<S: Simd>(p: [S::f64s; 2], q: [S::f64s; 2]) -> S::f64s {
     p[0] * q[1] - p[1] * q[0]
 }
 
-/// Twice the area, and six times the moment from the first cell, of what is below a wall; x is the distance from it.
+/// Returns twice the area, and six times the moment from the first cell, of the region below a wall. x is the
+/// distance from the wall.
 #[inline(always)]
 fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s) -> [S::f64s; 2] {
     let zero = S::f64s::splat(simd, 0.0);
@@ -151,7 +154,7 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     for n in 0..CORNERS {
         is_below[n] = corners[n][0].simd_le(zero);
     }
-    // The edges where the boundary leaves what is below, and where it comes back, from below.
+    // Edges at which the boundary leaves the region below the wall, and at which it returns, each from below.
     let mut up = [corners[0], corners[1]];
     for n in 1..CORNERS {
         let next = (n + 1) % CORNERS;
@@ -190,15 +193,16 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     [area, moment + area * (wall * 3.0)]
 }
 
-/// Where edges from below a wall to above it meet it, along y and z; x is the distance from the wall.
+/// Returns the points, along y and z, at which edges from below a wall to above it meet the wall. x is the
+/// distance from it.
 #[inline(always)]
 fn meet<S: Simd>([p, q]: [LanePoint<S>; 2]) -> [S::f64s; 2] {
     let t = p[0] / (p[0] - q[0]);
     [p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])]
 }
 
-/// Adds twice the area and six times the moment of pieces to the cells `i` of rows; of pieces before the first cell, as
-/// if they were on its low wall.
+/// Adds twice the area and six times the moment of pieces to the cells `i` of rows. Pieces before the first
+/// cell count as lying on its low wall.
 #[inline(always)]
 pub(super) fn add_piece<S: Simd>(
     simd: S,
@@ -215,7 +219,7 @@ pub(super) fn add_piece<S: Simd>(
     let i = i.max(zero);
     let brick = (i * (1.0 / SIDE as f64)).floor();
     let place = row - 1.0 + brick * ((CELLS - SIDE) as f64) + i;
-    // Sums with such a number have the bits of a whole number.
+    // Sums with this constant have the bits of a whole number.
     let area = area * (UNITS / 2.0) + WHOLE_UNITS;
     let moment = moment * (UNITS / 6.0) + WHOLE_UNITS;
     let place = place + WHOLE_UNITS;

@@ -1,13 +1,13 @@
-//! Triangles in index space, and shared out among layers of bricks.
+//! Triangles in index space, and their distribution among layers of bricks.
 
 use super::clip::IndexPoint;
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 
-/// Layers of cells in a brick.
+/// Number of layers of cells in a brick.
 pub const LAYERS: usize = 4;
 
-/// The corners of a triangle in index space, the least first.
+/// Returns the corners of a triangle in index space, rotated so that the least comes first.
 pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint; 3] {
     let [p, q, r] = triangle.map(|corner| [0, 1, 2].map(|a| coordinate(&frame.axes[a], corner[a])));
     if q < p && q <= r {
@@ -22,7 +22,8 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint;
 /// Coordinates farther than this from the first wall are only known to be far away.
 const FAR: f64 = (1_u64 << 40) as f64;
 
-/// A coordinate of the mesh in index space, snapped. It is on a wall only if the exact one is, else on the same side of it.
+/// Returns a coordinate of the mesh in index space, snapped. It is on a wall only if the exact coordinate is,
+/// otherwise on the same side of it.
 pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
     let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
@@ -44,37 +45,40 @@ pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     }
 }
 
-/// Whether the index coordinates of all numbers are exact without a closer look.
+/// Returns `true` if the index coordinates of all numbers are exact without further checks.
 pub(super) fn are_exact(axis: &KernelAxis) -> bool {
     axis.reach_of_snap == 0.0 && axis.dyadic && axis.origin == [0.0; 2]
 }
 
-/// The triangles of each layer of bricks, by their numbers.
+/// Numbers of the triangles of each layer of bricks.
 pub struct LayerBins {
-    /// Where the list of each layer begins in `numbers`, and where the last one ends.
+    /// Beginning of the list of each layer in `numbers`, and the end of the last list.
     starts: Vec<usize>,
-    /// Triangles in one layer, or in two.
+    /// Triangles in at most two layers.
     numbers: Vec<u32>,
-    /// Triangles in more layers, with the first and the last of them.
+    /// Triangles in more layers, with the first and the last layer.
     tall: Vec<(u32, [u32; 2])>,
 }
 
 impl LayerBins {
-    /// The bytes that they take at most.
+    /// Returns the maximum number of bytes.
     pub fn bytes_for(triangles: usize, layers: usize) -> u128 {
-        // Ranges, and two numbers or a tall one for each triangle, in a list that may be twice as long.
+        // Ranges, and two numbers or one tall triangle each, in a list that may be twice as long.
         let each = size_of::<[u32; 2]>() + 2 * size_of::<(u32, [u32; 2])>();
         (each * triangles + 2 * size_of::<usize>() * (layers.div_ceil(LAYERS) + 1)) as u128
     }
 
-    /// Shares out triangles, fewer than 2^32 of them, among the layers of a lattice; their ranges are those of
+    /// Distributes triangles, fewer than 2^32, among the layers of a lattice. `ranges` are the results of
     /// [`range`](Self::range).
     pub fn new(ranges: &[[u32; 2]], layers: usize) -> Self {
         let count = layers.div_ceil(LAYERS);
-        let is_tall = |[first, last]: &[u32; 2]| first + 1 < *last;
         let mut starts = vec![0; count + 1];
-        for [first, last] in ranges.iter().filter(|range| !is_tall(range)) {
-            (*first..=*last).for_each(|layer| starts[layer as usize + 1] += 1);
+        for range in ranges {
+            if !is_tall(range) {
+                for layer in range[0]..=range[1] {
+                    starts[layer as usize + 1] += 1;
+                }
+            }
         }
         for layer in 0..count {
             starts[layer + 1] += starts[layer];
@@ -99,11 +103,12 @@ impl LayerBins {
         }
     }
 
-    /// The layers of bricks that a triangle reaches, first and last; the last is before the first if there are none.
+    /// Returns the first and the last layer of bricks that a triangle reaches. The last precedes the first if
+    /// there are none.
     pub fn range(frame: &KernelLattice, triangle: &Triangle) -> [u32; 2] {
         let axis = &frame.axes[2];
         let [p, q, r] = triangle.map(|corner| corner[2]);
-        // Snapping and rounding move a coordinate by less than this.
+        // Snapping and rounding move a coordinate by less than this bound.
         const MOST: f64 = 1.0 / 64.0;
         let low = axis.index(p.min(q).min(r)) - MOST;
         let high = axis.index(p.max(q).max(r)) + MOST;
@@ -113,16 +118,24 @@ impl LayerBins {
         [low.max(0.0), high.min((axis.cells - 1) as f64)].map(|z| z as u32 / LAYERS as u32)
     }
 
-    /// The triangles of a layer of bricks: those in at most two layers in the order of their numbers, and the others.
+    /// Returns the triangles of a layer of bricks: those in at most two layers, ascending, and the others.
     pub fn of_layer(&self, layer: usize) -> (&[u32], Vec<u32>) {
-        let is_there =
-            |(_, [first, last]): &&(u32, [u32; 2])| (*first..=*last).contains(&(layer as u32));
-        let tall = self.tall.iter().filter(is_there).map(|(n, _)| *n).collect();
+        let mut tall = vec![];
+        for (n, [first, last]) in &self.tall {
+            if (*first..=*last).contains(&(layer as u32)) {
+                tall.push(*n);
+            }
+        }
         (
             &self.numbers[self.starts[layer]..self.starts[layer + 1]],
             tall,
         )
     }
+}
+
+/// Returns `true` if a triangle reaches more than two layers.
+fn is_tall([first, last]: &[u32; 2]) -> bool {
+    first + 1 < *last
 }
 
 #[cfg(test)]
@@ -131,7 +144,8 @@ mod tests {
     use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
     use crate::geom::{Bounds, Rational, Ties};
 
-    /// Index coordinates are on a wall where the exact ones are, and else on the same side of it.
+    /// Checks that index coordinates are on a wall if the exact ones are, and otherwise on the same side of
+    /// it.
     #[test]
     fn walls_are_decided_exactly() {
         let mut on_walls = 0;

@@ -1,35 +1,36 @@
-//! The mesh in a cell, and the part of the cell that is inside: area, area vector, open shares of faces, centroid.
+//! The mesh in a cell, and the inside part of the cell: area, area vector, open shares of faces, centroid.
 //!
-//! All of them come from sums over the pieces of the mesh in the cell, by the divergence theorem, and from the share of
-//! the cell. With n outwards and u from 0 to 1 along an axis of the cell, a piece adds `a = ∫ n dA`, `m = ∫ u n dA` and
-//! `q = ∫ u² n dA` of the normal along that axis. Of a cell with the share V, the open share of its low face is
-//! `V − m + a`, of its high face `V − m`, and the first moment of its inside `(V − m + q) / 2`.
+//! All of them follow from sums over the pieces of the mesh in the cell, by the divergence theorem, and from
+//! the share of the cell. With the outward normal n and u from 0 to 1 along an axis of the cell, a piece
+//! contributes `a = ∫ n dA`, `m = ∫ u n dA` and `q = ∫ u² n dA`, with the component of n along that axis. For
+//! a cell with the share V, the open share of its low face is `V − m + a`, of its high face `V − m`, and the
+//! first moment of its inside `(V − m + q) / 2`.
 //!
-//! A piece on a wall belongs to the cell on its inner side, whose volume it bounds. A face is open where both of its
-//! sides are inside and no piece is on it: two parts that touch there close it.
+//! A piece on a wall belongs to the cell on its inner side, whose volume it bounds. A face is open where both
+//! of its sides are inside and no piece lies on it. Two parts that touch there close it.
 
 use super::bricks::{CELLS, SumBricks};
 use super::clip::{IndexPoint, PieceTaker, is_on_wall};
 use super::units::{NEAR, UNITS, units, without_sign};
 
-/// Numbers of a cell beside its share.
+/// Quantity of a cell besides its share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// The area of the mesh in the cell.
+    /// Area of the mesh in the cell.
     Area,
-    /// The sum of the area vectors of the mesh in the cell, outwards.
+    /// Sum of the outward area vectors of the mesh in the cell.
     Normal,
-    /// The shares of the low x, y and z faces of the cell that are inside on both sides and not on the mesh.
+    /// Shares of the low x, y and z faces of the cell that are inside on both sides and not on the mesh.
     Faces,
-    /// The centroid of the inside of the cell, from the middle of the cell, in sides of the cell.
+    /// Centroid of the inside of the cell, from the middle of the cell, in sides of the cell.
     Centroid,
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities.
     pub const ALL: [Self; 4] = [Self::Area, Self::Normal, Self::Faces, Self::Centroid];
 
-    /// The word for it.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Area => "area",
@@ -39,7 +40,7 @@ impl Quantity {
         }
     }
 
-    /// How many numbers a cell has.
+    /// Returns the number of values per cell.
     pub const fn numbers(self) -> usize {
         match self {
             Self::Area => 1,
@@ -47,21 +48,21 @@ impl Quantity {
         }
     }
 
-    /// Whether it is an area, in squares of the unit of length.
+    /// Returns `true` if the quantity is an area, in squares of the unit of length.
     pub const fn is_area(self) -> bool {
         matches!(self, Self::Area | Self::Normal)
     }
 }
 
-/// The mean winding number of a cell.
+/// Mean winding number of a cell.
 #[derive(Clone, Copy)]
 pub(super) struct CellMean {
     pub(super) units: i64,
-    /// The cell is in an inverted part, though its mean is so near to 0 that it could be rounding.
+    /// The cell is in an inverted part, although its mean is so near to 0 that it could be rounding.
     pub(super) is_inverted: bool,
 }
 
-/// The sums of the pieces of the mesh in one cell, in units.
+/// Sums of the pieces of the mesh in one cell, in units.
 #[derive(Clone, Copy, Default)]
 pub(super) struct QuantitySum {
     /// ∫ n dA, in faces of the cell.
@@ -74,19 +75,19 @@ pub(super) struct QuantitySum {
     area: i64,
 }
 
-/// The sums of cells that the mesh is in.
+/// Sums of the cells that contain pieces of the mesh.
 pub(super) struct QuantitySums {
     pub(super) bricks: SumBricks<[QuantitySum; CELLS]>,
-    /// The areas of the faces across each axis, the largest being 1.
+    /// Areas of the faces across each axis, relative to the largest.
     faces: [f64; 3],
-    /// The area of the largest.
+    /// Area of the largest face.
     largest: f64,
-    /// The walls along x and y whose pieces are in the cell below, if the winding does not say so.
+    /// Walls along x and y whose pieces belong to the cell below. `None` if the winding decides.
     ends: Option<[i64; 2]>,
 }
 
 impl QuantitySums {
-    /// Of cells with these sides.
+    /// Creates the sums of cells with these sides.
     pub(super) fn new(
         bricks: SumBricks<[QuantitySum; CELLS]>,
         sides: [f64; 3],
@@ -128,7 +129,7 @@ impl PieceTaker for QuantitySums {
                 square[axis] += twice[axis] * (a * a + b * b + c * c + a * b + b * c + c * a);
             }
         });
-        // Of more pieces than 64 bits hold, the sums are right where their totals are.
+        // Sums may wrap. They are right if their totals fit 64 bits.
         for axis in 0..3 {
             sum.area_vector[axis] = sum.area_vector[axis].wrapping_add(units(vector[axis]));
             sum.moment[axis] = sum.moment[axis].wrapping_add(units(moment[axis] / 6.0));
@@ -139,7 +140,7 @@ impl PieceTaker for QuantitySums {
     }
 }
 
-/// Calls `take` with each triangle of a fan that makes a polygon, and twice its area vector.
+/// Calls `take` with each triangle of the fan of a polygon, and with twice its area vector.
 fn each_triangle(corners: &[IndexPoint], mut take: impl FnMut([&IndexPoint; 3], [f64; 3])) {
     let first = &corners[0];
     let from_first = |corner: &IndexPoint| [0, 1, 2].map(|axis| corner[axis] - first[axis]);
@@ -154,17 +155,19 @@ fn each_triangle(corners: &[IndexPoint], mut take: impl FnMut([&IndexPoint; 3], 
     }
 }
 
-/// The area vector of a polygon.
+/// Returns the area vector of a polygon.
 pub(super) fn area_vector(corners: &[IndexPoint]) -> [f64; 3] {
     let mut sum = [0.0; 3];
     each_triangle(corners, |_, twice| {
-        (0..3).for_each(|axis| sum[axis] += twice[axis])
+        for axis in 0..3 {
+            sum[axis] += twice[axis];
+        }
     });
     sum.map(|twice| twice / 2.0)
 }
 
 impl QuantitySums {
-    /// Puts the numbers of a cell of this mean.
+    /// Writes the values of a cell with this mean.
     pub(super) fn put(
         &self,
         quantity: Quantity,
@@ -194,13 +197,14 @@ impl QuantitySums {
 }
 
 impl QuantitySum {
-    /// The area and the moment along x: the sums that shares are made of.
+    /// Returns the area and the moment along x, the sums from which shares are computed.
     #[cfg(test)]
     pub(super) fn along_x(&self) -> [i64; 2] {
         [self.area_vector[0], self.moment[0]]
     }
 
-    /// The open share of the low face, in units: as shares of cells are, without its sign, and 1 at most.
+    /// Returns the open share of the low face, in units, as an absolute value of at most 1, like the shares
+    /// of cells.
     fn low_face(&self, axis: usize, mean: CellMean) -> i64 {
         let open = mean
             .units
@@ -214,7 +218,7 @@ impl QuantitySum {
         })
     }
 
-    /// The centroid from the middle of the cell; NaN where nothing is inside.
+    /// Returns the centroid from the middle of the cell, or NaN if nothing is inside.
     fn centroid(&self, axis: usize, mean: CellMean) -> f64 {
         if without_sign(mean.units) == 0 && !mean.is_inverted {
             return f64::NAN;
@@ -237,10 +241,10 @@ mod tests {
     use crate::lattice::KernelLattice;
     use crate::random::Random;
 
-    /// Cells along each axis, one layer of bricks.
+    /// Number of cells along each axis, in one layer of bricks.
     const N: usize = 4;
 
-    /// An octahedron in the grid, some of its corners at quarters.
+    /// An octahedron in the grid. Some of its corners are at quarters of cells.
     fn octahedron(random: &mut Random) -> Vec<Triangle> {
         let is_round = random.index(2) == 0;
         let mut corner = |axis: usize, side: f64| {

@@ -1,4 +1,4 @@
-//! The means of the cells of a row, from the sums of the pieces in them, and their shares.
+//! Means of the cells of a row, computed from the sums of the pieces in them, and the shares of the cells.
 
 use super::bricks::SIDE;
 use super::cut_cells::{CutCells, PieceSum};
@@ -7,31 +7,32 @@ use super::units::{LIMIT, NEAR, UNITS, whole, without_sign};
 /// One cell, in units.
 const ONE: i64 = UNITS as i64;
 
-/// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
+/// Cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OddCells {
-    /// How many.
+    /// Number of cells.
     pub cells: u64,
-    /// The mean that is farthest from 0 … 1, and the first of the cells that have it.
+    /// Mean that is farthest from 0 … 1, and the first cell that has it.
     pub farthest: Option<(f64, [usize; 3])>,
-    /// The number of cells whose mean is below 0 by so little that it may be rounding.
+    /// Number of cells whose mean is so little below 0 that it may be rounding.
     pub doubtful: u64,
 }
 
 impl OddCells {
-    /// Adds a cell, or cells, that follow.
+    /// Adds the result for cells that follow these.
     pub fn add(&mut self, other: Self) {
         self.cells += other.cells;
         self.doubtful += other.doubtful;
-        let off = |mean: f64| (mean - mean.clamp(0.0, 1.0)).abs();
-        let is_farther =
-            |(mean, _): &(f64, _)| self.farthest.is_none_or(|(most, _)| off(*mean) > off(most));
-        if let Some(farther) = other.farthest.filter(is_farther) {
-            self.farthest = Some(farther);
+        let Some((mean, _)) = other.farthest else {
+            return;
+        };
+        match self.farthest {
+            Some((farthest, _)) if excess(mean) <= excess(farthest) => {}
+            _ => self.farthest = other.farthest,
         }
     }
 
-    /// Adds some cells of this mean, if it is beyond 0 … 1 by more than rounding.
+    /// Adds some cells with this mean, if it is beyond 0 … 1 by more than rounding.
     fn add_mean(&mut self, mean: i64, cells: usize, first: [usize; 3]) {
         if is_odd(mean) {
             self.add_odd(mean as f64 / UNITS, cells, first);
@@ -50,25 +51,30 @@ impl OddCells {
     }
 }
 
-/// Whether a mean is beyond 0 … 1 by more than rounding.
+/// Returns the distance of a mean from 0 … 1.
+fn excess(mean: f64) -> f64 {
+    (mean - mean.clamp(0.0, 1.0)).abs()
+}
+
+/// Returns `true` if a mean is beyond 0 … 1 by more than rounding.
 #[inline(always)]
 pub(super) fn is_odd(mean: i64) -> bool {
     !(-LIMIT..=ONE + LIMIT).contains(&mean)
 }
 
-/// Whether a mean is beyond 0 … 1 by more than rounding, or may be below 0.
+/// Returns `true` if a mean is beyond 0 … 1 by more than rounding, or may be below 0.
 #[inline(always)]
 fn is_odd_or_doubtful(mean: i64) -> bool {
     !(-NEAR..=ONE + LIMIT).contains(&mean)
 }
 
-/// The share of a cell that the mesh winds around so often on average: without its sign, and 1 at most.
+/// Returns the share of a cell with this mean winding: its absolute value, at most 1.
 #[inline(always)]
 fn share(mean: i64) -> f32 {
     (without_sign(mean) as f64 / UNITS) as f32
 }
 
-/// The mean of the next cell; `cover` becomes the covered share of the wall behind it.
+/// Returns the mean of the next cell. `cover` becomes the covered share of the wall after it.
 #[inline(always)]
 fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
     let rest = cover.wrapping_sub(sum.area);
@@ -77,7 +83,7 @@ fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
     cover.wrapping_add(cut.unwrap_or(0))
 }
 
-/// Makes `values` the shares of the cells of row `(j, k)`, in this layer of the bricks.
+/// Fills `values` with the shares of the cells of row `(j, k)`, in layer `layer` of the bricks.
 #[inline(always)]
 pub(super) fn fill(
     cells: &CutCells,
@@ -85,7 +91,7 @@ pub(super) fn fill(
     values: &mut [f32],
     odd: &mut OddCells,
 ) {
-    // The covered share of the wall between two cells.
+    // Covered share of the wall between two cells.
     let mut cover = 0_i64;
     let mut done = 0;
     for brick in cells.bricks_along([j, layer]) {
@@ -124,7 +130,7 @@ pub(super) fn fill(
     }
 }
 
-/// The same for the cells from the one with the number `first` on.
+/// Fills `values` with the shares of the cells from number `first` on.
 pub(super) fn fill_from(
     cells: &CutCells,
     [j, k, layer]: [usize; 3],
@@ -140,32 +146,25 @@ pub(super) fn fill_from(
     }
 }
 
-/// The cells of a row whose means are beyond 0 … 1, or may be below 0, and whose inside the mesh meets.
+/// Returns the cells of a row whose means are beyond 0 … 1, or may be below 0, and whose inside the mesh
+/// meets.
 pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
     let means = means(cells, [j, layer]);
     let mut found = vec![];
-    for (first, sums) in cells
-        .bricks_along([j, layer])
-        .iter()
-        .filter_map(|brick| cells.row(brick, j))
-    {
-        let is_cut = |(n, sum): &(usize, &PieceSum)| {
-            sum.cut().is_some()
-                && means
-                    .get(first + n)
-                    .is_some_and(|mean| is_odd_or_doubtful(*mean))
+    for brick in cells.bricks_along([j, layer]) {
+        let Some((first, sums)) = cells.row(brick, j) else {
+            continue;
         };
-        found.extend(
-            sums.iter()
-                .enumerate()
-                .filter(is_cut)
-                .map(|(n, _)| first + n),
-        );
+        for (sum, n) in sums.iter().zip(first..means.len()) {
+            if sum.cut().is_some() && is_odd_or_doubtful(means[n]) {
+                found.push(n);
+            }
+        }
     }
     found
 }
 
-/// The means of the cells of row `j` of a layer.
+/// Returns the means of the cells of row `j` of a layer.
 pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
     let mut cover = 0;
     let mut means = vec![];

@@ -1,4 +1,4 @@
-//! The sums of pieces in some layers of cells, in bricks, and the shares of cells that they make.
+//! Sums of pieces in some layers of cells, in bricks, and the shares of cells computed from them.
 
 use std::ops::Range;
 
@@ -20,19 +20,19 @@ use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 use crate::levels::{LANES, Level, on_level};
 
-/// The sums of at most [`LAYERS`] layers of cells at a time.
+/// Sums of at most [`LAYERS`] layers of cells at a time.
 pub struct LayerSums {
     level: Level,
     layers: Range<usize>,
-    /// The first cell along x and y that is wanted.
+    /// First requested cell along x and y.
     first: [usize; 2],
-    /// Of the shares of cells, if they are wanted.
+    /// Sums for the shares of cells, if requested.
     cut: Option<CutSums>,
-    /// Of other numbers, if they are wanted, and what cuts triangles for them.
+    /// Cutter and sums for other quantities, if requested.
     quantities: Option<(PieceCutter, QuantitySums)>,
 }
 
-/// The sums that shares are made of, and triangles on their way to them.
+/// Sums from which shares are computed, and triangles that are not summed up yet.
 struct CutSums {
     whole: LaneList<WHOLE>,
     layer: LaneList<LAYER>,
@@ -42,8 +42,8 @@ struct CutSums {
 }
 
 impl LayerSums {
-    /// Of a lattice, at a level; of no layers yet. Rows of numbers begin at the `first` cells along x and y. What is
-    /// before them counts as in the whole lattice: the numbers are the same.
+    /// Creates the sums for a lattice and a level, without layers. Rows of numbers begin at the `first` cells
+    /// along x and y. The mesh before them counts as in the whole lattice, so that the numbers are the same.
     pub fn new(frame: &KernelLattice, first: [usize; 2], level: Level) -> Self {
         let cut = Some(CutSums::new(frame, first[1]));
         Self {
@@ -55,13 +55,17 @@ impl LayerSums {
         }
     }
 
-    /// With other numbers of cells that have these sides, too.
+    /// Adds other quantities of cells that have these sides.
     #[must_use]
     pub fn with_quantities(mut self, frame: &KernelLattice, sides: [f64; 3]) -> Self {
         let is_oriented = self.cut.is_some();
         let first = self.first.map(|n| n as i64);
         let bricks = SumBricks::new(first, [0, 1].map(|a| frame.axes[a].cells), 0..0);
-        let ends = (!is_oriented).then(|| [0, 1].map(|a| end(&frame.axes[a])));
+        let ends = if is_oriented {
+            None
+        } else {
+            Some([end(&frame.axes[0]), end(&frame.axes[1])])
+        };
         self.quantities = Some((
             PieceCutter::new(is_oriented),
             QuantitySums::new(bricks, sides, ends),
@@ -69,24 +73,25 @@ impl LayerSums {
         self
     }
 
-    /// Without the shares of cells, and whichever way triangles are wound; before
-    /// [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it, on the last wall of a closed
-    /// axis in the last one.
+    /// Omits the shares of cells, so that the winding of triangles does not matter. Must precede
+    /// [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it. On the last
+    /// wall of a closed axis it is in the last cell.
     #[must_use]
     pub fn without_shares(mut self) -> Self {
         self.cut = None;
         self
     }
 
-    /// The bytes of those of a lattice of these dims, at most, of cells from the first ones along x and y.
+    /// Returns the maximum number of bytes for a lattice of these dims, for cells from the first ones along x
+    /// and y.
     pub fn bytes_for(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
-        // Rows from their beginning, and those in the first row of bricks.
+        // Rows from their beginning, and the rows in the first row of bricks.
         let dims = [first[0] + nx, first[1] % SIDE + ny, nz];
         CutCells::bytes_for(dims) + lists as u128
     }
 
-    /// The bytes of those of other numbers, at most.
+    /// Returns the maximum number of bytes for other quantities.
     pub fn bytes_of_quantities(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         SumBricks::<[QuantitySum; CELLS]>::bytes_for([
             first[0] % SIDE + nx,
@@ -95,7 +100,7 @@ impl LayerSums {
         ])
     }
 
-    /// Begins with other layers, at most [`LAYERS`] of them.
+    /// Starts with other layers, at most [`LAYERS`].
     pub fn begin(&mut self, layers: Range<usize>) {
         debug_assert!(layers.len() <= LAYERS);
         if let Some(cut) = &mut self.cut {
@@ -109,26 +114,26 @@ impl LayerSums {
         self.layers = layers;
     }
 
-    /// Adds the triangles of these numbers.
+    /// Adds the triangles with these numbers.
     pub fn add(&mut self, frame: &KernelLattice, triangles: &[Triangle], numbers: &[u32]) {
         if let Some(cut) = &mut self.cut {
             cut.add(frame, self.level, &self.layers, (triangles, numbers));
         }
         if let Some((cutter, sums)) = &mut self.quantities {
-            numbers
-                .iter()
-                .for_each(|n| cutter.add(frame, &triangles[*n as usize], sums));
+            for n in numbers {
+                cutter.add(frame, &triangles[*n as usize], sums);
+            }
         }
     }
 
-    /// Ends with the last triangle.
+    /// Finishes after the last triangle.
     pub fn end(&mut self) {
         if let Some(cut) = &mut self.cut {
             cut.end(self.level, &self.layers);
         }
     }
 
-    /// Makes `values` the shares of the cells of a row; the answer has those that are beyond 0 … 1.
+    /// Fills `values` with the shares of the cells of a row. Returns the cells beyond 0 … 1.
     pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
         let Some(cut) = &self.cut else { return odd };
@@ -137,15 +142,15 @@ impl LayerSums {
             rows::fill_from(&cut.cells, place, self.first[0], values, &mut odd);
             return odd;
         }
-        // Compiled for the level; it has no lanes of its own.
+        // Compiled for the level, although it has no lanes of its own.
         on_level!(self.level, _simd => rows::fill(&cut.cells, place, values, &mut odd));
         odd
     }
 
-    /// Makes the values of cells in which parts overlap those of their union, the rows of `values` being those of the
-    /// layers. `parts` has the part of each triangle that may be near another one, if there are any. `odd` are the
-    /// cells that [`row`](Self::row) found. Returns also the cells, by k, j and i, that are in inverted parts though
-    /// their means are hardly below 0; they are added to `odd`.
+    /// Replaces the values of cells in which parts overlap by the shares of the union. The rows of `values`
+    /// are the rows of the layers. `parts` has the part of each triangle that may be near another one, if the
+    /// mesh has several. `odd` has the cells that [`row`](Self::row) found. Also returns the cells, by k, j
+    /// and i, that are in inverted parts although their means are barely below 0. They are added to `odd`.
     pub fn unite(
         &self,
         frame: &KernelLattice,
@@ -161,20 +166,21 @@ impl LayerSums {
         };
         let [nx, ny] = cut.cells.cells;
         let [x, y] = self.first;
-        let mut shared = parts.map_or_else(Vec::new, |parts| {
-            shared_cells(frame, self.layers.clone(), (triangles, lists), parts)
-        });
+        let mut shared = match parts {
+            Some(parts) => shared_cells(frame, self.layers.clone(), (triangles, lists), parts),
+            None => vec![],
+        };
         shared.retain(|[_, j, i]| *i as usize >= x && *j as usize >= y);
         let mut found = shared.clone();
         if odd.cells + odd.doubtful > 0 {
-            for (k, j) in self
-                .layers
-                .clone()
-                .flat_map(|k| (y..ny).map(move |j| (k, j)))
-            {
-                let mut cells = rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]);
-                cells.retain(|i| *i >= x);
-                found.extend(cells.into_iter().map(|i| [k as u32, j as u32, i as u32]));
+            for k in self.layers.clone() {
+                for j in y..ny {
+                    for i in rows::odd_cut_cells(&cut.cells, [j, k - self.layers.start]) {
+                        if i >= x {
+                            found.push([k as u32, j as u32, i as u32]);
+                        }
+                    }
+                }
             }
             found.sort_unstable();
             found.dedup();
@@ -194,7 +200,7 @@ impl LayerSums {
                 let mut known = union_in_cell(facets, number_of(mean), is_shared);
                 if known == CellUnion::Inverted {
                     if rows::is_odd(mean) {
-                        // Known to be inverted before.
+                        // Already known to be inverted.
                         known = CellUnion::Simple;
                     } else {
                         inverted.push(cell);
@@ -206,16 +212,17 @@ impl LayerSums {
         (united, inverted)
     }
 
-    /// How often the mesh winds around the points of the cells of a row on average, in units.
+    /// Returns the mean winding numbers of the cells of a row, in units.
     fn means(&self, [j, k]: [usize; 2], cells: usize) -> Vec<i64> {
-        self.cut.as_ref().map_or_else(
-            || vec![0; cells],
-            |cut| rows::means(&cut.cells, [j, k - self.layers.start]),
-        )
+        match &self.cut {
+            Some(cut) => rows::means(&cut.cells, [j, k - self.layers.start]),
+            None => vec![0; cells],
+        }
     }
 
-    /// Makes each of the arrays the numbers of the cells of a row: so many to a cell as its quantity has. Without the shares
-    /// of cells, of quantities that need none. `inverted` are the cells that [`unite`](Self::unite) has found.
+    /// Fills each array with the values of the cells of a row, as many per cell as its quantity has. Without
+    /// the shares of cells, only quantities that need none are valid. `inverted` are the cells that
+    /// [`unite`](Self::unite) found.
     pub fn quantity_row(
         &self,
         place: [usize; 2],
@@ -253,30 +260,25 @@ impl LayerSums {
         }
     }
 
-    /// The means and the sums of all cells, x fastest.
+    /// Returns the means and the sums of all cells, x fastest.
     #[cfg(test)]
     pub(super) fn quantity_sums(&self) -> Vec<(i64, QuantitySum)> {
         let (_, quantities) = self.quantities.as_ref().expect("quantities");
         let [nx, ny] = quantities.bricks.cells.map(|n| n as usize);
         let mut all = vec![];
-        for (j, k) in self
-            .layers
-            .clone()
-            .flat_map(|k| (0..ny).map(move |j| (j, k)))
-        {
-            let means = self.means([j, k], nx);
-            let (bricks, row) = quantities.bricks.row([j, k]);
-            let bricks: Vec<_> = bricks.collect();
-            let sum = |i: usize| {
-                bricks[i / SIDE]
-                    .map_or_else(QuantitySum::default, |sums| sums[row * SIDE + i % SIDE])
-            };
-            all.extend(
-                means
-                    .into_iter()
-                    .enumerate()
-                    .map(|(i, mean)| (mean, sum(i))),
-            );
+        for k in self.layers.clone() {
+            for j in 0..ny {
+                let means = self.means([j, k], nx);
+                let (bricks, row) = quantities.bricks.row([j, k]);
+                let bricks: Vec<_> = bricks.collect();
+                for (i, mean) in means.into_iter().enumerate() {
+                    let sum = match bricks[i / SIDE] {
+                        Some(sums) => sums[row * SIDE + i % SIDE],
+                        None => QuantitySum::default(),
+                    };
+                    all.push((mean, sum));
+                }
+            }
         }
         all
     }
@@ -297,7 +299,7 @@ impl CutSums {
         self.cells.clear();
     }
 
-    /// Where rows are.
+    /// Returns the places of rows.
     fn places(&self, layers: &Range<usize>) -> RowPlaces {
         let [bricks, layer] = self.cells.strides().map(|n| n as f64);
         RowPlaces {
@@ -310,7 +312,7 @@ impl CutSums {
         }
     }
 
-    /// Adds the triangles of these numbers.
+    /// Adds the triangles with these numbers.
     fn add(
         &mut self,
         frame: &KernelLattice,
@@ -341,7 +343,7 @@ impl CutSums {
         }
     }
 
-    /// Ends with the last triangle.
+    /// Finishes after the last triangle.
     fn end(&mut self, level: Level, layers: &Range<usize>) {
         while self.whole.count() + self.layer.count() + self.parts.count() + self.long.count() > 0 {
             self.step(level, layers, true);
@@ -349,8 +351,8 @@ impl CutSums {
         self.cells.list();
     }
 
-    /// Takes what is in a list that is full, or else the triangles that nothing is done with yet; all lists count as
-    /// full if no more triangles come.
+    /// Processes one list that is full, or otherwise the triangles that are not cut yet. At the end all lists
+    /// with items count as full.
     fn step(&mut self, level: Level, layers: &Range<usize>, is_end: bool) {
         let places = &self.places(layers);
         let least = if is_end { 1 } else { WIDEST };
@@ -381,7 +383,7 @@ mod tests {
     use crate::geom::{Bounds, Rational, Ties};
     use crate::random::Random;
 
-    /// Cells along x and y; layers are those of one layer of bricks.
+    /// Number of cells along x and y. The layers belong to one layer of bricks.
     const CELLS_ACROSS: [usize; 2] = [21, 13];
 
     fn frame(triangles: &[Triangle]) -> KernelLattice {
@@ -405,14 +407,14 @@ mod tests {
         (0..60).map(one).collect()
     }
 
-    /// The sums of every cell, as far as it has any.
+    /// Returns the sums of every cell that has any.
     fn sums(
         frame: &KernelLattice,
         level: Level,
         triangles: &[Triangle],
     ) -> (LayerSums, Vec<[i64; 2]>) {
         let mut sums = LayerSums::new(frame, [0; 2], level).with_quantities(frame, [1.0; 3]);
-        // What was there before does not count.
+        // Earlier sums do not count.
         sums.begin(0..LAYERS);
         sums.add(frame, triangles, &[0, 1]);
         sums.end();
@@ -440,7 +442,7 @@ mod tests {
 
     #[test]
     fn lanes_sum_what_pieces_one_by_one_do() {
-        // In units: far more than rounding, far less than any piece that is left out or counted twice.
+        // In units: far more than rounding, far less than any piece that is omitted or counted twice.
         const MOST: u64 = 1 << 10;
         let mut random = Random::new(12);
         let mut compared = 0;

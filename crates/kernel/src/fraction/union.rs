@@ -1,33 +1,36 @@
-//! The share of one cell that is inside a mesh whose parts overlap in it.
+//! Share of one cell that is inside a mesh whose parts overlap in it.
 //!
-//! The cell is cut by planes across z, these by lines across y, and along a line the mesh winds around intervals of x. How
-//! often, counts from a point of the cell; how often around that point, the mean of the cell says, which is known.
-//! Between the corners of the overlapping parts, of their intersections and of the walls, the area in a plane is quadratic
-//! in z, and the length on a line linear in y: two planes and one line in each interval make an integral that is exact but
-//! for rounding. A cell of many triangles is divided across y and z first.
+//! The cell is cut by planes across z, and these by lines at constant y. Along a line the mesh winds around
+//! intervals of x. Winding numbers are counted from a start point in the cell. The winding number of the
+//! start point follows from the mean of the cell, which is known. Between the corners of the overlapping
+//! parts, of their intersections and of the walls, the area in a plane is quadratic in z, and the length on a
+//! line is linear in y. Two planes and one line in each interval therefore give an integral that is exact up
+//! to rounding. A cell with many triangles is first divided across y and z.
 //!
-//! Whether two triangles cross, and whether a point may be in a triangle, is decided with the bounds of rounding: no
-//! crossing is left out (docs/error-bounds.md).
+//! Rounding bounds decide whether two triangles cross, and whether a point may be in a triangle: no crossing
+//! is missed (docs/error-bounds.md).
 
 use super::clip::{IndexPoint, Polygon, extent};
 use super::units::{NEAR, UNITS};
 use crate::lattice::U;
 
-/// A triangle near a cell, from the low corner of the cell.
+/// Triangle near a cell, relative to the low corner of the cell.
 pub(super) type CellTriangle = [IndexPoint; 3];
 
-/// Triangles of a column, and pairs of them that may cross, at most: more are divided.
+/// Maximum numbers of triangles of a column, and of pairs of them that may cross. Larger columns are divided.
 const MOST_FACETS: usize = 40;
 const MOST_PAIRS: usize = 40;
 
-/// The same of a column that is not divided any more.
+/// Maximum number of pairs for a column that is not divided further.
 const MOST_PAIRS_AT_LAST: usize = 400;
 
-/// Columns of a cell are at least one 2^n-th wide; in narrower ones the line in the middle stands for all.
+/// Number of divisions n: columns of a cell are at least 2^-n wide. In narrower ones the line in the middle
+/// represents all.
 const MOST_DIVISIONS: u32 = 5;
 
-/// Points to count from: another is taken where rounding near the mesh has spoiled a count. They are roots of primes less
-/// whole numbers, which no rational plane holds: facets of short coordinates do not pass through them.
+/// Start points of counts. The next one is used if rounding near the mesh has spoiled a count. The
+/// coordinates are fractional parts of roots of primes, which lie in no rational plane: facets with short
+/// coordinates do not pass through them.
 const STARTS: [IndexPoint; 3] = [
     [
         0.414_213_562_373_095,
@@ -46,32 +49,33 @@ const STARTS: [IndexPoint; 3] = [
     ],
 ];
 
-/// How far the mean of a cell may be from what the lines say about it: the rounding of both.
+/// Largest difference between the mean of a cell and the mean from the lines: the rounding of both.
 const MOST_OFF: f64 = 1.0 / (1_u64 << 25) as f64;
 
-/// A volume that is nothing but rounding.
+/// Largest volume that counts as rounding.
 const LEAST: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Rounding of the volumes of a cell, for each facet and for a coordinate of 1: 2^-45.
 const ROUNDING: f64 = 1.0 / (1_u64 << 45) as f64;
 
-/// A crossing that is closer than this to the end of a line may be on either side of it.
+/// Distance from the end of a line within which a crossing may be on either side.
 const CLOSE: f64 = 1.0 / (1_u64 << 30) as f64;
 
-/// What is known about a cell.
+/// Decision about a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum CellUnion {
-    /// The mesh winds around its points n or n + 1 times: the mean is enough.
+    /// The mesh winds around the points of the cell n or n + 1 times: the mean is sufficient.
     Simple,
-    /// The mesh winds around its points -1 or 0 times: the mean without its sign is the share.
+    /// The mesh winds around the points of the cell -1 or 0 times: the absolute value of the mean is the
+    /// share.
     Inverted,
-    /// The share around which it does not wind 0 times, and its error bound.
+    /// Share of the cell with non-zero winding numbers, and its error bound.
     Share { share: f64, error: f64 },
     /// Rounding has spoiled all counts.
     Unknown,
 }
 
-/// A triangle near a cell, with its plane, and the number of times that it is there.
+/// Triangle near a cell, with its plane and the number of its copies.
 struct Facet {
     corners: CellTriangle,
     plane: FacetPlane,
@@ -87,7 +91,7 @@ impl Facet {
         }
     }
 
-    /// The axis to which it is most nearly perpendicular.
+    /// Returns the axis to which the facet is most nearly perpendicular.
     fn last_axis(&self) -> usize {
         let normal = self.plane.normal.map(f64::abs);
         if normal[2] >= normal[0] && normal[2] >= normal[1] {
@@ -99,19 +103,21 @@ impl Facet {
         }
     }
 
-    /// Facets, each of them once, from triangles of which equal ones follow each other.
+    /// Groups triangles into distinct facets. Equal triangles must follow each other.
     fn each(triangles: &[CellTriangle]) -> Vec<Self> {
-        let groups = triangles.chunk_by(|f, g| f == g);
-        groups
-            .map(|group| Self::new(group[0], group.len() as i32))
-            .collect()
+        let mut facets = vec![];
+        for group in triangles.chunk_by(|f, g| f == g) {
+            facets.push(Self::new(group[0], group.len() as i32));
+        }
+        facets
     }
 }
 
-/// The union in a cell that has all of these triangles near it, equal ones one after the other, and this mean. A
-/// part alone is simple where it does not cross itself, unless it is known to overlap itself: then the cell is shared.
-/// A shared cell in which nothing crosses is simple as well if all facets are between the same two winding numbers. A
-/// mean that is below 0 by so little that it may be rounding is looked at closely: the cell may be in an inverted part.
+/// Computes the union in a cell from all triangles near it, with equal ones next to each other, and from its
+/// mean. A single part is simple if it does not cross itself, unless it is known to overlap itself. In that
+/// case the cell is shared. A shared cell without crossings is simple as well if all facets are between the
+/// same two winding numbers. A mean so little below 0 that it may be rounding is examined closely, because
+/// the cell may be in an inverted part.
 pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
     let all = Facet::each(triangles);
     let is_doubtful = mean < -(NEAR as f64 / UNITS) && mean > -1e-6;
@@ -138,19 +144,18 @@ pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bo
     CellUnion::Unknown
 }
 
-/// Whether a closed surface may wind around some points more than once, or around some once in each direction. Its
-/// triangles have coordinates between 0 and 1. Without crossings each region is beside a facet, and a facet has one
-/// winding number on each side.
+/// Returns `true` if a closed surface may wind around some points more than once, or around some once in each
+/// direction. Its triangles must have coordinates between 0 and 1. Without crossings each region is next to a
+/// facet, and a facet has one winding number on each side.
 pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     for triangle in &mut triangles {
-        // The least corner first, so that equal triangles are equal.
-        let least = (0..3).fold(0, |least, n| {
+        // Rotate the least corner to the front, so that equal triangles compare as equal.
+        let mut least = 0;
+        for n in 1..3 {
             if triangle[n] < triangle[least] {
-                n
-            } else {
-                least
+                least = n;
             }
-        });
+        }
         triangle.rotate_left(least);
     }
     triangles.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
@@ -158,14 +163,16 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     if !are_apart(&all) {
         return true;
     }
-    let (mut least, mut most) = (0, 0);
+    let mut least = 0;
+    let mut most = 0;
     for n in 0..all.len() {
         let corners = &all[n].corners;
         let point = [0, 1, 2].map(|a| (corners[0][a] + corners[1][a] + corners[2][a]) / 3.0);
         let last = all[n].last_axis();
         let axes = [(last + 1) % 3, (last + 2) % 3, last];
-        // Nothing winds around what is beyond the bounds, where the line comes from.
-        let (mut before, mut own) = (0, None);
+        // The line starts beyond the bounds, where the winding number is zero.
+        let mut before = 0;
+        let mut own = None;
         for (other, facet) in all.iter().enumerate() {
             let Some((at, sign)) =
                 crossing_on_line(&facet.corners, axes, [point[axes[0]], point[axes[1]]])
@@ -180,7 +187,7 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
                 before += sign;
             }
         }
-        // A facet that is nearly a line has no side that is sure.
+        // A facet that is nearly a line has no certain side.
         let Some(own) = own else { return true };
         least = least.min(before).min(before + own);
         most = most.max(before).max(before + own);
@@ -188,19 +195,23 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     most - least > 1
 }
 
-/// Whether no two facets cross, and each is there once.
+/// Returns `true` if no two facets cross and each occurs once.
 fn are_apart(all: &[Facet]) -> bool {
-    let is_alone = |(n, one): (usize, &Facet)| {
-        one.count == 1 && all[..n].iter().all(|other| !may_cross(other, one))
-    };
-    all.iter().enumerate().all(is_alone)
+    for (n, facet) in all.iter().enumerate() {
+        if facet.count > 1 || all[..n].iter().any(|other| may_cross(other, facet)) {
+            return false;
+        }
+    }
+    true
 }
 
-/// Whether facets that do not cross have the same two winding numbers on their sides in a cell. No region of the cell is
-/// without facets around it, unless it is the whole cell.
+/// Returns `true` if facets that do not cross have the same two winding numbers on their sides in a cell.
+/// Every region of the cell is bounded by facets, unless it is the whole cell.
 fn have_two_windings(all: &[Facet]) -> bool {
-    let (mut least, mut most) = (0, 0);
-    let [mut part, mut whole] = [const { Polygon::empty() }; 2];
+    let mut least = 0;
+    let mut most = 0;
+    let mut part = Polygon::empty();
+    let mut whole = Polygon::empty();
     for (n, facet) in all.iter().enumerate() {
         whole.set(&facet.corners);
         for axis in 0..3 {
@@ -213,8 +224,8 @@ fn have_two_windings(all: &[Facet]) -> bool {
         }
         let middle =
             [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
-        // Where rounding may have spoiled a count, volumes decide.
-        let Some(sides) = windings_beside(all, n, &middle) else {
+        // If rounding may have spoiled a count, volumes decide.
+        let Some(sides) = windings_on_both_sides(all, n, &middle) else {
             return false;
         };
         for side in sides {
@@ -225,9 +236,9 @@ fn have_two_windings(all: &[Facet]) -> bool {
     most - least <= 1
 }
 
-/// The winding numbers on both sides of a facet at a point of it, counted from a start, by three lines: the last one goes
-/// through the facet.
-fn windings_beside(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
+/// Returns the winding numbers on both sides of a facet at a point of it, relative to a start point. They are
+/// counted along three lines, the last of which passes through the facet.
+fn windings_on_both_sides(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
     let start = STARTS[0];
     let last = all[n].last_axis();
     let [first, second] = [(last + 1) % 3, (last + 2) % 3];
@@ -251,15 +262,15 @@ fn windings_beside(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 
     ])
 }
 
-/// Windings from the start on that have a volume of their own, to either side.
+/// Number of winding numbers, on either side of the start, that have a volume of their own.
 const WINDINGS: i32 = 31;
 
-/// The volumes around which a mesh winds so often more than around the start.
+/// Volumes by winding number, relative to the winding number of the start.
 struct Volumes {
     of: [f64; 2 * WINDINGS as usize + 1],
-    /// The mean, less the winding number of the start.
+    /// Mean of the relative winding numbers.
     mean: f64,
-    /// The columns that one line stands for.
+    /// Total cross-section of the columns that are represented by one line each.
     sampled: f64,
 }
 
@@ -277,7 +288,7 @@ impl Volumes {
         self.mean += f64::from(winding) * volume;
     }
 
-    /// The union, if the mean agrees.
+    /// Returns the union if the mean agrees.
     fn union(&self, mean: f64, rounding: f64) -> Option<CellUnion> {
         let start = (mean - self.mean).round();
         let off = (mean - self.mean - start).abs();
@@ -297,7 +308,7 @@ impl Volumes {
             });
         }
         let outside = self.of[(WINDINGS - start) as usize];
-        // A count that went wrong in part of the cell has changed the mean by as much.
+        // A wrong count in part of the cell has changed the mean by as much.
         let error = off + self.sampled + rounding;
         Some(CellUnion::Share {
             share: (1.0 - outside).clamp(0.0, 1.0),
@@ -306,16 +317,17 @@ impl Volumes {
     }
 }
 
-/// Where a mesh is crossed, and by how much the winding number is greater beyond.
+/// Position of a crossing with the mesh, and the increase of the winding number beyond it.
 pub(super) type WindingStep = (f64, i32);
 
-/// The part of a facet in a plane, from where its boundary goes up through the plane to where it goes down.
+/// Part of a facet in a plane, from the point where its boundary rises through the plane to the point where
+/// it falls.
 type Section = [IndexPoint; 2];
 
-/// Lists that are filled again and again.
+/// Buffers that are reused.
 #[derive(Default)]
 struct SweepLists {
-    /// By the number of the facet, with how often it is there.
+    /// Number of the facet, number of its copies, and its section.
     sections: Vec<(usize, i32, Section)>,
     rows: Vec<f64>,
     across: Vec<WindingStep>,
@@ -324,14 +336,14 @@ struct SweepLists {
 
 struct CellSweep<'a> {
     all: &'a [Facet],
-    /// Where counts begin.
+    /// Start point of counts.
     start: IndexPoint,
     found: Volumes,
     lists: SweepLists,
 }
 
 impl CellSweep<'_> {
-    /// Adds the volumes of a column between some y and some z, with these of the facets in it.
+    /// Adds the volumes of a column between two y and two z. `facets` are the facets in it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
         let most = if divisions < MOST_DIVISIONS {
@@ -389,7 +401,7 @@ impl CellSweep<'_> {
         }
     }
 
-    /// The sections of the facets at a height.
+    /// Computes the sections of the facets at a height.
     fn cut(&mut self, facets: &[usize], z: f64) {
         let sections = &mut self.lists.sections;
         sections.clear();
@@ -399,8 +411,8 @@ impl CellSweep<'_> {
         }));
     }
 
-    /// Adds the plane of the sections, of some thickness, between some y. The winding number is that at the start of the
-    /// column in it, whose y is `within`.
+    /// Adds the plane of the sections between two y, with a thickness. `winding` is the winding number at the
+    /// start of the column in the plane, whose y is `within`.
     fn plane(
         &mut self,
         pairs: &[[usize; 2]],
@@ -447,7 +459,7 @@ impl CellSweep<'_> {
         self.lists.rows = rows;
     }
 
-    /// Adds the volumes along a row of this y in the plane of the sections, and of this cross-section.
+    /// Adds the volumes along a row at `y` in the plane of the sections, with a cross-section of `area`.
     fn row(&mut self, y: f64, within: f64, winding: i32, area: f64) {
         let SweepLists {
             sections,
@@ -485,7 +497,7 @@ impl CellSweep<'_> {
         self.found.add(winding, (1.0 - from) * area);
     }
 
-    /// The pairs of facets in a column that may cross.
+    /// Returns the pairs of facets in a column that may cross.
     fn pairs(&self, facets: &[usize], [y, z]: [[f64; 2]; 2]) -> Vec<[usize; 2]> {
         let boxes: Vec<_> = facets
             .iter()
@@ -506,8 +518,9 @@ impl CellSweep<'_> {
         pairs
     }
 
-    /// The heights between which areas in planes are quadratic: those of corners of facets, of their intersections, and of
-    /// both with walls, and of facets on edges of the column. More of them do no harm.
+    /// Returns heights between which areas in planes are quadratic: heights of corners of facets, of their
+    /// intersections, of crossings of both with walls, and of facets on edges of the column. Additional
+    /// heights do no harm.
     fn levels(&self, facets: &[usize], pairs: &[[usize; 2]], [y, z]: [[f64; 2]; 2]) -> Vec<f64> {
         let mut levels = z.to_vec();
         let mut add = |level: f64| {
@@ -526,7 +539,7 @@ impl CellSweep<'_> {
                 }
             }
         }
-        // A point that rounding may have moved out of a box counts: one too many does no harm.
+        // A point that rounding may have moved out of a box counts. Additional heights do no harm.
         let height_in = |planes: [&FacetPlane; 3], some: &[usize]| -> Option<f64> {
             let (point, error) = common(planes)?;
             let is_in = some.iter().all(|n| {
@@ -545,7 +558,7 @@ impl CellSweep<'_> {
                 }
             }
         }
-        // The facets that each one may cross, as bits of their places in the list.
+        // Facets that each facet may cross, as bits of their positions in the list.
         let place = |n: &usize| facets.partition_point(|facet| facet < n);
         let mut crossed = vec![0_u64; facets.len()];
         for [m, n] in pairs {
@@ -567,7 +580,8 @@ impl CellSweep<'_> {
                     .into_iter()
                     .for_each(&mut add);
             }
-            // Of three that cross each other, the one whose numbers are in order.
+            // Each triple of facets that cross each other is handled once, with its numbers in ascending
+            // order.
             let mut thirds = crossed[place(m)] & crossed[place(n)];
             while thirds != 0 {
                 let third = facets[thirds.trailing_zeros() as usize];
@@ -584,7 +598,7 @@ impl CellSweep<'_> {
     }
 }
 
-/// The box of a facet, within the cell and between some y and z.
+/// Returns the box of a facet, within the cell and between two y and two z.
 fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     let walls = [[0.0, 1.0], y, z];
     [0, 1, 2].map(|a| {
@@ -593,15 +607,15 @@ fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     })
 }
 
-/// Whether two facets may cross other than in an edge or a corner that they share. They do not if the plane of one of them
-/// surely separates them, or the plane through one of its edges at right angles to it, as for neighbours in one plane, or
-/// a plane along an edge of each.
+/// Returns `true` if two facets may cross other than in an edge or a corner that they share. They do not
+/// cross if a plane surely separates them. The candidates are the plane of either facet, the planes through
+/// its edges perpendicular to it (for neighbours in one plane), and the planes along an edge of each.
 fn may_cross(f: &Facet, g: &Facet) -> bool {
-    !is_beside(f, g) && !is_beside(g, f) && !are_apart_along_edges(f, g)
+    !is_on_one_side(f, g) && !is_on_one_side(g, f) && !are_apart_along_edges(f, g)
 }
 
-/// Whether a plane along an edge of each of two facets surely separates them. If they share a corner, the plane and both
-/// edges go through it.
+/// Returns `true` if a plane along an edge of each of two facets surely separates them. If they share a
+/// corner, the plane and both edges must pass through it.
 fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
     let mut shared = f.corners.iter().filter(|corner| g.corners.contains(corner));
     let (corner, another) = (shared.next(), shared.next());
@@ -613,7 +627,7 @@ fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
             let [along, other] = [minus(q, p), minus(s, r)];
             let normal = cross(&along, &other);
             let sizes = cross_sizes(&along.map(f64::abs), &other.map(f64::abs));
-            // The range of a facet across the plane, except for its corners in a plane through a shared corner.
+            // Range of a facet across the plane, without its corners in a plane through a shared corner.
             let range =
                 |corners: &CellTriangle, [from, to]: [&IndexPoint; 2], base: &IndexPoint| {
                     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -649,9 +663,9 @@ fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
     false
 }
 
-/// Whether the plane of another facet, or a plane through one of its edges at right angles to it, surely has a facet on one
-/// side, except for the corners that both share, which are on the plane.
-fn is_beside(facet: &Facet, other: &Facet) -> bool {
+/// Returns `true` if the plane of `other`, or a plane through one of its edges perpendicular to it, surely
+/// has `facet` on one side. Corners that both share are on the plane and do not count.
+fn is_on_one_side(facet: &Facet, other: &Facet) -> bool {
     let mut own = [&facet.corners[0]; 3];
     let mut shared = own;
     let (mut owned, mut shares) = (0, 0);
@@ -691,8 +705,8 @@ fn is_beside(facet: &Facet, other: &Facet) -> bool {
     })
 }
 
-/// The product of a normal and the way to a point from a base in the plane, and its error bound. `sizes` are the sums
-/// of the sizes of the products that make the normal, which was rounded eight times at most.
+/// Returns the product of a normal and the vector to a point from a base in the plane, and its error bound.
+/// `sizes` are the sums of the absolute products that form the normal, which was rounded at most eight times.
 fn height(
     normal: &IndexPoint,
     sizes: &IndexPoint,
@@ -709,15 +723,15 @@ fn edges(facet: &CellTriangle) -> [[&IndexPoint; 2]; 3] {
     [[a, b], [b, c], [c, a]]
 }
 
-/// The point at `s` along an axis on the edge between two points, from the one that is below: the same for both facets
-/// that share the edge.
+/// Returns the point at `s` along an axis on the edge between two points, computed from the lower one. It is
+/// therefore the same for both facets that share the edge.
 fn point_on(p: &IndexPoint, q: &IndexPoint, axis: usize, s: f64) -> IndexPoint {
     let (p, q) = if p[axis] < s { (p, q) } else { (q, p) };
     let t = (s - p[axis]) / (q[axis] - p[axis]);
     [0, 1, 2].map(|a| p[a] + t * (q[a] - p[a]))
 }
 
-/// The part of a facet at `s` along an axis.
+/// Returns the part of a facet at `s` along an axis.
 fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
     let [mut up, mut down] = [None; 2];
     for [p, q] in edges(facet) {
@@ -730,8 +744,9 @@ fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
     Some([up?, down?])
 }
 
-/// Where a section, or an edge, is at `t` along an axis, as a coordinate along another axis; and 1 if it goes up there. In
-/// a plane across z, that is by how much the winding number is greater beyond it along x, and smaller along y.
+/// Returns the coordinate along another axis at which a section, or an edge, is at `t` along an axis, and 1
+/// if it rises there. In a plane across z, this is the increase of the winding number beyond it along x, and
+/// the decrease along y.
 fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> WindingStep {
     (
         point_on(p, q, axis, t)[along],
@@ -739,7 +754,8 @@ fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> Wind
     )
 }
 
-/// Where facets are crossed along a line: the last of the axes, through these coordinates along the other two.
+/// Returns the crossings of facets along a line: along the last of the axes, at these coordinates along the
+/// other two.
 fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -> Vec<WindingStep> {
     let mut crossed = vec![];
     for facet in facets {
@@ -750,13 +766,14 @@ fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -
     crossed
 }
 
-/// Where a facet is crossed along a line: the last of the axes, through these coordinates along the other two.
+/// Returns the crossing of a facet along a line: along the last of the axes, at these coordinates along the
+/// other two.
 pub(super) fn crossing_on_line(
     facet: &CellTriangle,
     [first, second, last]: [usize; 3],
     [s, t]: [f64; 2],
 ) -> Option<WindingStep> {
-    // The sign of x along lines in planes across z turns with the handedness of the axes.
+    // The sign of x along lines in planes across z depends on the handedness of the axes.
     let turned = if (first + 2) % 3 == second { 1 } else { -1 };
     let [p, q] = section(facet, first, s)?;
     if (p[second] < t) == (q[second] < t) {
@@ -766,7 +783,7 @@ pub(super) fn crossing_on_line(
     Some((at, turned * sign))
 }
 
-/// By how much the winding number changes from one coordinate on a line to another.
+/// Returns the change of the winding number from one coordinate on a line to another.
 fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
     let sum = |low: f64, high: f64| -> i32 {
         crossings
@@ -782,17 +799,18 @@ fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
     }
 }
 
-/// The same, unless a crossing is so close to either end that rounding may have moved it beyond.
+/// Returns the change of the winding number like [`between`]. `None` if a crossing is so close to either end
+/// that rounding may have moved it beyond.
 fn surely_between(crossings: &[WindingStep], from: f64, to: f64) -> Option<i32> {
-    let is_close = |(at, _): &WindingStep| (at - from).abs() < CLOSE || (at - to).abs() < CLOSE;
-    if crossings.iter().any(is_close) {
-        None
-    } else {
-        Some(between(crossings, from, to))
+    for (at, _) in crossings {
+        if (at - from).abs() < CLOSE || (at - to).abs() < CLOSE {
+            return None;
+        }
     }
+    Some(between(crossings, from, to))
 }
 
-/// The y at which two sections cross.
+/// Returns the y at which two sections cross.
 fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
     let [d, e, f] = [(p, q), (r, s), (p, r)].map(|(from, to)| [to[0] - from[0], to[1] - from[1]]);
     let cross = |a: [f64; 2], b: [f64; 2]| a[0] * b[1] - a[1] * b[0];
@@ -800,14 +818,14 @@ fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
     (0.0..=1.0).contains(&t).then(|| p[1] + t * d[1])
 }
 
-/// A plane: the points whose product with the normal is the offset.
+/// Plane: the points whose product with the normal is the offset.
 #[derive(Clone, Copy)]
 struct FacetPlane {
     normal: IndexPoint,
-    /// The sums of the sizes of the products that make the normal: they bound its rounding.
+    /// Sums of the absolute products that form the normal. They bound its rounding.
     sizes: IndexPoint,
     offset: f64,
-    /// The same of the offset.
+    /// Sum of the absolute products that form the offset.
     size: f64,
 }
 
@@ -823,7 +841,7 @@ fn plane([a, b, c]: &CellTriangle) -> FacetPlane {
     }
 }
 
-/// A wall across an axis.
+/// Returns a wall across an axis as a plane.
 fn wall_plane(axis: usize, wall: f64) -> FacetPlane {
     let mut normal = [0.0; 3];
     normal[axis] = 1.0;
@@ -851,7 +869,7 @@ fn cross(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     ]
 }
 
-/// The sizes of the products of a cross product, added.
+/// Returns the sums of the absolute products that form a cross product.
 fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     [
         p[1] * q[2] + p[2] * q[1],
@@ -860,8 +878,8 @@ fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     ]
 }
 
-/// The point of three planes, and its error bound along each axis; `None` if they have no single one. Determinants are
-/// off by at most 24 roundings of what is added in them.
+/// Returns the common point of three planes, and its error bound along each axis. `None` if there is no
+/// single one. The error of a determinant is at most 24 roundings of its terms.
 fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
     let [mn, nl, lm] = [
         cross(&m.normal, &n.normal),
@@ -892,7 +910,7 @@ fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
     Some((point, error))
 }
 
-/// A mean in units as a number.
+/// Converts a mean from units to a number.
 pub(super) fn number_of(mean: i64) -> f64 {
     mean as f64 / UNITS
 }
@@ -924,7 +942,7 @@ mod tests {
         across(less(b, a), less(c, a))
     }
 
-    /// A point as a quotient, `p / w` with w above 0.
+    /// A point as a quotient, `p / w` with positive w.
     type Quotient = (Whole, i128);
 
     fn is_in((p, w): Quotient, triangle: [Whole; 3]) -> bool {
@@ -937,7 +955,7 @@ mod tests {
         product(n, from(triangle[0])) == 0 && (0..3).all(is_within)
     }
 
-    /// Whether a point is a corner that two triangles share, or on their common edge.
+    /// Returns `true` if a point is a corner that two triangles share, or on their common edge.
     fn is_shared((p, w): Quotient, shared: &[Whole]) -> bool {
         let from = |a: Whole| less(p, a.map(|c| c * w));
         match *shared {
@@ -951,13 +969,14 @@ mod tests {
         }
     }
 
-    /// Whether two triangles meet other than in what they share: in a corner of what they have in common, which is on an
-    /// edge of one of them.
+    /// Returns `true` if two triangles meet outside their shared features. In that case a corner of their
+    /// intersection, which is on an edge of one of them, lies outside.
     fn do_cross(f: [Whole; 3], g: [Whole; 3]) -> bool {
         let shared: Vec<_> = f.into_iter().filter(|corner| g.contains(corner)).collect();
         let mut points: Vec<Quotient> = f.into_iter().chain(g).map(|corner| (corner, 1)).collect();
         for (facet, other) in [(f, g), (g, f)] {
-            // The plane of the other, and those through its edges at right angles to it, for triangles in one plane.
+            // The plane of the other triangle, and the planes through its edges perpendicular to it, for
+            // triangles in one plane.
             let n = normal(other);
             let mut planes = vec![(n, other[0])];
             planes
@@ -999,10 +1018,10 @@ mod tests {
             }
             f.rotate_left(n / 9 % 3);
             g.rotate_left(n / 27 % 3);
-            // In eighths, which are exact, and in tenths, which are not, but for pairs that cross either way.
-            let scaled =
-                |t: [Whole; 3], scale: f64| Facet::new(t.map(|v| v.map(|c| c as f64 * scale)), 1);
-            let found = may_cross(&scaled(f, 0.125), &scaled(g, 0.125));
+            // In eighths, which are exact.
+            let [scaled_f, scaled_g] =
+                [f, g].map(|t| Facet::new(t.map(|v| v.map(|c| c as f64 * 0.125)), 1));
+            let found = may_cross(&scaled_f, &scaled_g);
             if do_cross(f, g) {
                 assert!(found, "{f:?} {g:?}");
                 crossing[shares] += 1;
@@ -1018,7 +1037,7 @@ mod tests {
         );
     }
 
-    /// The triangles of a tetrahedron, outwards.
+    /// Triangles of a tetrahedron, outwards.
     fn tetrahedron(mut corners: [[f64; 3]; 4]) -> Vec<CellTriangle> {
         let [a, b, c, d] = corners;
         if dot(&cross(&minus(&b, &a), &minus(&c, &a)), &minus(&d, &a)) < 0.0 {
@@ -1050,7 +1069,7 @@ mod tests {
         let alone: Vec<_> = box_of(0.0, 1.0).collect();
         let inner: Vec<_> = box_of(0.25, 0.75).collect();
         let hole: Vec<_> = inner.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-        // Two that touch in a corner, the second inside out.
+        // Two tetrahedra that touch in a corner, the second one inside out.
         let first = tetrahedron([[0.5; 3], [0.0, 0.1, 0.2], [0.3, 0.0, 0.1], [0.1, 0.2, 0.0]]);
         let second = tetrahedron([[0.5; 3], [1.0, 0.9, 0.8], [0.7, 1.0, 0.9], [0.9, 0.8, 1.0]]);
         let turned: Vec<_> = second.iter().map(|[a, b, c]| [*a, *c, *b]).collect();

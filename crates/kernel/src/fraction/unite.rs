@@ -1,4 +1,4 @@
-//! The cells in which parts of a mesh may overlap, with the triangles near them.
+//! Cells in which parts of a mesh may overlap, with the triangles near them.
 
 use std::ops::Range;
 
@@ -11,36 +11,36 @@ use super::union::{CellTriangle, CellUnion, crossing_on_line};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 
-/// The part of a triangle that is near no other part.
+/// Part number of a triangle that is near no other part.
 pub const NO_PART: u32 = u32::MAX;
 
-/// Added to the number of a part that overlaps itself.
+/// Flag in the number of a part that overlaps itself.
 pub const OVERLAPS_ITSELF: u32 = 1 << 31;
 
-/// Where a line along x at some y and z goes through a triangle, and by how much the winding number is greater beyond.
-/// Triangles that share an edge share its points.
+/// Returns the x at which a line along x, at some y and z, passes through a triangle, and the increase of the
+/// winding number beyond it. Triangles that share an edge share its points.
 pub fn crossing_along_x(triangle: &[[f64; 3]; 3], [y, z]: [f64; 2]) -> Option<(f64, i32)> {
     crossing_on_line(triangle, [2, 1, 0], [z, y])
 }
 
-/// Cells whose triangles are in memory together.
+/// Number of cells whose triangles are in memory together.
 pub(super) const CELLS_AT_A_TIME: usize = 1 << 10;
 
-/// The cells whose shares are those of the union of parts that overlap in them.
+/// Cells whose shares belong to the union of parts that overlap in them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UnitedCells {
-    /// How many.
+    /// Number of cells.
     pub cells: u64,
-    /// The first of them.
+    /// First of the cells.
     pub first: Option<[usize; 3]>,
-    /// The error bound of their shares, without the rounding to a float.
+    /// Error bound of the shares, without the rounding to a float.
     pub error: f64,
-    /// The cells in which the union is not known: their shares are those of means.
+    /// Number of cells in which the union is not known. Their shares follow from their means.
     pub unknown: u64,
 }
 
 impl UnitedCells {
-    /// Adds cells that follow.
+    /// Adds the result for cells that follow these.
     pub fn add(&mut self, other: Self) {
         self.cells += other.cells;
         self.first = self.first.or(other.first);
@@ -48,8 +48,8 @@ impl UnitedCells {
         self.unknown += other.unknown;
     }
 
-    /// Sets the value of a cell of this mean to what is known about it. A cell that is found to be in an inverted part,
-    /// though its mean is hardly below 0, is odd.
+    /// Sets the value of a cell with this mean from the decision about it. A cell in an inverted part is odd,
+    /// even if its mean is barely below 0.
     pub(super) fn set(
         &mut self,
         cell: [usize; 3],
@@ -78,18 +78,18 @@ impl UnitedCells {
     }
 }
 
-/// The part of bricks in which several may be, or one that overlaps itself.
+/// Part number of bricks that may contain several parts, or one that overlaps itself.
 const SEVERAL: u32 = NO_PART - 1;
 
-/// The bricks of some layers, by the part that is in them.
+/// Bricks of some layers, with the part in each.
 struct PartBricks {
-    /// Bricks along x.
+    /// Number of bricks along x.
     count: usize,
     parts: Vec<u32>,
 }
 
 impl PartBricks {
-    /// Of a lattice with so many cells along x and y.
+    /// Creates the bricks of a lattice with these numbers of cells along x and y.
     fn new(cells: [i64; 2]) -> Self {
         let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
         Self {
@@ -98,13 +98,13 @@ impl PartBricks {
         }
     }
 
-    /// The bricks within the extents of a triangle.
+    /// Returns the bricks within the extents of a triangle.
     fn near(&self, corners: &[IndexPoint; 3]) -> impl Iterator<Item = usize> + use<> {
         let count = self.count;
         let all = [count, self.parts.len() / count.max(1)];
         let [x, y] = [0, 1].map(|axis| {
             let [low, high] = extent(corners, axis);
-            // Of a triangle on a wall, the bricks on both sides.
+            // A triangle on a wall needs the bricks on both sides.
             let brick = |x: f64| x.clamp(0.0, f64::from(u32::MAX)) as usize / SIDE;
             brick(low.next_down())..(brick(high) + 1).min(all[axis])
         });
@@ -113,9 +113,9 @@ impl PartBricks {
 
     fn add(&mut self, corners: &[IndexPoint; 3], part: u32) {
         for brick in self.near(corners) {
-            let its = &mut self.parts[brick];
-            let is_other = *its != NO_PART && *its != part;
-            *its = if is_other || part & OVERLAPS_ITSELF != 0 {
+            let known = &mut self.parts[brick];
+            let is_other = *known != NO_PART && *known != part;
+            *known = if is_other || part & OVERLAPS_ITSELF != 0 {
                 SEVERAL
             } else {
                 part
@@ -132,11 +132,11 @@ impl PartBricks {
     }
 }
 
-/// The cells that triangles are in, with the parts of these.
+/// Cells that contain triangles, with the parts of the triangles.
 struct CellsOfParts {
     part: u32,
     cells: [i64; 2],
-    /// Only cells of bricks with several parts count.
+    /// Only cells in bricks with several parts are recorded.
     bricks: PartBricks,
     /// k, j and i of a cell, and the part.
     found: Vec<[u32; 4]>,
@@ -149,7 +149,7 @@ impl PieceTaker for CellsOfParts {
             self.found.push([k as u32, j as u32, i as u32, self.part]);
             if self.found.len() == self.found.capacity() {
                 self.merge();
-                // Else a list that is nearly full would be merged again and again.
+                // Otherwise a list that stays nearly full would be merged again and again.
                 if self.found.len() > self.found.capacity() / 2 {
                     self.found.reserve(self.found.capacity());
                 }
@@ -159,14 +159,15 @@ impl PieceTaker for CellsOfParts {
 }
 
 impl CellsOfParts {
-    /// Keeps each pair once.
+    /// Removes duplicate pairs.
     fn merge(&mut self) {
         self.found.sort_unstable();
         self.found.dedup();
     }
 }
 
-/// The cells of some layers, by k, j and i, in which triangles of several parts are, or of one that overlaps itself.
+/// Returns the cells of some layers, by k, j and i, that contain triangles of several parts, or of one that
+/// overlaps itself.
 pub(super) fn shared_cells(
     frame: &KernelLattice,
     layers: Range<usize>,
@@ -175,14 +176,14 @@ pub(super) fn shared_cells(
 ) -> Vec<[u32; 3]> {
     let cells = [0, 1].map(|a| frame.axes[a].cells);
     let mut bricks = PartBricks::new(cells);
-    let numbers = || {
-        lists
-            .into_iter()
-            .flatten()
-            .map(|n| *n as usize)
-            .filter(|n| parts[*n] != NO_PART)
-    };
-    numbers().for_each(|n| bricks.add(&placed(frame, &triangles[n]), parts[n]));
+    let mut numbers = vec![];
+    for n in lists.into_iter().flatten() {
+        let n = *n as usize;
+        if parts[n] != NO_PART {
+            bricks.add(&placed(frame, &triangles[n]), parts[n]);
+            numbers.push(n);
+        }
+    }
     let mut cutter = PieceCutter::new(true);
     cutter.layers = layers.start as i64..layers.end as i64;
     let mut cells = CellsOfParts {
@@ -191,22 +192,24 @@ pub(super) fn shared_cells(
         bricks,
         found: vec![],
     };
-    for n in numbers() {
+    for n in numbers {
         if cells.bricks.has_several(&placed(frame, &triangles[n])) {
             cells.part = parts[n];
             cutter.add(frame, &triangles[n], &mut cells);
         }
     }
     cells.merge();
-    let by_cell = cells.found.chunk_by(|p, q| p[..3] == q[..3]);
-    let is_shared = |group: &&[[u32; 4]]| group.len() > 1 || group[0][3] & OVERLAPS_ITSELF != 0;
-    by_cell
-        .filter(is_shared)
-        .map(|group| [group[0][0], group[0][1], group[0][2]])
-        .collect()
+    let mut shared = vec![];
+    for group in cells.found.chunk_by(|p, q| p[..3] == q[..3]) {
+        let [k, j, i, part] = group[0];
+        if group.len() > 1 || part & OVERLAPS_ITSELF != 0 {
+            shared.push([k, j, i]);
+        }
+    }
+    shared
 }
 
-/// Hands on the triangles near each of some cells, which are in the order of k, j and i.
+/// Calls `take` with the triangles near each of some cells. The cells are sorted by k, j and i.
 pub(super) fn each_union(
     frame: &KernelLattice,
     (triangles, lists): (&[Triangle], [&[u32]; 2]),
@@ -217,7 +220,7 @@ pub(super) fn each_union(
     for n in lists.into_iter().flatten() {
         let corners = placed(frame, &triangles[*n as usize]);
         let extents = [0, 1, 2].map(|axis| extent(&corners, axis));
-        // Of a triangle on a wall, the cells on both sides.
+        // A triangle on a wall needs the cells on both sides.
         let [x, y, z] = extents.map(|[low, high]| {
             let cells = |x: f64| x.clamp(-1.0, f64::from(u32::MAX)).floor() as i64;
             cells(low.next_down())..=cells(high)
@@ -231,7 +234,7 @@ pub(super) fn each_union(
         let [x, y, z] = [clip(&x), clip(&y), clip(&z)];
         let from = cells.partition_point(|cell| cell[0] < *z.start());
         let mut rest = &cells[from..];
-        // Row by row, over those that have any of the cells.
+        // Row by row, over the rows that contain any of the cells.
         while let Some(&[k, j, _]) = rest.first().filter(|cell| cell[0] <= *z.end()) {
             let skip = |rest: &[[u32; 3]], to: [u32; 3]| rest.partition_point(|cell| *cell < to);
             if j < *y.start() {
@@ -265,18 +268,18 @@ pub(super) fn each_union(
             placed(frame, &triangles[*n as usize])
                 .map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]))
         }));
-        // In an order of their own, so that no other one changes a bit.
+        // A canonical order, so that the order of the mesh changes no bit.
         facets.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
         take(cell, &facets);
     }
 }
 
-/// The low corner of the cell of this k, j and i.
+/// Returns the low corner of the cell with these k, j and i.
 fn low_corner([k, j, i]: &[u32; 3]) -> IndexPoint {
     [i, j, k].map(|n| f64::from(*n))
 }
 
-/// Whether the plane of a triangle may meet a cell.
+/// Returns `true` if the plane of a triangle may meet a cell.
 fn meets(corners: &[IndexPoint; 3], cell: &[u32; 3]) -> bool {
     let low = low_corner(cell);
     let [p, q, r] = corners.map(|corner| [0, 1, 2].map(|a| corner[a] - low[a] - 0.5));
@@ -291,6 +294,7 @@ fn meets(corners: &[IndexPoint; 3], cell: &[u32; 3]) -> bool {
         .as_flattened()
         .iter()
         .fold(0.0_f64, |most, c| most.max(c.abs()));
-    // With u = 2^-53, n is off by at most 32 u s², and the distance times n by 168 u s³.
+    // With u = 2^-53, n has an error of at most 32 u s², and the distance times n an error of at most 168 u
+    // s³.
     far <= (n[0].abs() + n[1].abs() + n[2].abs()) / 2.0 + 2.0_f64.powi(-44) * size * size * size
 }

@@ -1,17 +1,17 @@
-//! Is the centre of a cell within a radius of a triangle? Eight cells at a time, by the seven separating axes of
-//! `geom/tri_sphere.rs` (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
+//! Decides whether the centre of a cell is within a radius of a triangle, eight cells at a time, by the seven
+//! separating axes of `geom/tri_sphere.rs` (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
 //!
-//! With `A`, `B`, `C` relative to the centre, all that the axes compare is made of `A²` and three products
-//! with vectors of the triangle, `p = A · AB`, `q = A · AC` and `d = A · V`:
+//! With `A`, `B`, `C` relative to the centre, everything that the axes compare consists of `A²` and three
+//! products with vectors of the triangle, `p = A · AB`, `q = A · AC` and `d = A · V`:
 //!
 //! - far sides of vertices: `A · B - A² = p`, `B · C - B² = q - p + AB · AC - AB²`, and so on;
-//! - the foot on edge `AB`, times its length: `Q² > r²` is `A² AB² - p² > r² AB²`, and
-//!   `Q · (C - Q) >= 0` is `q AB² - p AB · AC >= 0`.
+//! - the foot on edge `AB`, times its length: `Q² > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is
+//!   `q AB² - p AB · AC >= 0`.
 //!
-//! Each comparison is of a value with zero, the value off by a bound (docs/error-bounds.md, section 10). A cell is
-//! surely *out* if on one axis all comparisons surely hold, surely *in* if on every axis one surely does not. It is
-//! also surely in if a vertex, or a foot that is surely on its edge, surely is within the radius: that decides
-//! slivers, whose normal has no sure direction.
+//! Each comparison is between zero and a value with an error bound (docs/error-bounds.md, section 10). A cell
+//! is surely *out* if on some axis all comparisons surely hold. It is surely *in* if on every axis one
+//! comparison surely does not hold. It is also surely in if a vertex, or a foot that is surely on its edge,
+//! surely is within the radius. That decides slivers, whose normal has no sure direction.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
@@ -19,51 +19,52 @@ use crate::geom::vector::{cross, dot, minus};
 
 use crate::lattice::U;
 
-/// A triangle and a radius, and the bounds of all comparisons. Lengths are in the smallest side of a cell.
+/// Triangle and radius with the error bounds of all comparisons. Lengths are in units of the smallest side of
+/// a cell.
 pub struct BallTest {
     a: [f64; 3],
     ab: [f64; 3],
     ac: [f64; 3],
     normal: [f64; 3],
-    /// The squared lengths of AB, BC, CA.
+    /// Squared lengths of AB, BC, CA.
     squared: [f64; 3],
     /// `AB · AC`.
     product: f64,
-    /// The squared length of the normal.
+    /// Squared length of the normal.
     area: f64,
     rr: f64,
-    /// Bounds of comparisons with the radius: vertices, edges AB, BC, CA, the face.
+    /// Error bounds of comparisons with the radius: vertices, edges AB, BC, CA, the face.
     near: [f64; 5],
-    /// Bounds of far sides: at the ends of edges AB, BC, CA.
+    /// Error bounds of far sides at the ends of edges AB, BC, CA.
     ends: [f64; 3],
-    /// Bounds of far sides of edges.
+    /// Error bounds of far sides of edges.
     sides: f64,
 }
 
-/// The question about a ball.
+/// Radius of a ball.
 #[derive(Debug, Clone, Copy)]
 pub struct BallRadius {
-    /// The radius as a double, and its square, each rounded once.
+    /// Radius as a double, rounded once.
     pub radius: f64,
-    /// See `radius`.
+    /// Square of the exact radius, rounded once.
     pub squared: f64,
-    /// A power of two, at most a half, that the radius is a multiple of; zero if it is of none.
+    /// Power of two, at most a half, that divides the radius, or zero.
     pub grain: f64,
 }
 
-/// Eight answers, as bit masks.
+/// Decisions about eight cells as bit masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decided {
-    /// Surely within the radius.
+    /// Cells surely within the radius.
     pub within: u64,
-    /// Surely not.
+    /// Cells surely outside.
     pub outside: u64,
 }
 
 impl BallTest {
-    /// The test for a triangle by its vertices, each coordinate off by at most `error`, or exact multiples of
-    /// `grain` if `error` is zero. The centres of cells to test are those whose coordinates differ from those of the
-    /// vertices by at most `reach`, which is above the radius.
+    /// Creates the test for a triangle from its vertices. Each coordinate has an error of at most `error`, or
+    /// is an exact multiple of `grain` if `error` is zero. The test is valid for centres whose coordinates
+    /// differ from the coordinates of the vertices by at most `reach`, which is larger than the radius.
     #[inline(always)]
     pub fn new(
         [a, b, c]: [[f64; 3]; 3],
@@ -100,7 +101,7 @@ impl BallTest {
                 [a == b, b == c, c == a],
             );
         }
-        // The foot on an edge without length is nowhere.
+        // An edge without length has no foot.
         for n in 0..3 {
             if squared[n] == 0.0 {
                 this.near[n + 1] = f64::INFINITY;
@@ -109,7 +110,8 @@ impl BallTest {
         this
     }
 
-    /// The bounds for coordinates off by `e`, edges up to `edge` and centres up to `reach` away.
+    /// Sets the error bounds for coordinates with error `e`, edges up to `edge`, and centres up to `reach`
+    /// away.
     #[inline(always)]
     fn bound(&mut self, e: f64, edge: f64, reach: f64, no_length: [bool; 3]) {
         let edge = edge + 4.0 * e;
@@ -123,9 +125,9 @@ impl BallTest {
             quantum * edge * edge * (1300.0 * reach + 370.0 * edge),
         ];
         let end = e * (13.0 * reach + 68.0 * edge);
-        // Between equal vertices nothing is computed, so nothing rounds.
+        // Nothing is computed between equal vertices, so nothing rounds.
         self.ends = no_length.map(|none| if none { 0.0 } else { end });
-        // Nor is the third vertex next to an edge then.
+        // The third vertex is not next to an edge either in this case.
         let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
         self.sides = if no_length.contains(&true) { 0.0 } else { side };
         if e > reach * SMALL {
@@ -134,7 +136,7 @@ impl BallTest {
         }
     }
 
-    /// Decides about eight centres.
+    /// Decides for eight centres.
     #[inline(always)]
     pub fn decide<S: Simd>(&self, simd: S, centre: [f64x8<S>; 3]) -> Decided {
         let splat = |value: f64| f64x8::splat(simd, value);
@@ -151,12 +153,12 @@ impl BallTest {
         let d = x * self.normal[0] + y * self.normal[1] + z * self.normal[2];
         let bb = aa + (p + p + ab2);
         let cc = aa + (q + q + ca2);
-        // A · AB, B · BC and C · CA, whose signs say what is before the start of an edge, and the same for
-        // their ends.
+        // A · AB, B · BC and C · CA: their signs show whether a centre lies before the start of an edge. The
+        // next line has the same for the ends.
         let difference = q - p;
         let starts = [p, difference + (k - ab2), -(q + ca2)];
         let ends = [-(p + ab2), -(difference + (ca2 - k)), q];
-        // Twice the area of the projected triangle less the part beyond an edge.
+        // Twice the area of the projected triangle minus the part beyond an edge.
         let sides = [
             q * ab2 - p * k,
             ends[0] * bc2 - starts[1] * (ab2 - k),
@@ -172,7 +174,7 @@ impl BallTest {
         self.combine(simd, face, away, [starts, ends], [lines, sides])
     }
 
-    /// The answers from the values of all comparisons.
+    /// Combines the values of all comparisons into decisions.
     #[inline(always)]
     fn combine<S: Simd>(
         &self,
@@ -184,11 +186,11 @@ impl BallTest {
     ) -> Decided {
         let splat = |value: f64| f64x8::splat(simd, value);
         let mut outside = face.simd_gt(splat(self.near[4]));
-        // No axis separates for sure.
+        // Cells that surely no axis separates.
         let mut joined = face.simd_le(splat(-self.near[4]));
         let mut within = mask64x8::splat(simd, false);
         for n in 0..3 {
-            // Vertex n is the start of edge n and the end of the one before.
+            // Vertex n is the start of edge n and the end of the previous edge.
             let before = (n + 2) % 3;
             let start = self.ends[n];
             let end = self.ends[before];
@@ -213,11 +215,11 @@ impl BallTest {
     }
 }
 
-/// Errors are below this part of the reach, or nothing is sure.
+/// Largest error, relative to the reach, at which the test is used.
 const SMALL: f64 = 1.0 / (1 << 20) as f64;
 
-/// Whether no product of the test rounds: all coordinates are multiples of `grain`, and the largest products of
-/// six of them below 2^53 of its sixth power.
+/// Returns `true` if no product of the test rounds: all coordinates are multiples of `grain`, and the largest
+/// products of six of them are below 2^53 times its sixth power.
 #[inline(always)]
 fn is_exact(reach: f64, edge: f64, grain: f64) -> bool {
     let m = reach / grain;
@@ -235,7 +237,7 @@ mod tests {
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
-    /// Coordinates are whole numbers of this part of a cell.
+    /// Number of parts of a cell. Coordinates are multiples of one part.
     const PART: i64 = 1 << 12;
 
     fn corner(random: &mut Random, step: i64) -> [i64; 3] {
@@ -243,8 +245,8 @@ mod tests {
         [(); 3].map(|()| random.whole(-most, most - 1) * step)
     }
 
-    /// A triangle and a radius, in parts of a cell: any, on halves of cells, with few different corners or none
-    /// next to a line, slivers, across an axis, and radii that reach exactly to some centre.
+    /// A triangle and a radius, in parts of a cell: arbitrary ones, on halves of cells, with few different
+    /// corners or almost on a line, slivers, across an axis, and radii that reach exactly to some centre.
     fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
         let step = [1, PART / 2, PART, 1][n as usize % 4];
         let [a, mut b, mut c] = [(); 3].map(|()| corner(random, step));
@@ -270,7 +272,7 @@ mod tests {
         let radius = match n / 32 % 4 {
             0 => random.whole(0, 4 * PART - 1),
             1 => random.whole(0, 8) * PART / 2,
-            // The way from a corner to a centre, where that is whole.
+            // The vector from a corner to a centre, if its length is whole.
             2 => (0..3).map(|i| a[i].abs() % (3 * PART)).max().unwrap_or(0),
             _ => random.of(&[0, 3, 5, 13]) * PART / 2,
         };
@@ -281,8 +283,8 @@ mod tests {
         on_level!(level, simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c))))
     }
 
-    /// Sure decisions are right, on every level; triangles without rounding are always sure. `VOXELIZE_BALL_SOAK=10`
-    /// decides ten times as often.
+    /// Checks that sure decisions are right on every level, and that triangles without rounding are always
+    /// sure. `VOXELIZE_BALL_SOAK=10` decides ten times as often.
     #[test]
     fn what_is_sure_is_right() {
         let soak: u64 =
@@ -312,7 +314,7 @@ mod tests {
             } else {
                 to_cells(1)
             };
-            // Now and then the coordinates may be off by more than they are.
+            // Occasionally the error bound of the coordinates exceeds their actual error.
             let error = if n % 5 == 0 { 1e-12 } else { 0.0 };
             let test = BallTest::new(
                 triangle.map(|v| v.map(to_cells)),
@@ -354,7 +356,7 @@ mod tests {
             "{decisions} decisions, {sure} sure, {exact} without rounding, {within} within, {touching} touch"
         );
         assert!(decisions > 1_000_000 && exact > 100_000 && within > 100_000 && touching > 200);
-        // Unsure is what is decided at a tie, or by the normal of a sliver.
+        // Only ties and normals of slivers are unsure.
         assert!(sure * 100 > decisions * 85, "{sure} of {decisions}");
     }
 }

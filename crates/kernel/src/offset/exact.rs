@@ -1,4 +1,4 @@
-//! A triangle and a radius in exact integers of one unit, made only when lanes are not sure.
+//! Triangle and radius in exact integers of one unit, created only when lanes are not sure.
 
 use crate::geom::tri_sphere::{FITS, is_within};
 use crate::geom::wide::{IBig, Wide, difference};
@@ -7,7 +7,7 @@ use crate::lattice::KernelLattice;
 
 use super::OffsetLattice;
 
-/// A triangle relative to the centre of a base cell, made on first use.
+/// Triangle relative to the centre of a base cell, made exact on first use.
 pub struct LazyBall<'a> {
     offset: &'a OffsetLattice,
     triangle: &'a Triangle,
@@ -16,16 +16,16 @@ pub struct LazyBall<'a> {
     wide: Option<ExactBall<IBig>>,
 }
 
-/// All of it in one unit of length, so short that everything is whole.
+/// Triangle and radius in a unit of length so short that all numbers are whole.
 struct ExactBall<T> {
     vertices: [[T; 3]; 3],
-    /// The sides of a cell.
+    /// Sides of a cell.
     sides: [T; 3],
     radius: T,
 }
 
 impl<'a> LazyBall<'a> {
-    /// The triangle relative to the centre of cell `base`.
+    /// Creates the triangle relative to the centre of cell `base`.
     pub fn new(offset: &'a OffsetLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
         Self {
             offset,
@@ -36,7 +36,7 @@ impl<'a> LazyBall<'a> {
         }
     }
 
-    /// Whether the centre of a cell, relative to the base, is within the radius.
+    /// Returns `true` if the centre of a cell, relative to the base, is within the radius.
     pub fn is_within(&mut self, cell: [i64; 3]) -> bool {
         let Self {
             offset,
@@ -55,27 +55,31 @@ impl<'a> LazyBall<'a> {
 }
 
 impl<T: Wide> ExactBall<T> {
-    /// The vertices relative to the centre of a cell.
+    /// Returns the vertices relative to the centre of a cell.
     fn relative(&self, cell: [i64; 3]) -> [[T; 3]; 3] {
         let centre = std::array::from_fn(|a| T::from(cell[a]) * &self.sides[a]);
         self.vertices.each_ref().map(|v| difference(v, &centre))
     }
 }
 
-/// `n` below `2^bits`, by size.
+/// Returns `true` if the absolute value is below `2^bits`.
 fn fits(n: i128, bits: u32) -> bool {
     n.unsigned_abs() < 1 << bits
 }
 
+fn all_fit(vertices: &[[i128; 3]; 3], bits: u32) -> bool {
+    vertices.iter().flatten().all(|c| fits(*c, bits))
+}
+
 impl ExactBall<i128> {
-    /// In 128 bits, if the numbers are short.
+    /// Creates the ball in 128-bit integers, if the numbers are short enough.
     fn narrow(offset: &OffsetLattice, triangle: &Triangle, base: [i64; 3]) -> Option<Self> {
         let (sides, radius) = offset.ratios.as_ref()?;
         let mut scaled = vec![];
         for (axis, map) in maps(&offset.lattice).enumerate() {
             scaled.push((map.scaled(triangle.map(|v| v[axis]))?, sides[axis]));
         }
-        // The least unit of which every coordinate and the radius is a multiple.
+        // Least common multiple of the denominators of all coordinates and of the radius.
         let mut unit = radius[1];
         for (axis, side) in &scaled {
             unit = common_multiple(unit, axis.unit.checked_mul(side[1])?)?;
@@ -89,7 +93,7 @@ impl ExactBall<i128> {
         for (axis, (coordinates, side)) in scaled.iter().enumerate() {
             let factor = (unit / (coordinates.unit * side[1])).checked_mul(side[0])?;
             this.sides[axis] = coordinates.unit.checked_mul(factor)?;
-            // The unit is even.
+            // Centres are whole because the unit is even.
             let centre = coordinates
                 .unit
                 .checked_mul(base[axis].into())?
@@ -98,38 +102,45 @@ impl ExactBall<i128> {
                 vertex[axis] = value.checked_sub(centre)?.checked_mul(factor)?;
             }
         }
-        fits(this.radius, FITS[1]).then_some(this)
+        if !fits(this.radius, FITS[1]) {
+            return None;
+        }
+        Some(this)
     }
 
-    /// The answer, if 128 bits are enough for it.
+    /// Returns the decision if 128 bits are sufficient for it.
     fn decide(&self, cell: [i64; 3]) -> Option<bool> {
-        let near = |a: usize| {
-            self.sides[a]
-                .checked_mul(cell[a].into())
-                .is_some_and(|c| fits(c, 100))
-        };
-        let near = (0..3).all(near) && self.vertices.iter().flatten().all(|c| fits(*c, 100));
-        let relative = near.then(|| self.relative(cell))?;
-        relative
-            .iter()
-            .flatten()
-            .all(|c| fits(*c, FITS[0]))
-            .then(|| is_within(&relative, &self.radius))
+        for axis in 0..3 {
+            let centre = self.sides[axis].checked_mul(cell[axis].into())?;
+            if !fits(centre, 100) {
+                return None;
+            }
+        }
+        if !all_fit(&self.vertices, 100) {
+            return None;
+        }
+        let relative = self.relative(cell);
+        if !all_fit(&relative, FITS[0]) {
+            return None;
+        }
+        Some(is_within(&relative, &self.radius))
     }
 }
 
 impl ExactBall<IBig> {
-    /// In integers of any size.
+    /// Creates the ball in integers of any size.
     fn wide(offset: &OffsetLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
         let mut numbers = vec![offset.radius.clone()];
         for (axis, map) in maps(&offset.lattice).enumerate() {
             let centre = map.half_plane(2 * base[axis] + 1);
             numbers.push(map.spacing().clone());
-            let coordinate = |v: f32| map.half_plane(0) + &(map.index(v) * map.spacing()) - &centre;
-            numbers.extend(triangle.iter().map(|v| coordinate(v[axis])));
+            for vertex in triangle {
+                let offset = map.index(vertex[axis]) * map.spacing();
+                numbers.push(map.half_plane(0) + &offset - &centre);
+            }
         }
         let unit = numbers.iter().fold(IBig::from(1), |product, number| {
-            // A common denominator; it need not be the least.
+            // A common denominator, not necessarily the least.
             let scaled = number * &Rational::from_wide(product.clone());
             product * IBig::from(scaled.denominator().clone())
         });

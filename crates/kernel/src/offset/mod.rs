@@ -1,11 +1,11 @@
-//! The cells whose centres are within a radius of a triangle, into the bricks of one thread.
+//! Cells whose centres are within a radius of a triangle, written into the bricks of one thread.
 //!
-//! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its own middle, so the centres
-//! within the radius of it lie in a larger ball, row by row, and between two planes parallel to its own (`rows`).
-//! Centres within the radius of the middle are in, as that is a point of the triangle. Of the others those that
-//! are not occupied yet are tested against the whole triangle, eight at a time (`ball`), and what that is
-//! unsure of in integers (`exact`). Pieces only say which centres to look at: they are chosen with room to spare,
-//! and nothing depends on how a triangle is cut or in which order.
+//! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its own middle. The centres
+//! within the radius of the piece therefore lie in a larger ball, row by row, and between two planes parallel
+//! to the piece (`rows`). Centres within the radius of the middle are in, because the middle is a point of
+//! the triangle. Other centres that are not occupied yet are tested against the whole triangle, eight at a
+//! time (`ball`), and in integers if that test is unsure (`exact`). Pieces only select candidate centres,
+//! with room to spare. The result does not depend on the cuts or their order.
 
 mod ball;
 mod exact;
@@ -29,43 +29,41 @@ use ball::{BallRadius, BallTest};
 use exact::LazyBall;
 use rows::{Pending, Places, TrianglePiece};
 
-/// A lattice and a radius, prepared for the kernel. Lengths are in the smallest side of a cell.
+/// Lattice and radius, prepared for the kernel. Lengths are in units of the smallest side of a cell.
 #[derive(Debug)]
 pub struct OffsetLattice {
     lattice: KernelLattice,
-    /// The sides of a cell, at least 1.
+    /// Sides of a cell, at least 1.
     sides: [f64; 3],
     ball: BallRadius,
-    /// The radius in world units.
+    /// Radius in world units.
     radius: Rational,
     /// Sides and radius as fractions, if these are short.
     ratios: Option<([[i128; 2]; 3], [i128; 2])>,
 }
 
-/// Radii beyond this many cells are no finer in floats than a cell, and farther than any lattice is long.
+/// Largest radius in cells. Larger radii have no fractions of a cell in doubles and exceed every lattice.
 const LARGEST: f64 = (1u64 << 40) as f64;
 
 impl OffsetLattice {
-    /// For centres of cells within `radius`, in world units, of triangles within `bounds`.
+    /// Prepares centres of cells within `radius`, in world units, of triangles within `bounds`.
     pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, radius: Rational) -> Self {
         let spacing = axes.each_ref().map(|axis| axis.map.spacing().clone());
         let smallest = spacing.iter().min().cloned().unwrap_or(Rational::ONE);
         let sides = spacing.map(|side| side / &smallest);
         let scaled = &radius / &smallest;
-        let parts = |r: &Rational| r.parts().map(|(p, q)| [p, q]);
-        let ratios = match sides.each_ref().map(parts) {
-            [Some(x), Some(y), Some(z)] => parts(&scaled).map(|radius| ([x, y, z], radius)),
-            _ => None,
-        };
+        let ratios = ratios(&sides, &scaled);
         let is_cubic = sides.iter().all(|side| *side == Rational::ONE);
         let double = scaled.to_f64().min(LARGEST);
         let mut grain = 0.0;
         if is_cubic && scaled.is_f64() {
-            let powers = (1..=10).map(|n| 0.5f64.powi(n));
-            grain = powers
-                .into_iter()
-                .find(|grain| (double / grain).fract() == 0.0)
-                .unwrap_or(0.0);
+            for n in 1..=10 {
+                let power = 0.5f64.powi(n);
+                if (double / power).fract() == 0.0 {
+                    grain = power;
+                    break;
+                }
+            }
         }
         let squared = (&scaled * &scaled).to_f64().min(LARGEST * LARGEST);
         let ball = BallRadius {
@@ -83,35 +81,47 @@ impl OffsetLattice {
         }
     }
 
-    /// The longest side of a cell.
+    /// Returns the longest side of a cell.
     fn longest_side(&self) -> f64 {
         self.sides.iter().fold(1.0, |most, side| side.max(most))
     }
 }
 
-/// Occupies the cells of bricks that triangles are near to.
+/// Returns the sides of a cell and the radius as fractions, if they are short.
+fn ratios(sides: &[Rational; 3], radius: &Rational) -> Option<([[i128; 2]; 3], [i128; 2])> {
+    let [x, y, z] = sides.each_ref().map(short_ratio);
+    Some(([x?, y?, z?], short_ratio(radius)?))
+}
+
+fn short_ratio(number: &Rational) -> Option<[i128; 2]> {
+    let (numerator, denominator) = number.parts()?;
+    Some([numerator, denominator])
+}
+
+/// Occupies the cells of bricks whose centres are near triangles.
 pub struct Offsetter<'a, 'b, 't> {
     offset: &'a OffsetLattice,
     triangles: &'a [Triangle],
     bricks: Bricks<'b, 't>,
     places: Places,
-    /// Parts of the triangle at work that are still to be cut or taken.
+    /// Parts of the current triangle that are not processed yet.
     parts: Vec<[[f64; 3]; 3]>,
     pending: Pending,
     snapped: u64,
 }
 
-/// A triangle at work.
+/// Triangle being processed.
 struct TargetTriangle<'a> {
     test: BallTest,
     exact: LazyBall<'a>,
-    /// Its coordinates are relative to the centre of this cell.
+    /// Cell whose centre is the origin of the coordinates.
     base: [i64; 3],
     sides: [f64; 3],
 }
 
 impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
-    /// Occupies cells of `target` by triangles of a mesh, in one of so many threads.
+    /// Creates an offsetter for triangles of a mesh that writes to `target`. `threads` is the number of
+    /// threads that do so.
     pub fn new(
         offset: &'a OffsetLattice,
         triangles: &'a [Triangle],
@@ -132,14 +142,14 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         }
     }
 
-    /// Occupies the cells of these layers whose centres are within the radius of one of these triangles.
+    /// Occupies the cells of `layers` whose centres are within the radius of one of `triangles`.
     pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
         self.bricks.layers = layers;
         on_level!(level, simd => self.cover_with(simd, triangles));
     }
 
-    /// The cells, and how many coordinates snapping moved, of triangles that begin in the layers they were
-    /// taken for.
+    /// Returns the cells, and the number of coordinates that snapping moved in triangles that begin in the
+    /// layers passed with them.
     pub fn finish(self) -> (ThreadBricks, u64) {
         (self.bricks.finish(), self.snapped)
     }
@@ -160,7 +170,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         if self.bricks.layers.contains(&setup.base[2].max(0)) {
             self.snapped += u64::from(setup.snapped);
         }
-        // A cell of the grid, so that others are near to it.
+        // A cell of the grid, so that cells of the grid are near it.
         let near = |a: usize| setup.base[a].clamp(0, offset.lattice.axes[a].cells - 1);
         let base = [near(0), near(1), near(2)];
         let shift = [0, 1, 2].map(|a: usize| (setup.base[a] - base[a]) as f64 - 0.5);
@@ -174,14 +184,14 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
             .iter()
             .flatten()
             .fold(0.0, |most: f64, c| c.abs().max(most));
-        // Halves and multiples of the grain add up exactly where they are as short as that.
+        // Halves and multiples of the grain add up exactly if they are this short.
         let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
         let error = if is_exact {
             0.0
         } else {
             (setup.error + 4.0 * U * farthest) * longest
         };
-        // No centre that is tested is farther from a vertex: a piece, its ball, and a cell to spare.
+        // No tested centre is farther from a vertex: a piece, its ball, and a cell to spare.
         let reach = 3.0 * extent + ball.radius + 4.0 * longest;
         let mut target = TargetTriangle {
             test: BallTest::new(vertices, [error, setup.grain], ball, reach),
@@ -212,23 +222,25 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         self.decide(simd, &mut target);
     }
 
-    /// Has all cells tested that are not occupied: doubles hardly know where the triangle is.
+    /// Tests all cells that are not occupied. Used if doubles barely resolve the position of the triangle.
     fn test_all<S: Simd>(&mut self, simd: S, piece: &TrianglePiece, target: &mut TargetTriangle) {
         let Some([x, y, z]) = piece.ranges(&self.bricks) else {
             return;
         };
-        for (k, j) in (z[0]..=z[1]).flat_map(|k| (y[0]..=y[1]).map(move |j| (k, j))) {
-            for i in x[0]..=x[1] {
-                if !self.bricks.has([i, j, k]) {
-                    self.ask(simd, [i, j, k], target);
+        for k in z[0]..=z[1] {
+            for j in y[0]..=y[1] {
+                for i in x[0]..=x[1] {
+                    if !self.bricks.has([i, j, k]) {
+                        self.queue_test(simd, [i, j, k], target);
+                    }
                 }
             }
         }
     }
 
-    /// Has a cell tested, when there are enough to test.
+    /// Queues a cell for testing, and tests the queue once it is full.
     #[inline(always)]
-    fn ask<S: Simd>(&mut self, simd: S, cell: [i64; 3], target: &mut TargetTriangle) {
+    fn queue_test<S: Simd>(&mut self, simd: S, cell: [i64; 3], target: &mut TargetTriangle) {
         if self
             .pending
             .push([0, 1, 2].map(|a: usize| cell[a] - target.base[a]))
@@ -241,7 +253,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         }
     }
 
-    /// Decides about the centres that wait, and forgets them.
+    /// Decides for the waiting centres and forgets them.
     #[inline(always)]
     fn decide<S: Simd>(&mut self, simd: S, target: &mut TargetTriangle) {
         let count = self.pending.count;
@@ -280,12 +292,12 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     }
 }
 
-/// The bytes that threads take at most, bricks left out, for a grid of these dims.
+/// Returns the maximum number of bytes that threads use, without bricks, for a grid of these dims.
 pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * Places::bytes_for(dims)
 }
 
-/// The largest difference of coordinates.
+/// Returns the largest difference of coordinates.
 fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
     let [a, b, c] = vertices;
     (0..3).fold(0.0, |most, i| {
@@ -293,7 +305,8 @@ fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
     })
 }
 
-/// The unit normal of a triangle whose coordinates are off by `error`; `None` if its direction is not sure.
+/// Returns the unit normal of a triangle whose coordinates have an error of `error`. `None` if its direction
+/// is not sure.
 #[inline(always)]
 fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
     let ab = minus(*b, *a);
@@ -301,12 +314,12 @@ fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
     let normal = cross(ab, ac);
     let length = dot(normal, normal).sqrt();
     let longest = dot(ab, ab).max(dot(ac, ac));
-    // Each component is off by less than 11 (error + u extent) times an edge.
+    // Each component has an error below 11 (error + u extent) times an edge.
     let sure = length > 2f64.powi(26) * (error * longest.sqrt() + f64::EPSILON * longest);
     sure.then(|| normal.map(|n| n / length))
 }
 
-/// A triangle cut through the middle of its longest edge.
+/// Cuts a triangle through the middle of its longest edge.
 fn halves([a, b, c]: &[[f64; 3]; 3]) -> [[[f64; 3]; 3]; 2] {
     let length = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];

@@ -1,6 +1,8 @@
-//! Rows of centres that a piece of a triangle may reach: which are in for sure, and which to test.
+//! Rows of centres that a piece of a triangle may reach: the centres that are surely in, and the centres to
+//! test.
 //!
-//! All numbers are floats with room to spare: centres to look at may be too many, those that are in too few.
+//! All numbers are floats with room to spare. Too many centres may be tested, and too few may be found to be
+//! in.
 
 use fearless_simd::{Simd, f32x16, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
 
@@ -14,21 +16,21 @@ use super::{OffsetLattice, Offsetter, TargetTriangle};
 /// Lanes of a vector: the rows of two layers of a brick.
 const LANES: usize = 16;
 
-/// The row of each lane.
+/// Row of each lane.
 const ROWS: [f32; LANES] = [
     0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.,
 ];
 
-/// The relative error bound of floats, with room to spare.
+/// Relative error bound of floats, with room to spare.
 const SLACK: f64 = 1.0 / (1 << 18) as f64;
 
-/// Normals are taken to be no closer to a right angle to x than this.
+/// Least absolute x component of a normal. Smaller components are replaced by it.
 const LEAST: f64 = 1.0 / (1 << 12) as f64;
 
-/// Needles are cut into pieces no larger than this, in the smallest side of a cell.
+/// Largest size of a needle's pieces, in units of the smallest side of a cell.
 const NEEDLE: f64 = 16.0;
 
-/// Lines whose direction is closer to x than this, as the square of a sine, are taken to be along x.
+/// Squared sine of the angle to x below which a line counts as parallel to x.
 const LEAST_STEEP: f64 = 1.0 / 16.0;
 
 /// Centres that wait to be tested, relative to a base cell.
@@ -39,7 +41,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Adds a cell; whether it was the last there is room for.
+    /// Adds a cell. Returns `true` if no further cell fits.
     #[inline(always)]
     pub fn push(&mut self, cell: [i64; 3]) -> bool {
         for (cells, c) in self.cells.iter_mut().zip(cell) {
@@ -49,19 +51,19 @@ impl Pending {
         self.count == LANES
     }
 
-    /// The cell that waits in a lane.
+    /// Returns the cell that waits in a lane.
     #[inline(always)]
     pub fn cell(&self, lane: usize, base: [i64; 3]) -> [i64; 3] {
         [0, 1, 2].map(|a: usize| self.cells[a][lane] as i64 + base[a])
     }
 }
 
-/// Which bricks, and layers of them, are full, so that nobody asks again.
+/// Bricks, and layers of bricks, that are full and need no further visit.
 pub struct Places {
     shape: Shape,
-    /// A bit for each layer of a brick.
+    /// Bit for each layer of a brick.
     full: Vec<u8>,
-    /// Bricks of a layer of them that are not full.
+    /// Number of bricks that are not full, per layer of bricks.
     open: Vec<u32>,
 }
 
@@ -83,7 +85,7 @@ impl Places {
         bricks_in(dims) as u128 + 4 * dims[2].div_ceil(SIDE) as u128
     }
 
-    /// Layers of a brick are full.
+    /// Records that layers of a brick are full.
     fn fill(&mut self, number: usize, layers: u8) {
         let before = self.full[number];
         self.full[number] |= layers;
@@ -93,27 +95,28 @@ impl Places {
     }
 }
 
-/// A part of a triangle, in the ball around its middle.
+/// Part of a triangle, in a ball around its middle.
 pub struct TrianglePiece {
-    /// The middle, in cells, where cell 0 has its centre at 0.
+    /// Middle in cells. Cell 0 has its centre at 0.
     middle: [f64; 3],
-    /// The radius of the ball.
+    /// Radius of the ball.
     pub size: f64,
-    /// Beyond this, no centre is within the radius of the piece; below the other, all are.
+    /// Radii around the middle: no centre beyond `outer` is within the radius of the piece, and every centre
+    /// within `inner` is.
     outer: f64,
     inner: f64,
     sides: [f64; 3],
     normal: Option<[f64; 3]>,
     radius: f64,
     needle: Option<Needle>,
-    /// How far below and above the middle centres may be, along each axis.
+    /// Distance below and above the middle within which centres may lie, along each axis.
     extent: [[f64; 2]; 3],
 }
 
-/// The line along a piece that is much longer than wide, through its middle.
+/// Line along a piece that is much longer than wide, through its middle.
 struct Needle {
     direction: [f64; 3],
-    /// Beyond this distance from the line, no centre is within the radius of the piece.
+    /// Distance from the line beyond which no centre is within the radius of the piece.
     reach: f64,
 }
 
@@ -162,12 +165,12 @@ impl TrianglePiece {
         }
     }
 
-    /// Whether its place is hardly known: doubles that far away have no fractions left.
+    /// Returns `true` if the position is barely resolved: doubles that far away have no fractions left.
     pub fn is_vague(&self) -> bool {
         self.outer - self.size - self.inner > 1.0
     }
 
-    /// Whether it is longer than its rows are worth: a needle's are few, however long it is.
+    /// Returns `true` if the piece should be cut. A needle has few rows even if it is long.
     #[inline(always)]
     pub fn is_too_long(&self, largest: f64) -> bool {
         self.size
@@ -178,7 +181,8 @@ impl TrianglePiece {
             }
     }
 
-    /// The cells of the grid that its ball may hold, and the box around it, per axis; `None` if there are none.
+    /// Returns the cells of the grid that the ball and the box around the piece may contain, per axis. `None`
+    /// if there are none.
     #[inline(always)]
     pub fn ranges(&self, bricks: &Bricks) -> Option<[[i64; 2]; 3]> {
         let mut ranges = [[0; 2]; 3];
@@ -198,7 +202,8 @@ impl TrianglePiece {
 }
 
 impl Needle {
-    /// The longest edge's direction, if no vertex is farther from that line than an eighth of the size.
+    /// Returns the direction of the longest edge, if no vertex is farther from that line than an eighth of
+    /// the size.
     #[inline(always)]
     fn of([a, b, c]: &[[f64; 3]; 3], centre: [f64; 3], size: f64, radius: f64) -> Option<Self> {
         let edges = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
@@ -215,7 +220,7 @@ impl Needle {
             dot(across, across)
         };
         let width = aside(a).max(aside(b)).max(aside(c)).sqrt();
-        // Not so for a point, whose direction is no number.
+        // False for a point, whose direction is NaN.
         (8.0 * width < size).then_some(Self {
             direction,
             reach: (radius + width) * (1.0 + SLACK),
@@ -223,26 +228,26 @@ impl Needle {
     }
 }
 
-/// The inputs of the rows of a brick, relative to its first row and cell.
+/// Inputs of the rows of a brick, relative to its first row and cell.
 struct BrickRows<S: Simd> {
-    /// The rows' distance to the middle along y, and its square.
+    /// Distance of the rows from the middle along y, and its square.
     dy: f32x16<S>,
     dy2: f32x16<S>,
-    /// Rows that are within the grid.
+    /// Rows within the grid.
     rows: u64,
     /// Squares of radii, with their slack.
     outer2: f64,
     inner2: f64,
-    /// Cells for a length of 1.
+    /// Cells per unit of length.
     scale: f32,
     slack: f32,
 }
 
-/// The cells of sixteen rows.
+/// Cells of sixteen rows.
 type RowCells<S> = [u64x8<S>; 2];
 
 impl Offsetter<'_, '_, '_> {
-    /// Occupies centres that are in for sure, and has the others that are not occupied tested.
+    /// Occupies centres that are surely in, and tests the other centres that are not occupied.
     #[inline(always)]
     pub(super) fn cover_piece<S: Simd>(
         &mut self,
@@ -277,7 +282,7 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// Covers bricks `words` along x, in one column of rows of some layers of them.
+    /// Covers bricks `words` along x, in one column of rows of some layers of one layer of bricks.
     #[inline(always)]
     fn cover_bricks<S: Simd>(
         &mut self,
@@ -305,13 +310,13 @@ impl Offsetter<'_, '_, '_> {
                     rows.cells(simd, piece, n, k, layers, self.places.shape.dims[0]);
                 self.put(simd, [n, column, k], number, [outer, inner], target);
                 if piece.outer > 12.0 {
-                    self.look_for_full(simd, [n, k], number, rows.rows);
+                    self.mark_full_layers(simd, [n, k], number, rows.rows);
                 }
             }
         }
     }
 
-    /// Occupies the cells `inner` of two layers of a brick, and has those of `outer` tested that are empty.
+    /// Occupies the cells `inner` of two layers of a brick, and tests the empty cells of `outer`.
     #[inline(always)]
     fn put<S: Simd>(
         &mut self,
@@ -347,14 +352,14 @@ impl Offsetter<'_, '_, '_> {
             let j = 8 * column + (row % SIDE) as i64;
             let k = k + (row / SIDE) as i64;
             for bit in bits_of(words[row]) {
-                self.ask(simd, [64 * n + bit as i64, j, k], target);
+                self.queue_test(simd, [64 * n + bit as i64, j, k], target);
             }
         }
     }
 
-    /// Marks layers that are full, so that they are not visited again.
+    /// Marks full layers, so that they are not visited again.
     #[inline(always)]
-    fn look_for_full<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
+    fn mark_full_layers<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
         let layer = (k - self.places.shape.first) as usize % SIDE;
         let Some(brick) = self.bricks.peek(number) else {
             return;
@@ -398,8 +403,8 @@ impl<S: Simd> BrickRows<S> {
         }
     }
 
-    /// The cells of word `n` of two layers from `k` on, of those that are taken, within the outer ball and
-    /// between the planes; and those within the inner ball.
+    /// Returns the cells of word `n` in two layers from `k` on, limited to `layers`: first the cells within
+    /// the outer ball and between the planes, then the cells within the inner ball.
     #[inline(always)]
     fn cells(
         &self,
@@ -470,7 +475,7 @@ impl<S: Simd> BrickRows<S> {
     }
 }
 
-/// Rows that come near to a line, and the cells in which they do, relative to the middle.
+/// Rows that come near a line, and the cells in which they do, relative to the middle.
 struct NearLine<S: Simd> {
     rows: u64,
     low: f32x16<S>,
@@ -478,12 +483,14 @@ struct NearLine<S: Simd> {
 }
 
 impl<S: Simd> BrickRows<S> {
-    /// The cells of rows, `dz` from the middle along z, that are within reach of the line of a needle.
+    /// Returns the cells of rows, `dz` from the middle along z, that are within reach of the line of a
+    /// needle.
     ///
-    /// With the direction `d`, a centre at `p` from the middle is at the squared distance `p² - (p · d)²` from the
-    /// line. In a row that is `a x² - 2 b x + c` plus the squared reach, where `q = y d₁ + z d₂`, `a = 1 - d₀²`,
-    /// `b = d₀ q` and `c = y² + z² - q²` less it, so the cells are between the roots. Of a line along the row, where
-    /// the roots are far apart and hardly known, only rows are left out: on a piece it strays `size √a` at most.
+    /// With the direction `d`, a centre at `p` from the middle has the squared distance `p² - (p · d)²` from
+    /// the line. In a row this distance minus the squared reach is `a x² - 2 b x + c`, with `q = y d₁ + z
+    /// d₂`, `a = 1 - d₀²`, `b = d₀ q` and `c = y² + z² - q²` minus the squared reach. The cells therefore lie
+    /// between the roots. If the line is nearly parallel to the row, the roots are far apart and inaccurate.
+    /// Then only whole rows are omitted; on a piece the line deviates from the row by at most `size √a`.
     #[inline(always)]
     fn near_line(
         &self,
@@ -525,18 +532,18 @@ impl<S: Simd> BrickRows<S> {
     }
 }
 
-/// How far a coordinate is from a range.
+/// Returns the distance of a coordinate from a range.
 fn outside(middle: f64, [low, high]: [i64; 2]) -> f64 {
     (low as f64 - middle).max(middle - high as f64).max(0.0)
 }
 
-/// The cells of word `n` that are within a grid of `nx`.
+/// Returns the cells of word `n` that are within a grid of `nx` cells.
 fn cells_of_word(n: i64, nx: usize) -> u64 {
     let beyond = 64 * (n + 1) - nx as i64;
     !0 >> beyond.max(0)
 }
 
-/// Cells `low..=high` of a word in sixteen rows, of those of `all` and of the rows taken.
+/// Returns cells `low..=high` of a word in sixteen rows, limited to `all` and to `rows`.
 #[inline(always)]
 fn words<S: Simd>(simd: S, low: f32x16<S>, high: f32x16<S>, rows: u64, all: u64) -> RowCells<S> {
     let zero = f32x16::splat(simd, 0.0);
