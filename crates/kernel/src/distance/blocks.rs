@@ -1,7 +1,7 @@
-//! Sixteen cells of a brick that many triangles are near, and the clusters near them.
+//! Sixteen cells of a brick with many triangles near it, and the clusters near these cells.
 //!
-//! How near each cluster may be is bounded for all cells at once. A cell then measures the triangles of the cluster that
-//! may be the nearest, and of those that its distance does not leave out.
+//! The distance of each cluster is bounded from below for all cells at once. A cell then measures the
+//! triangles of the cluster that may be the nearest, and of the clusters that its distance does not exclude.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -11,23 +11,23 @@ use super::tree::TriangleTree;
 use crate::bits::bits_of;
 use crate::levels::{Aligned, LANES};
 
-/// Cells of a block along each axis.
+/// Number of cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 2, 2];
 
-/// Measurements that wait for the last word on which triangles are near enough.
+/// Maximum number of measurements that wait until it is known which triangles are near enough.
 const MOST_SEEN: usize = 192;
 
-/// The clusters near a block of cells.
+/// Clusters near a block of cells.
 #[derive(Default)]
 pub struct BlockClusters {
-    /// The places of the clusters in the brick.
+    /// Places of the clusters in the brick.
     pub places: Vec<u32>,
-    /// How near they may be to each cell, squared.
+    /// Lower bounds of the squared distances of the clusters from each cell.
     gaps: Vec<Aligned<[f32; LANES]>>,
     seen: Vec<SeenCluster>,
 }
 
-/// A cluster measured from a cell.
+/// Cluster measured from a cell.
 #[derive(Clone)]
 struct SeenCluster {
     cluster: u32,
@@ -36,15 +36,15 @@ struct SeenCluster {
 }
 
 impl BlockClusters {
-    /// The bytes that it takes at most, with so many clusters.
+    /// Returns the maximum number of bytes for this number of clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
-        // Lists that grow take up to twice what is in them.
+        // A growing list takes up to twice the size of its items.
         2 * clusters * (size_of::<u32>() + LANES * size_of::<f32>()) as u128
             + ((MOST_SEEN + 1) * size_of::<SeenCluster>()) as u128
     }
 
-    /// Finds the cells, from `low` on, that a triangle may be the nearest of; `found` gets each with the triangle's place
-    /// among those of all clusters. The answer is a cluster that is near.
+    /// Finds the cells, from `low` on, for which a triangle may be the nearest. Calls `found` with each cell
+    /// and the triangle's place among the triangles of all clusters. Returns a cluster that is near.
     #[inline(always)]
     pub fn look<S: Simd>(
         &mut self,
@@ -93,7 +93,7 @@ impl BlockClusters {
                 }
                 let mut most = f32x16::from_slice(simd, &look.most);
                 for (n, gaps) in gaps.iter().enumerate() {
-                    // Not sooner: what a measurement leaves out is not worth waiting for it.
+                    // Not sooner: an update excludes too little to be worth waiting for a measurement.
                     if n % 4 == 3 {
                         most = f32x16::from_slice(simd, &look.most);
                     }
@@ -114,22 +114,22 @@ impl BlockClusters {
     }
 }
 
-/// Sixteen cells that look for their nearest triangles.
+/// Sixteen cells in search of their nearest triangles.
 struct Look<'a> {
     near: &'a mut LocalBrick,
     tree: &'a TriangleTree,
-    /// Room for those that wait, and one more.
+    /// Buffer for the waiting measurements, and one more.
     seen: &'a mut [SeenCluster],
     low: [usize; 3],
-    /// The centres of the cells.
+    /// Centres of the cells.
     rows: [[f32; LANES]; 3],
-    /// Those that there are.
+    /// Lanes that are cells of the brick.
     cells: u64,
-    /// Squared distances above these are not the least.
+    /// Upper bounds of the least squared distances.
     most: [f32; LANES],
     /// A cluster that is near.
     last: Option<u32>,
-    /// How many of `seen` are waiting.
+    /// Number of waiting measurements in `seen`.
     waiting: usize,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Look<'a> {
     ) -> Self {
         let mut rows = [[0.0; LANES]; 3];
         let mut cells = 0;
-        // Nothing is as near as that to cells that are not there.
+        // Lanes without a cell get a bound that nothing meets.
         let mut most = [-1.0; LANES];
         for lane in 0..LANES {
             let cell = cell(low, lane);
@@ -174,7 +174,7 @@ impl<'a> Look<'a> {
         let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
         let seen = self.near.see(simd, self.tree, place, point);
         self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
-        // Without a branch, which would often be mispredicted.
+        // Without a branch, because it would often be mispredicted.
         let next = &mut self.seen[self.waiting];
         seen.squared.store_slice(&mut next.squares);
         (next.cluster, next.lane) = (self.near.clusters[place as usize], lane);
@@ -182,7 +182,7 @@ impl<'a> Look<'a> {
         self.waiting += usize::from(far != 0xffff);
     }
 
-    /// Tells of the triangles that are near enough.
+    /// Reports the triangles that are near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
         for SeenCluster {
@@ -205,7 +205,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The cell of a lane in the block whose first cell is `low`.
+/// Returns the cell of a lane in the block whose first cell is `low`.
 #[inline(always)]
 fn cell(low: [usize; 3], lane: usize) -> [usize; 3] {
     [

@@ -1,9 +1,9 @@
-//! Lanes across cells: one triangle after the other, for a brick that few triangles are near.
+//! Lanes across cells: one triangle after the other, for a brick with few triangles near it.
 //!
-//! Clusters of large or long triangles bound little: their boxes are larger than the brick. Here the triangles
-//! near the brick are listed one by one, the nearest to its middle first. Each is measured from the middles of the
-//! brick's sixteen boxes, which bound its distances from their cells (Lipschitz), then from the cells of those boxes
-//! that it may be the nearest in.
+//! Clusters of large or long triangles bound little, because their boxes are larger than the brick. Here the
+//! triangles near the brick are listed one by one, the nearest to its middle first. Each is measured from the
+//! middles of the brick's sixteen boxes, which bounds its distances from the cells of the boxes (Lipschitz).
+//! Then it is measured from the cells of the boxes in which it may be the nearest.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -14,59 +14,60 @@ use super::tree::TriangleTree;
 use crate::bits::bits_of;
 use crate::levels::{Aligned, LANES};
 
-/// Clusters whose triangles are looked through.
+/// Maximum number of clusters whose triangles are examined.
 const MOST_CLUSTERS: usize = 256;
 
-/// Triangles near a brick. With more of them clusters leave out more in less time.
+/// Maximum number of triangles near a brick. With more, clusters exclude more in less time.
 const MOST_TRIANGLES: usize = 160;
 
-/// Measurements that wait for the last word on which cells are near enough.
+/// Maximum number of measurements that wait until it is known which cells are near enough.
 const MOST_MEASURED: usize = 1 << 9;
 
-/// Cells of a box along each axis: as many boxes as lanes, each with two layers of as many cells.
+/// Number of cells of a box along each axis. There are as many boxes as lanes, and a box has two layers of as
+/// many cells.
 const BOX: [usize; 3] = [4, 4, 2];
 
-/// A factor that makes up for the rounding of a few operations.
+/// Factor that exceeds the rounding of a few operations.
 pub const ROUNDED: f32 = 1.000_001;
 
-/// The triangles near a brick, and what is known of its cells.
+/// Triangles near a brick, and measurements from its cells.
 pub struct CellLanes {
     /// Squared distances of the listed clusters' triangles from the middle of the brick.
     squares: Vec<Aligned<[f32; LANES]>>,
     triangles: Vec<NearTriangle>,
     measured: Vec<MeasuredLayer>,
-    /// Squared distances of the cells of these layers.
+    /// Squared distances of the cells of the layers in `measured`.
     layers: Vec<Aligned<[f32; LANES]>>,
-    /// Squared distances above these are not the least, by box and layer.
+    /// Upper bounds of the least squared distances, by box and layer.
     most: Aligned<[[[f32; LANES]; BOX[2]]; LANES]>,
 }
 
-/// A triangle near the brick.
+/// Triangle near the brick.
 struct NearTriangle {
-    /// Its squared distance from the middle.
+    /// Squared distance from the middle of the brick.
     squared: f32,
-    /// Where it is among those of all clusters.
+    /// Place among the triangles of all clusters.
     place: u32,
     frame: TriangleFrame,
 }
 
-/// A layer of a box with a triangle that may be the nearest of some of its cells.
+/// Layer of a box, with a triangle that may be the nearest to some of its cells.
 #[derive(Clone, Copy)]
 struct MeasuredLayer {
     triangle: u16,
-    /// The cells.
+    /// Cells to which the triangle may be the nearest.
     lanes: u16,
-    /// The box, and the layer of it.
+    /// Box, and layer of the box.
     at: [u8; 2],
 }
 
-/// The boxes of a brick.
+/// Boxes of a brick.
 struct Boxes {
     middles: [[f32; LANES]; 3],
     radii: [f32; LANES],
-    /// The coordinates of the cells of a layer, by the half of the brick that it is in.
+    /// Coordinates of the cells of a layer, by the half of the brick that contains it.
     layer: Aligned<[[[f32; LANES]; 2]; 2]>,
-    /// The cells of a layer of each box that there are.
+    /// Existing cells of a layer of each box.
     cells: [u64; LANES],
 }
 
@@ -83,7 +84,7 @@ impl Default for CellLanes {
 }
 
 impl CellLanes {
-    /// The bytes that it takes.
+    /// Returns the number of bytes.
     pub fn bytes() -> u128 {
         (MOST_CLUSTERS * size_of::<[f32; LANES]>()
             + MOST_TRIANGLES * size_of::<NearTriangle>()
@@ -91,8 +92,8 @@ impl CellLanes {
             as u128
     }
 
-    /// Lists the triangles of these clusters that may be the nearest of a cell, the nearest to the middle first; whether
-    /// they are few enough.
+    /// Lists the triangles of these clusters that may be the nearest to a cell, the nearest to the middle
+    /// first. Returns `false` if there are too many.
     #[inline(always)]
     pub fn list<S: Simd>(
         &mut self,
@@ -126,7 +127,7 @@ impl CellLanes {
         let most = square_beyond((nearest + radius).min(limit), radius, near.error);
         self.triangles.clear();
         for (place, squares) in places().zip(&self.squares) {
-            // What is no number is not left out: its distance is not known.
+            // NaN is kept: the distance is not known.
             let lanes = !f32x16::from_slice(simd, &**squares)
                 .simd_gt(most)
                 .to_bitmask()
@@ -150,14 +151,15 @@ impl CellLanes {
         true
     }
 
-    /// A cluster near the brick, if any is.
+    /// Returns a cluster near the brick, if one exists.
     pub fn hint(&self) -> Option<u32> {
         self.triangles
             .first()
             .map(|triangle| triangle.place / LANES as u32)
     }
 
-    /// Finds the cells that a listed triangle may be the nearest of; `found` gets each with the triangle's place.
+    /// Finds the cells to which a listed triangle may be the nearest. Calls `found` with each cell and the
+    /// triangle's place.
     #[inline(always)]
     pub fn look<S: Simd>(&mut self, simd: S, near: &LocalBrick, mut found: impl FnMut(usize, u32)) {
         let boxes = Boxes::new(near);
@@ -220,7 +222,7 @@ impl CellLanes {
         self.flush(simd, &mut found);
     }
 
-    /// Tells of the cells that are still near enough.
+    /// Reports the cells that are still near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
         for (
@@ -234,7 +236,7 @@ impl CellLanes {
         {
             let [at, layer] = at.map(usize::from);
             let most = f32x16::from_slice(simd, &self.most[at][layer]);
-            // As above, for what is no number.
+            // NaN is kept, as above.
             let near = !f32x16::from_slice(simd, &**squares)
                 .simd_gt(most)
                 .to_bitmask()
@@ -292,12 +294,12 @@ impl Boxes {
     }
 }
 
-/// The first cell of a box.
+/// Returns the first cell of a box.
 fn low(at: usize) -> [usize; 3] {
     [at % 2 * BOX[0], at / 2 % 2 * BOX[1], at / 4 * BOX[2]]
 }
 
-/// The middle of a box, and no less than the distance of its points from there.
+/// Returns the middle of a box, and an upper bound of the distance of its points from the middle.
 pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
     let middle = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
     let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
@@ -307,7 +309,8 @@ pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
     )
 }
 
-/// A triangle that is farther, squared, from the middle of a ball is farther than `most` from all its points.
+/// Returns the squared distance from the middle of a ball beyond which a triangle is farther than `most` from
+/// every point of the ball.
 pub fn square_beyond(most: f32, radius: f32, error: f32) -> f32 {
     let distance = (most + radius) * ROUNDED;
     wider(distance * distance, error)

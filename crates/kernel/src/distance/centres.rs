@@ -1,4 +1,4 @@
-//! The centres of cells, exactly: as doubles for distances, as integers for ties.
+//! Exact centres of cells: as doubles for distances, as integers for ties.
 
 use std::cmp::Ordering;
 
@@ -7,17 +7,18 @@ use crate::geom::feature::{FITS, inner_side, nearer};
 use crate::geom::wide::{IBig, Wide, difference};
 use crate::geom::{Rational, Triangle};
 
-/// Decides which of several equally near triangles is the nearest.
+/// Rule that selects the nearest of several equally near triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieBreak {
-    /// The one of the least number.
+    /// The triangle with the least number.
     Number,
-    /// The one that faces the centre most with its inner side, as [`inner_side`] orders them; of several the one of the
-    /// least number. Where two bodies touch, it belongs to the body that the centre is in.
+    /// The triangle that turns its inner side to the centre most squarely, in the order of [`inner_side`],
+    /// and the least number among equals. Where two bodies touch, a centre gets a triangle of the body that
+    /// contains it.
     InnerSide,
 }
 
-/// The centres of the cells of a lattice, per axis.
+/// Centres of the cells of a lattice, per axis.
 #[derive(Debug, Clone)]
 pub struct CentreLattice {
     /// Coordinates, each the double nearest to the exact one.
@@ -26,7 +27,7 @@ pub struct CentreLattice {
     short: Option<ExactCentres<i128>>,
 }
 
-/// Coordinates as integers: of cell `i` along an axis `first + i step`, over `odd 2^shift` for all axes.
+/// Coordinates as integers: cell `i` along an axis is at `first + i step`, over `odd 2^shift` for all axes.
 #[derive(Debug, Clone)]
 struct ExactCentres<T> {
     first: [T; 3],
@@ -35,11 +36,11 @@ struct ExactCentres<T> {
     shift: usize,
 }
 
-/// A coordinate of a vertex as `mantissa 2^exponent`, the mantissa odd or zero.
+/// Coordinate of a vertex as `mantissa 2^exponent`. The mantissa is odd or zero.
 type Digits = (i64, i32);
 
 impl CentreLattice {
-    /// The centres of so many cells along each axis: the coordinate of the first, and the step from one to the next.
+    /// Creates the centres from each axis' first coordinate, step between centres, and number of cells.
     pub fn new(axes: [(Rational, Rational, usize); 3]) -> Self {
         let centres = axes.each_ref().map(|(first, step, cells)| {
             (0..*cells)
@@ -54,24 +55,22 @@ impl CentreLattice {
         }
     }
 
-    /// Which of two triangles is nearer to the centre of a cell, exactly: less if the first is. Of equally near ones
-    /// `ties` decides, as far as it does not ask for their numbers.
+    /// Compares the exact distances of two triangles from the centre of a cell: `Less` if the first is
+    /// nearer. `ties` decides between equally near triangles, except by their numbers.
     pub fn nearer(&self, cell: [usize; 3], triangles: [&Triangle; 2], ties: TieBreak) -> Ordering {
         let digits = triangles.map(|triangle| triangle.map(|vertex| vertex.map(digits)));
-        let short = self
-            .short
-            .as_ref()
-            .and_then(|short| short.relative(cell, &digits));
-        short
-            .and_then(|short| order(&short, ties))
-            .unwrap_or_else(|| {
-                let exact = self.exact.relative(cell, &digits);
-                order(&exact, ties).expect("integers of any size are never too short")
-            })
+        if let Some(short) = &self.short
+            && let Some(relative) = short.relative(cell, &digits)
+            && let Some(ordering) = order(&relative, ties)
+        {
+            return ordering;
+        }
+        let relative = self.exact.relative(cell, &digits);
+        order(&relative, ties).expect("integers of any size are never too short")
     }
 }
 
-/// Which of two triangles, their vertices relative to a point, comes first; `None` if the type is too short for it.
+/// Compares two triangles, given by their vertices relative to a point. `None` if the type is too short.
 fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Ordering> {
     match (nearer(triangles)?, ties) {
         (Ordering::Equal, TieBreak::InnerSide) => inner_side(triangles),
@@ -79,7 +78,7 @@ fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Orderi
     }
 }
 
-/// The digits of a coordinate.
+/// Returns the digits of a coordinate.
 fn digits(value: f32) -> Digits {
     let (mantissa, exponent) = mantissa_and_exponent(value);
     let zeros = if mantissa == 0 {
@@ -90,22 +89,20 @@ fn digits(value: f32) -> Digits {
     (mantissa >> zeros, exponent + zeros as i32)
 }
 
-/// The power of two below one that all coordinates of triangles are multiples of.
+/// Returns the exponent n of the coarsest power of two 2^-n, at most one, that divides all coordinates of
+/// triangles.
 fn finest(digits: &[[[Digits; 3]; 3]; 2]) -> usize {
-    let exponents = digits
-        .iter()
-        .flatten()
-        .flatten()
-        .filter(|(mantissa, _)| *mantissa != 0);
-    exponents
-        .map(|(_, exponent)| -exponent)
-        .max()
-        .unwrap_or(0)
-        .max(0) as usize
+    let mut finest = 0;
+    for (mantissa, exponent) in digits.as_flattened().as_flattened() {
+        if *mantissa != 0 {
+            finest = finest.max(-exponent);
+        }
+    }
+    finest as usize
 }
 
 impl ExactCentres<IBig> {
-    /// The first coordinate and the step of each axis, over one denominator.
+    /// Converts the first coordinate and the step of each axis to a common denominator.
     fn new(axes: [[Rational; 2]; 3]) -> Self {
         let denominator = axes
             .iter()
@@ -128,20 +125,17 @@ impl ExactCentres<IBig> {
         }
     }
 
-    /// These centres in 128 bits, if they fit.
+    /// Returns these centres in 128 bits, if they fit.
     fn short(&self) -> Option<ExactCentres<i128>> {
-        let short = |value: &IBig| i128::try_from(value).ok();
-        let all =
-            |values: &[IBig; 3]| Some([short(&values[0])?, short(&values[1])?, short(&values[2])?]);
         Some(ExactCentres {
-            first: all(&self.first)?,
-            step: all(&self.step)?,
-            odd: short(&self.odd)?,
+            first: short_numbers(&self.first)?,
+            step: short_numbers(&self.step)?,
+            odd: i128::try_from(&self.odd).ok()?,
             shift: self.shift,
         })
     }
 
-    /// The vertices of triangles relative to the centre of a cell, in one unit.
+    /// Returns the vertices of triangles relative to the centre of a cell, in one unit.
     fn relative(&self, cell: [usize; 3], digits: &[[[Digits; 3]; 3]; 2]) -> [[[IBig; 3]; 3]; 2] {
         let shift = self.shift.max(finest(digits));
         let centre: [IBig; 3] = std::array::from_fn(|axis| {
@@ -154,8 +148,14 @@ impl ExactCentres<IBig> {
     }
 }
 
+fn short_numbers(values: &[IBig; 3]) -> Option<[i128; 3]> {
+    let [x, y, z] = values.each_ref().map(|value| i128::try_from(value).ok());
+    Some([x?, y?, z?])
+}
+
 impl ExactCentres<i128> {
-    /// The vertices of triangles relative to the centre of a cell, in one unit, if all are short.
+    /// Returns the vertices of triangles relative to the centre of a cell, in one unit, if all numbers are
+    /// short.
     fn relative(
         &self,
         cell: [usize; 3],
@@ -182,8 +182,14 @@ impl ExactCentres<i128> {
     }
 }
 
-/// `value` times a power of two, if it is below 2^100 by size.
+/// Returns `value` times a power of two, if its absolute value is below 2^100.
 fn shifted(value: i128, by: usize) -> Option<i128> {
+    if value == 0 {
+        return Some(0);
+    }
     let bits = (128 - value.unsigned_abs().leading_zeros()) as usize;
-    (value == 0 || bits + by <= 100).then(|| if value == 0 { 0 } else { value << by })
+    if bits + by > 100 {
+        return None;
+    }
+    Some(value << by)
 }

@@ -1,25 +1,26 @@
-//! Sixteen triangles that are near each other.
+//! Sixteen triangles near each other.
 
 use crate::geom::Triangle;
 use crate::levels::LANES;
 
-/// Sixteen triangles. Where there are fewer, the last of them is there several times.
+/// Sixteen triangles. If there are fewer, the last one is repeated.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// Nine coordinates, x, y, z of the first vertex first; the side between the first two is the longest.
+    /// Nine coordinates, starting with x, y, z of the first vertex. The side between the first two vertices
+    /// is the longest.
     pub vertices: [[f32; LANES]; 9],
-    /// Their numbers in the mesh.
+    /// Numbers of the triangles in the mesh.
     pub numbers: [u32; LANES],
 }
 
 impl Cluster {
-    /// No triangles.
+    /// Cluster without triangles.
     pub const EMPTY: Self = Self {
         vertices: [[0.0; LANES]; 9],
         numbers: [0; LANES],
     };
 
-    /// Makes it the triangles of these numbers, one to sixteen.
+    /// Fills the cluster with the triangles of these numbers, one to sixteen.
     pub fn fill(&mut self, triangles: &[Triangle], number: impl Fn(usize) -> u32) {
         for lane in 0..LANES {
             let number = number(lane);
@@ -31,7 +32,7 @@ impl Cluster {
         }
     }
 
-    /// The vertices of one triangle.
+    /// Returns the vertices of one triangle.
     pub fn triangle(&self, lane: usize) -> Triangle {
         let v = &self.vertices;
         [0, 3, 6].map(|n| [v[n][lane], v[n + 1][lane], v[n + 2][lane]])

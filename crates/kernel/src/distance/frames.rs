@@ -1,37 +1,41 @@
 //! Sixteen triangles, each in a frame of its own, and their distances from a point in floats.
 //!
-//! The frame of a triangle has its first axis along the longest side, from the first vertex, its second axis in the
-//! plane towards the third vertex, and its third axis across. There the triangle is flat, with corners (0, 0), (l, 0)
-//! and (x, y), y >= 0, and the squared distance is that in the plane plus the third coordinate squared.
+//! The frame of a triangle has its first axis along the longest side, starting at the first vertex. Its
+//! second axis is in the plane, towards the third vertex, and its third axis is perpendicular to the plane.
+//! In the frame the triangle is flat, with corners (0, 0), (l, 0) and (x, y), y >= 0. The squared distance is
+//! the squared distance in the plane plus the third coordinate squared.
 //!
-//! Orthogonalized three times, the axes are orthonormal to a few roundings whatever the shape, so the triangle in its
-//! frame is within a few roundings of its size of the true one, needles included: what rounding does to the plane of a
-//! needle, it does within its width. Lengths below [`TINY`] count as zero, so that no square that underflows makes a
-//! direction. All distances are within [`ERROR`] times the sizes of what goes in, and [`FLOOR`].
+//! The axes are orthogonalized three times, so that they are orthonormal up to a few roundings for every
+//! shape. The triangle in its frame therefore differs from the true one by a few roundings of its size. This
+//! includes needles: rounding of a needle's plane has an effect only within the needle's width. Lengths below
+//! [`TINY`] count as zero, so that no square that underflows determines a direction. All distances are within
+//! [`ERROR`] times the sizes of the inputs, plus [`FLOOR`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use crate::levels::{Aligned, LANES, rows, splats};
 
-/// Largest error of a distance, relative to the sum of the largest coordinates of the triangle and of the point along
-/// each axis: 64 roundings, of which distances need 57 and gaps to oriented boxes 51 (docs/distance.md).
+/// Largest error of a distance, relative to the sum over the axes of the largest coordinates of the triangle
+/// and of the point: 64 roundings. Distances need 57 and gaps to oriented boxes 51 (docs/distance.md).
 pub const ERROR: f32 = 1.0 / (1 << 18) as f32;
 
-/// Error of a distance beside [`ERROR`], scaled: a few times [`TINY`].
+/// Error of a distance in addition to [`ERROR`], scaled: a few times [`TINY`].
 pub const FLOOR: f32 = 16.0 * TINY;
 
-/// Lengths below it, scaled, count as zero. Squares of all others are far from underflow.
+/// Scaled length below which lengths count as zero. Squares of all other lengths are far from underflow.
 const TINY: f32 = 1.0 / (1_u64 << 40) as f32;
 
-/// Below this part of the longest side, squared, the third vertex is taken to lie on it.
+/// Squared height, relative to the squared longest side, below which the third vertex counts as lying on that
+/// side.
 const FLAT: f32 = 1.0 / (1_u64 << 56) as f32;
 
-/// Above it squares overflow: such a triangle is at no known distance.
+/// Bound above which squares overflow. The distance of such a triangle is not known.
 const HUGE: f32 = 1e30;
 
-/// The numbers of a triangle: the first vertex, the three axes, the length of the longest side, then for each of the
-/// other two sides, from the first and the second vertex to the third, its direction in the plane and its length.
+/// Number of rows of a triangle: the first vertex, the three axes, the length of the longest side, and the
+/// directions in the plane and the lengths of the other two sides, from the first and the second vertex to
+/// the third.
 const ROWS: usize = 19;
 
 /// One triangle.
@@ -40,7 +44,7 @@ pub type TriangleFrame = [f32; ROWS];
 /// Sixteen triangles.
 pub type TriangleFrames = Aligned<[[f32; LANES]; ROWS]>;
 
-/// The frames of a cluster's triangles times `scale`, relative to `origin`, which is scaled.
+/// Returns the frames of a cluster's triangles times `scale`, relative to `origin`, which is scaled.
 pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
     simd.vectorize(
         #[inline(always)]
@@ -68,7 +72,7 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let squared = dot(u, u);
     let tiny = splat(TINY * TINY);
     let length = squared.sqrt();
-    // No distance is known of triangles whose squares overflow.
+    // Triangles whose squares overflow get no known distance.
     a[0] = squared.simd_lt(splat(HUGE)).select(a[0], splat(f32::NAN));
     let is_line = squared.simd_gt(tiny);
     let x = direction(u, length, is_line, [one, zero, zero]);
@@ -79,7 +83,7 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let is_flat = height.simd_le((squared * FLAT).max(tiny));
     let wide = !is_flat;
     let rest = any_across(simd, x);
-    // Of a needle rounding is all that was left along x, and no small part of the rest.
+    // For a needle the remainder along x was only rounding, but not small relative to the rest.
     let y = without(direction(twice, height.sqrt(), wide, rest), x);
     let z = [
         x[1] * y[2] - x[2] * y[1],
@@ -119,13 +123,13 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     frames
 }
 
-/// The squared distances of sixteen triangles from a point, which is relative to the same origin.
+/// Returns the squared distances of sixteen triangles from a point, which is relative to the same origin.
 #[inline(always)]
 pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f32x16<S> {
     distances(simd, rows(simd, frames), splats(simd)(point))
 }
 
-/// The squared distances of a triangle from sixteen points, which are relative to the same origin.
+/// Returns the squared distances of a triangle from sixteen points, which are relative to the same origin.
 #[inline(always)]
 pub fn squared_from<S: Simd>(simd: S, frame: &TriangleFrame, points: [f32x16<S>; 3]) -> f32x16<S> {
     distances(
@@ -144,7 +148,7 @@ fn distances<S: Simd>(
 ) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
     let w = [row(0) - point[0], row(1) - point[1], row(2) - point[2]];
-    // The axes are turned round with the difference.
+    // The difference is reversed, so x and y are negated.
     let x = -w[0].mul_add(row(3), w[1].mul_add(row(4), w[2] * row(5)));
     let y = -w[0].mul_add(row(6), w[1].mul_add(row(7), w[2] * row(8)));
     let z = w[0].mul_add(row(9), w[1].mul_add(row(10), w[2] * row(11)));
@@ -163,7 +167,8 @@ fn distances<S: Simd>(
     z.mul_add(z, inside.select(zero, least))
 }
 
-/// How far a point is beyond the ends of a side, and how far across from its line, to its right above zero.
+/// Returns the distance of a point beyond the ends of a side, and its distance from the line, positive to the
+/// right.
 #[inline(always)]
 fn off_line<S: Simd>(
     [x, y]: [f32x16<S>; 2],
@@ -181,7 +186,7 @@ fn dot<S: Simd>(a: [f32x16<S>; 3], b: [f32x16<S>; 3]) -> f32x16<S> {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
-/// A vector over its length where that is known, else another.
+/// Returns a vector divided by its length if that is known, otherwise another vector.
 #[inline(always)]
 fn direction<S: Simd>(
     v: [f32x16<S>; 3],
@@ -197,7 +202,7 @@ fn direction<S: Simd>(
     ]
 }
 
-/// The part of a vector that is perpendicular to another, which has length one.
+/// Returns the part of a vector that is perpendicular to a unit vector.
 #[inline(always)]
 fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let along = dot(v, x);
@@ -208,7 +213,7 @@ fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     ]
 }
 
-/// Any direction across another: that of its least component, made orthogonal.
+/// Returns a direction perpendicular to `x`: the axis of its least component, made orthogonal.
 #[inline(always)]
 fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let zero = f32x16::splat(simd, 0.0);
@@ -226,7 +231,7 @@ fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     [across[0] / length, across[1] / length, across[2] / length]
 }
 
-/// The direction and the length of a side; another direction where it has none.
+/// Returns the direction and the length of a side, or another direction if it has no length.
 #[inline(always)]
 fn side<S: Simd>([x, y]: [f32x16<S>; 2], other: [f32x16<S>; 2]) -> ([f32x16<S>; 2], f32x16<S>) {
     let length = x.mul_add(x, y * y).sqrt();
@@ -249,7 +254,7 @@ mod tests {
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
-    /// The distances of the triangles in the one cluster from a point.
+    /// Returns the distances of the triangles in the one cluster from a point.
     fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
         let tree = TriangleTree::of(triangles, 1.0);
         let cluster = &tree.clusters[0];
@@ -269,7 +274,7 @@ mod tests {
         let mut compared = 0;
         let mut worst = 0.0_f64;
         for round in 0..6000 {
-            // Needles of every width, and triangles without area; small ones beside a point that is far.
+            // Needles of every width, triangles without area, and small triangles far from the point.
             let width = 2_f32.powi(-(round % 53));
             let size = [1.0, 1.0, 1e-6, 1e-12, 1e-20, 1e14][round as usize / 53 % 6];
             let triangles: Vec<Triangle> = (0..16)
@@ -280,7 +285,7 @@ mod tests {
                     let b = [0, 1, 2].map(|i| a[i] + d[i]);
                     let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * next());
                     let middle = [0, 1, 2].map(|i| a[i] + 0.5 * d[i]);
-                    // Beside the origin coordinates are as small as the width.
+                    // Near the origin coordinates are as small as the width.
                     let shapes = [
                         [a, b, c],
                         [a, a, b],

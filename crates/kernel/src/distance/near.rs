@@ -1,6 +1,6 @@
-//! The triangles near a brick, and their distances from points.
+//! Triangles near a brick, and their distances from points.
 //!
-//! Points are in coordinates relative to the middle of the brick, scaled so that cells are about as large as one.
+//! Points are relative to the middle of the brick, and scaled so that cells have a size of about one.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -10,55 +10,55 @@ use super::tree::{BoxGroup, NO_BOXES, TriangleTree, gaps, gaps_to_boxes};
 use crate::bits::bits_of;
 use crate::levels::{Aligned, LANES, rows, splats};
 
-/// Cells of a brick along each axis.
+/// Number of cells of a brick along each axis.
 pub const SIDE: usize = 8;
 
-/// Cells of a brick.
+/// Number of cells of a brick.
 pub const CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Frames that are kept for a brick. Those beyond, as in the middle of a sphere, are made anew.
+/// Maximum number of frames kept for a brick. Further frames, as in the middle of a sphere, are recomputed.
 const KEPT: usize = 1 << 12;
 
-/// Squares of lengths of which one may be larger by two errors are within this factor, and [`SLACK`] times the
+/// Factor between squares of lengths that may differ by two errors, in addition to [`SLACK`] times the
 /// squared error: `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here with `b` two errors.
 const WIDER: f32 = 1.0 + 1.0 / 8192.0;
 
-/// See [`WIDER`].
+/// Factor of the squared error, see [`WIDER`].
 const SLACK: f32 = 4.0 * 8320.0;
 
-/// The error bound of centres as doubles, relative to the origin of the brick.
+/// Error bound of centres as doubles, relative to the origin of the brick.
 const CENTRE: f32 = 1.0 / (1_u64 << 50) as f32;
 
-/// No frame, no cluster.
+/// Marks a missing frame or cluster.
 pub const NONE: u32 = u32::MAX;
 
-/// A brick and the clusters near it.
+/// Brick and the clusters near it.
 #[derive(Default)]
 pub struct LocalBrick {
-    /// The middle of the brick.
+    /// Middle of the brick.
     pub origin: [f32; 3],
-    /// The centres of its cells.
+    /// Centres of the cells.
     pub centres: [[f32; SIDE]; 3],
-    /// Cells along each axis.
+    /// Number of cells along each axis.
     pub cells: [usize; 3],
-    /// The error bound of distances.
+    /// Error bound of distances.
     pub error: f32,
-    /// A length, not scaled, no less than the coordinates of the centres, and their distances from vertices of the
+    /// Upper bound, not scaled, of the coordinates of the centres and of their distances from vertices of the
     /// clusters.
     pub reach: f64,
-    /// The squared limit, widened.
+    /// Squared limit, widened.
     pub limit: f32,
-    /// Whether there are triangles that floats cannot measure.
+    /// Some triangles are too large for floats to measure.
     pub has_unknown: bool,
     /// Clusters that may be the nearest.
     pub clusters: Vec<u32>,
-    /// Their bounds.
+    /// Bounds of the clusters.
     boxes: Vec<BoxGroup>,
     oriented: Vec<OrientedGroup>,
-    /// Where their frames are; [`NONE`] if they were not made.
+    /// Positions of the clusters' frames, [`NONE`] if they are not computed.
     places: Vec<u32>,
     pub frames: Vec<TriangleFrames>,
-    /// The squared gaps of the last look, by the groups of its list.
+    /// Squared gaps of the last look, by the groups of its list.
     gaps: Vec<Aligned<[f32; LANES]>>,
 }
 
@@ -70,7 +70,7 @@ pub struct ListedGroup {
 }
 
 impl ListedGroup {
-    /// The places of its clusters.
+    /// Returns the places of the clusters.
     #[inline(always)]
     pub fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let first = self.group * LANES as u32;
@@ -78,15 +78,15 @@ impl ListedGroup {
     }
 }
 
-/// The squared distances of a cluster's triangles from a point, and the least of them.
+/// Squared distances of a cluster's triangles from a point, and the least of them.
 pub struct MeasuredCluster<S: Simd> {
     pub squared: f32x16<S>,
     pub least: f32,
 }
 
 impl LocalBrick {
-    /// Lists all clusters that were found, with their bounds relative to the brick, and computes the error of distances
-    /// from there. `limit` is the greatest distance of interest, scaled.
+    /// Lists all clusters found, with their bounds relative to the brick, and computes the error of distances
+    /// from these bounds. `limit` is the greatest distance of interest, scaled.
     pub fn list_all(&mut self, tree: &TriangleTree, limit: f32, list: &mut Vec<ListedGroup>) {
         let origin = self.origin.map(|origin| origin * tree.scale);
         let groups = self.clusters.len().div_ceil(LANES);
@@ -119,7 +119,7 @@ impl LocalBrick {
         self.places.clear();
         self.places.resize(self.clusters.len(), NONE);
         self.frames.clear();
-        // No more than these, without room to grow.
+        // At most this number, allocated without growing.
         self.frames.reserve_exact(self.clusters.len().min(KEPT) + 1);
         self.gaps.clear();
         self.gaps.reserve_exact(groups);
@@ -158,7 +158,7 @@ impl LocalBrick {
         );
     }
 
-    /// The lowest and the highest centre of the cells from `low` to before `high`.
+    /// Returns the lowest and the highest centre of the cells from `low` up to, but not including, `high`.
     #[inline(always)]
     pub fn corners(&self, low: [usize; 3], high: [usize; 3]) -> [[f32; 3]; 2] {
         [
@@ -167,9 +167,8 @@ impl LocalBrick {
         ]
     }
 
-    /// An upper bound of the least squared distance of the clusters of a list from a point; more than `start` where all
-    /// are farther.
-    /// [`gaps`](Self::gaps) then has how near they may be.
+    /// Returns an upper bound of the least squared distance from a point to the clusters of a list. It is
+    /// larger than `start` if all are farther. Afterwards `gaps` has lower bounds of their squared distances.
     pub fn look<S: Simd>(
         &mut self,
         simd: S,
@@ -199,8 +198,8 @@ impl LocalBrick {
                     of = is_nearer.select(f32x16::splat(simd, self.gaps.len() as f32), of);
                     self.gaps.push(Aligned(stored));
                 }
-                // The cluster with the least gap is mostly about the nearest. If it is not of the list, its distance is a bound
-                // all the same.
+                // The cluster with the least gap is often the nearest. If its lane is not in the list, its
+                // distance is a valid bound nevertheless.
                 let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES)
                     .trailing_zeros();
                 if nearest.reduce_min() > start {
@@ -230,7 +229,7 @@ impl LocalBrick {
         )
     }
 
-    /// Lists the clusters of the list that was looked at whose gap is no more than `most`, squared.
+    /// Lists the clusters of the last list examined whose squared gap is at most `most`.
     pub fn within<S: Simd>(&self, simd: S, from: &[ListedGroup], most: f32, to: &mut Vec<u32>) {
         simd.vectorize(
             #[inline(always)]
@@ -245,7 +244,7 @@ impl LocalBrick {
         );
     }
 
-    /// How near a cluster may be to sixteen points, squared.
+    /// Returns lower bounds of the squared distances of a cluster from sixteen points.
     #[inline(always)]
     pub fn gap<S: Simd>(&self, simd: S, place: u32, points: [f32x16<S>; 3]) -> f32x16<S> {
         let [group, lane] = [place as usize / LANES, place as usize % LANES];
@@ -270,7 +269,7 @@ impl LocalBrick {
     ) -> MeasuredCluster<S> {
         let slot = self.slot(simd, tree, place);
         let squared = frames::squared(simd, &self.frames[slot], point);
-        // What is no number is not counted: its distance is not known.
+        // NaN does not count: the distance is not known.
         let infinity = f32x16::splat(simd, f32::INFINITY);
         let least = squared
             .simd_lt(infinity)
@@ -279,7 +278,7 @@ impl LocalBrick {
         MeasuredCluster { squared, least }
     }
 
-    /// The place of the frames of a cluster, which are made if they are not there.
+    /// Returns the position of a cluster's frames, which are computed if they are missing.
     #[inline(always)]
     pub fn slot<S: Simd>(&mut self, simd: S, tree: &TriangleTree, place: u32) -> usize {
         let slot = self.places[place as usize];
@@ -302,20 +301,21 @@ impl LocalBrick {
         slot
     }
 
-    /// The bytes that it takes at most, with so many clusters.
+    /// Returns the maximum number of bytes for this number of clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
         let groups = clusters.div_ceil(LANES as u128)
             * (size_of::<BoxGroup>() + size_of::<OrientedGroup>()) as u128;
         let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
         let each = 2 * size_of::<u32>() as u128;
-        // Lists that grow take up to twice what is in them.
+        // A growing list takes up to twice the size of its items.
         2 * (groups + clusters * each)
             + frames
             + clusters.next_multiple_of(LANES as u128) * size_of::<f32>() as u128
     }
 }
 
-/// The squared gaps between clusters and points, lane by lane, of rows of their boxes, along the axes and oriented.
+/// Returns the squared gaps between clusters and points, lane by lane, from rows of their axis-aligned and
+/// oriented boxes.
 #[inline(always)]
 fn gap<S: Simd>(
     simd: S,
@@ -326,13 +326,13 @@ fn gap<S: Simd>(
     gaps_to_boxes(simd, boxes, [points; 2]).max(gaps_to_oriented(simd, oriented, points))
 }
 
-/// A squared length, made larger by more than two errors of the length.
+/// Returns a squared length, enlarged by more than two errors of the length.
 #[inline(always)]
 pub fn wider(squared: f32, error: f32) -> f32 {
     squared * WIDER + SLACK * error * error
 }
 
-/// As [`wider`], of sixteen.
+/// Applies [`wider`] to sixteen lanes.
 #[inline(always)]
 pub fn wider_lanes<S: Simd>(squared: f32x16<S>, error: f32) -> f32x16<S> {
     squared * WIDER + SLACK * error * error

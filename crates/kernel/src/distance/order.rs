@@ -1,8 +1,9 @@
-//! The triangles of a mesh in clusters.
+//! Triangles of a mesh in clusters.
 //!
-//! The order is that of Morton codes of the middles of their bounds, large triangles apart from small ones: a large
-//! one would make the bounds of its neighbours useless. The order is cut into patches, and every patch is halved
-//! along its longest axis until sixteen are left. No result of a search depends on the clusters.
+//! Triangles are sorted by the Morton codes of the middles of their bounds. Large triangles are kept apart
+//! from small ones, because a large one would make the bounds of its neighbours useless. The sorted list is
+//! cut into patches, and every patch is halved along its longest axis until sixteen triangles are left. No
+//! result of a search depends on the clusters.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ pub struct OrderedTriangles<'a> {
     ranges: Vec<Range<usize>>,
 }
 
-/// Patches that one thread makes clusters of.
+/// Patches for which one thread makes clusters.
 pub struct ClusterJob<'a> {
     patches: &'a OrderedTriangles<'a>,
     ranges: &'a [Range<usize>],
@@ -28,20 +29,21 @@ pub struct ClusterJob<'a> {
     surrounds: &'a mut [Surround],
 }
 
-/// Triangles of a patch, at most, save where their codes are equal.
+/// Maximum number of triangles of a patch, except if their codes are equal.
 const PATCH: usize = 16 * LANES;
 
-/// Clusters of so many triangles, at most: patches are at least half full, and all but their last clusters are.
+/// Returns the maximum number of clusters for this number of triangles. Patches are at least half full, and
+/// so are all of their clusters except the last.
 pub fn clusters_for(triangles: usize) -> u128 {
     (triangles.div_ceil(LANES) + triangles.div_ceil(PATCH / 4)) as u128
 }
 
-/// Patches of a job.
+/// Number of patches of a job.
 const JOB: usize = 128;
 
 impl<'a> OrderedTriangles<'a> {
-    /// Orders triangles within these bounds. No patch goes beyond an octant that has many: its bounds would reach from
-    /// one end of space to another, and be near to everything.
+    /// Sorts triangles within these bounds. A patch never extends beyond an octant that has many triangles.
+    /// Its bounds would otherwise reach across all of space and be near everything.
     pub fn new(triangles: &'a [Triangle], bounds: &Bounds) -> Self {
         let order = order(triangles, bounds);
         let mut waiting = vec![(0, order.len())];
@@ -65,7 +67,7 @@ impl<'a> OrderedTriangles<'a> {
         }
     }
 
-    /// Makes clusters of all patches; `share` runs the jobs, in any order.
+    /// Makes clusters of all patches. `share` runs the jobs in any order.
     pub fn clusters(
         &self,
         level: Level,
@@ -134,7 +136,7 @@ impl ClusterJob<'_> {
     }
 }
 
-/// A triangle and the middle of its bounds.
+/// Triangle and the middle of its bounds.
 struct TriangleMiddle {
     middle: [f32; 3],
     number: u32,
@@ -149,7 +151,7 @@ impl TriangleMiddle {
     }
 }
 
-/// Makes clusters of a patch: it is halved along the longest axis of its triangles' middles, again and again.
+/// Makes clusters of a patch by repeatedly halving it along the longest axis of its triangles' middles.
 fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [Cluster]) {
     if patch.len() <= LANES {
         return clusters[0].fill(triangles, |lane| patch[lane.min(patch.len() - 1)].number);
@@ -182,17 +184,17 @@ fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [C
     halve(triangles, high, second);
 }
 
-/// A triangle with its place in the order.
+/// Triangle with its place in the order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Keyed {
     key: u32,
     number: u32,
 }
 
-/// Bits of a key that one pass of the sort looks at.
+/// Number of bits of a key per pass of the sort.
 const DIGIT: u32 = 11;
 
-/// The triangles by their keys: a counting sort by each digit, the lowest first.
+/// Sorts the triangles by their keys with a counting sort by each digit, the lowest first.
 fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
     let extent = (0..3)
         .map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]))
@@ -222,7 +224,8 @@ fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
     order
 }
 
-/// How large a triangle is in two bits, and the Morton code of the middle of its bounds in thirty.
+/// Returns the size class of a triangle in two bits, and the Morton code of the middle of its bounds in
+/// thirty.
 fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
     let [a, b, c] = triangle;
     let mut longest = 0.0_f64;

@@ -1,10 +1,11 @@
-//! Oriented boxes around clusters: what boxes along the axes are too thick for.
+//! Oriented boxes around clusters, which are thinner than boxes along the axes.
 //!
-//! Neighbouring triangles of a surface lie in a thin box. From a point some cells above the surface, boxes along the axes
-//! of many clusters are about as near as the nearest triangle; of boxes along the surface only those around its foot are.
+//! Neighbouring triangles of a surface lie in a thin box. From a point some cells above the surface, the
+//! axis-aligned boxes of many clusters are about as near as the nearest triangle. With boxes along the
+//! surface, only the boxes around the foot of the point are.
 //!
-//! An oriented box is a middle, three axes that are orthonormal but for one rounding, and half the extents along them.
-//! Rounding is within the error that a search allows (docs/distance.md).
+//! An oriented box consists of a middle, three axes that are orthonormal up to one rounding, and half the
+//! extents along them. The rounding is within the error that a search allows (docs/distance.md).
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -13,13 +14,13 @@ use super::frames::FLOOR;
 use crate::geom::vector::{cross, dot, minus};
 use crate::levels::{Aligned, LANES};
 
-/// The numbers of an oriented box: the middle x, y, z, the three axes x, y, z, half the extents.
+/// Number of rows of oriented boxes: the middle x, y, z, the three axes x, y, z, half the extents.
 pub const ROWS: usize = 15;
 
 /// Sixteen oriented boxes.
 pub type OrientedGroup = Aligned<[[f32; LANES]; ROWS]>;
 
-/// No boxes: at no known distance, so lanes of these are masked.
+/// No boxes. Their distance is not a valid number, so their lanes must be masked.
 pub const NO_ORIENTED: OrientedGroup = {
     let mut rows = [[0.0; LANES]; ROWS];
     (rows[0], rows[1], rows[2]) = (
@@ -30,11 +31,12 @@ pub const NO_ORIENTED: OrientedGroup = {
     Aligned(rows)
 };
 
-/// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the extents of a
-/// triangle: docs/distance.md.
+/// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the
+/// extents of a triangle: docs/distance.md.
 const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
-/// The surroundings of a cluster, scaled: a box, its lowest corner first, and an oriented one, as a column of a group.
+/// Scaled boxes around a cluster: an axis-aligned box, lowest corner first, and an oriented box as a column
+/// of a group.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surround {
     pub bounds: [f32; 6],
@@ -59,13 +61,13 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             ];
             let sum = |of: f32x16<S>| of.as_array().iter().map(|c| f64::from(*c)).sum();
             let across = unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]);
-            // Halfway between the ends along the axes, from the middle of the bounds on.
+            // Start from the middle of the bounds and move halfway between the ends along each axis.
             let mut bounds = [0.0; 6];
             for n in 0..3 {
                 bounds[n] = v[0][n].min(v[1][n]).min(v[2][n]).reduce_min();
                 bounds[3 + n] = v[0][n].max(v[1][n]).max(v[2][n]).reduce_max();
             }
-            // The longest side of all is the first of its triangle.
+            // The longest side of the cluster is the first side of its triangle.
             let squared = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
             let longest = squared.reduce_max();
             let lane = (squared.simd_ge(longest).to_bitmask() | 1 << (LANES - 1)).trailing_zeros()
@@ -95,7 +97,7 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
                 let [low, high] = ends(simd, v, middle, axis);
                 oriented[12 + k] = high.max(-low);
             }
-            // Too large to be squared: no distance is known.
+            // Too large to square: no distance is known.
             if !oriented.iter().all(|value| value.is_finite()) {
                 oriented = std::array::from_fn(|row| if row < 12 { 0.0 } else { f32::INFINITY });
             }
@@ -107,8 +109,8 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
     )
 }
 
-/// Bounds, enlarged where the sequence of doubles may take triangles of their size to be nearer than they are by more
-/// than [`FLOOR`].
+/// Enlarges bounds of large triangles, for which the sequence of doubles may compute distances that are too
+/// small by more than [`FLOOR`].
 fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
     let noise = NOISE * (0..3).map(|n| bounds[3 + n] - bounds[n]).sum::<f32>();
     if noise <= FLOOR {
@@ -120,7 +122,7 @@ fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
     [low[0], low[1], low[2], high[0], high[1], high[2]]
 }
 
-/// The least and the greatest of vertices along an axis, from a point on.
+/// Returns the least and the greatest position of vertices along an axis, relative to a point.
 #[inline(always)]
 fn ends<S: Simd>(
     simd: S,
@@ -139,9 +141,10 @@ fn ends<S: Simd>(
     ]
 }
 
-/// A vector of length one, and two across it. The first of these is along a side as far as that is across, if one is given at
-/// least 45° from the vector: needles beside each other lie in a narrow box. Otherwise it is as near as can be to an axis
-/// of space, as clusters are cut at planes across such axes.
+/// Returns a given unit vector and two vectors perpendicular to it. The first of these follows the
+/// perpendicular part of `side`, if `side` is at least 45° from the given vector: adjacent needles lie in a
+/// narrow box. Otherwise it is as close as possible to a coordinate axis, because clusters are cut at planes
+/// across the coordinate axes.
 fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
     let least = if x.abs() <= y.abs().min(z.abs()) {
@@ -158,7 +161,7 @@ fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     [across, second, cross(across, second)].map(|axis| axis.map(|c| c as f32))
 }
 
-/// A vector over its length; any, where it has none.
+/// Normalizes a vector. A vector without length gives an arbitrary unit vector.
 fn unit(v: [f64; 3]) -> [f64; 3] {
     let unit = v.map(|c| c / dot(v, v).sqrt());
     if unit.iter().all(|c| c.is_finite()) {
@@ -168,8 +171,8 @@ fn unit(v: [f64; 3]) -> [f64; 3] {
     }
 }
 
-/// The squared gaps between oriented boxes, of which `row` has the numbers, and points, lane by lane: no more than the
-/// squared distances to all that is in them.
+/// Returns the squared gaps between oriented boxes and points, lane by lane. They are at most the squared
+/// distances to the contents of the boxes. `row` returns the numbers of the boxes.
 #[inline(always)]
 pub fn gaps_to_oriented<S: Simd>(
     simd: S,
@@ -199,7 +202,7 @@ mod tests {
     use crate::levels::{Level, on_level, rows, splats};
     use crate::random::Random;
 
-    /// The squared gaps from a point to the two boxes of the one cluster.
+    /// Returns the squared gaps from a point to the two boxes of the one cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
         on_level!(
             level,
@@ -217,7 +220,7 @@ mod tests {
         let mut compared = 0;
         let mut closer = 0;
         for round in 0..2000 {
-            // Patches from flat to round, some of them points, lines, or far away.
+            // Patches from flat to round. Some are points, lines, or far away.
             let depth = [0.0, 1e-4, 0.1, 1.0][round % 4];
             let shift = if round % 5 == 0 { 4096.0 } else { 0.0 };
             let width = [1.0, 0.0, 1.0][round % 3];
@@ -241,7 +244,7 @@ mod tests {
                 .iter()
                 .map(|t| squared_distance(point.map(f64::from), t));
             let least = of_all.fold(f64::INFINITY, f64::min).sqrt();
-            // What the search allows: an error of the sizes of the points around the middle of a brick.
+            // Error allowed by the search, relative to the sizes of the points around the middle of a brick.
             let error =
                 f64::from(crate::distance::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
             for level in Level::available() {

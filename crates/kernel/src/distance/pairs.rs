@@ -1,7 +1,8 @@
 //! Eight pairs of a point and a triangle, measured by the sequence of doubles that defines a distance.
 //!
-//! The operations are those of [`squared_distance`](crate::geom::distance::squared_distance), one by one and in its
-//! order, with selections in place of branches: every lane has its bits. Read it there.
+//! The operations are the same and in the same order as in
+//! [`squared_distance`](crate::geom::distance::squared_distance), with selections instead of branches. Every
+//! lane has the same bits. The definition explains the steps.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -11,7 +12,7 @@ use super::tree::TriangleTree;
 use crate::geom::distance::{NARROW, SPLITTER};
 use crate::levels::{Aligned, LANES};
 
-/// Pairs measured at a time.
+/// Number of pairs measured at a time.
 pub const PAIRS: usize = 8;
 
 /// Points, then the three vertices of the triangles: x, y, z of each.
@@ -20,12 +21,12 @@ pub type PairRows = Aligned<[[f64; PAIRS]; 12]>;
 /// Vectors of eight lanes.
 type Lanes3<S> = [f64x8<S>; 3];
 
-/// The squared distances of a brick's cells, x fastest, and the triangles they are to.
+/// Squared distances of a brick's cells, x fastest, and the nearest triangles.
 #[derive(Debug, Clone)]
 pub struct SquaredBrick {
-    /// Infinite in cells that no triangle is near enough to. What is beyond the limit may be there or not.
+    /// Infinite in cells without a triangle near enough. Values beyond the limit may be present or missing.
     pub squared: [f64; CELLS],
-    /// The number of the nearest triangle, the least of those that are equally near, if that was asked for.
+    /// Number of the nearest triangle, if requested, selected by the tie-break among equally near ones.
     pub nearest: [u32; CELLS],
 }
 
@@ -34,13 +35,13 @@ pub struct SquaredBrick {
 pub struct WaitingPairs {
     rows: PairRows,
     cells: [u16; PAIRS],
-    /// Where the triangles are among those of all clusters.
+    /// Places of the triangles among the triangles of all clusters.
     places: [u32; PAIRS],
     count: usize,
 }
 
 impl WaitingPairs {
-    /// Adds one; whether they are to be measured now.
+    /// Adds a pair. Returns `true` if the pairs must be measured now.
     #[inline(always)]
     pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) -> bool {
         let n = self.count;
@@ -57,7 +58,8 @@ impl WaitingPairs {
         self.count == PAIRS
     }
 
-    /// Measures them: `found` has then the least of each cell, and `nearest` notes the triangles.
+    /// Measures the pairs. `found` then has the least distance of each cell, and `nearest` records the
+    /// triangles.
     pub fn measure<S: Simd>(
         &mut self,
         simd: S,
@@ -78,7 +80,7 @@ impl WaitingPairs {
     }
 }
 
-/// The squared distances of eight pairs.
+/// Returns the squared distances of eight pairs.
 pub fn squared<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     simd.vectorize(
         #[inline(always)]
@@ -139,7 +141,7 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     squared
 }
 
-/// Two points in lexicographic order.
+/// Returns two points in lexicographic order.
 #[inline(always)]
 fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
     let swap = b[0].simd_lt(a[0])
@@ -157,7 +159,7 @@ fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
     (low, high)
 }
 
-/// Of a side: the foot along it, its squared length, the squared distance.
+/// Measures a side: the position of the foot along it, its squared length, the squared distance.
 #[inline(always)]
 fn side<S: Simd>(
     edge: Lanes3<S>,
@@ -232,7 +234,7 @@ fn cross_with_errors<S: Simd>(simd: S, a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> 
     result
 }
 
-/// The upper and the lower half of digits.
+/// Splits a number into the upper and the lower half of its digits.
 #[inline(always)]
 fn halves<S: Simd>(a: f64x8<S>, splitter: f64x8<S>) -> [f64x8<S>; 2] {
     let c = splitter * a;
@@ -240,7 +242,7 @@ fn halves<S: Simd>(a: f64x8<S>, splitter: f64x8<S>) -> [f64x8<S>; 2] {
     [high, a - high]
 }
 
-/// The rounding error of a product.
+/// Returns the rounding error of a product.
 #[inline(always)]
 fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2]) -> f64x8<S> {
     ((ah * bh - p) + ah * bl + al * bh) + al * bl
@@ -264,7 +266,7 @@ mod tests {
         let mut faces = 0;
         let mut compared = 0;
         for round in 0..4000 {
-            // Few steps make many equal coordinates, edges without length and points on faces.
+            // Few steps give many equal coordinates, edges without length and points on faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];
             let mut rows = Aligned([[0.0; PAIRS]; 12]);
             rows.as_flattened_mut()

@@ -1,4 +1,4 @@
-//! The search: which triangle is the nearest to each cell of a brick.
+//! Search for the nearest triangle to each cell of a brick.
 
 use fearless_simd::{Simd, prelude::*};
 
@@ -15,42 +15,43 @@ use super::tree::{TriangleTree, farthest, gaps};
 use crate::bits::bits_of;
 use crate::levels::{LANES, Level, on_level, rows, splats};
 
-/// How often lists are narrowed: for a brick, and for an eighth of it.
+/// Number of times that lists are narrowed: for a brick, and for an eighth of it.
 const DEPTHS: usize = 2;
 
-/// Groups of clusters that are too few to be narrowed.
+/// Number of groups of clusters up to which lists are not narrowed.
 const FEW: usize = 2;
 
-/// Bricks in a row with many triangles that are counted: after them every fourth is asked.
+/// Number of consecutive bricks with many triangles that are counted. After them only every fourth brick is
+/// tried.
 const MOST_CROWDED: u32 = 2;
 
-/// The rounding error of the bounds of the tree, relative to the numbers.
+/// Rounding error of the bounds of the tree, relative to the numbers.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
 
-/// Looks for the nearest triangles, brick after brick.
+/// Finds the nearest triangles, brick by brick.
 pub struct BrickSearch<'a> {
     tree: &'a TriangleTree,
     lattice: &'a CentreLattice,
-    /// Distances above it need not be found; infinite for all.
+    /// Distance up to which distances must be found. Infinite for all.
     limit: f64,
-    /// The results of the last brick.
+    /// Results of the last brick.
     pub found: SquaredBrick,
     near: LocalBrick,
-    /// Clusters near a brick, and those that may be the nearest of its cells, and of an eighth of them.
+    /// Clusters near a brick, clusters that may be the nearest to its cells, and to the cells of an eighth.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
     blocks: BlockClusters,
-    /// Bricks in a row that had many triangles near them, and those until the next is asked.
+    /// Number of consecutive bricks with many triangles near them, and number of bricks until the next try.
     crowded: u32,
     pause: u32,
     waiting: WaitingPairs,
-    /// For the nearest triangles, if they are asked for.
+    /// Nearest triangles, if requested.
     nearest: Option<NearestTriangles<'a>>,
     /// A cluster near the last brick.
     hint: u32,
 }
 
-/// Some cells of a brick: from the first ones to those after the last.
+/// Some cells of a brick, from the first cells to the ends.
 #[derive(Clone, Copy, Default)]
 struct Part {
     low: [usize; 3],
@@ -58,7 +59,7 @@ struct Part {
 }
 
 impl<'a> BrickSearch<'a> {
-    /// A search for distances up to `limit`, or all if that is infinite.
+    /// Creates a search for distances up to `limit`, or all distances if it is infinite.
     pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice, limit: f64) -> Self {
         Self {
             tree,
@@ -80,7 +81,7 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Finds the nearest triangles as well; `ties` decides among those equally near.
+    /// Also finds the nearest triangles. `ties` decides among equally near ones.
     #[must_use]
     pub fn with_nearest(self, ties: TieBreak) -> Self {
         Self {
@@ -89,10 +90,10 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// The bytes that a search takes at most, for so many triangles.
+    /// Returns the maximum number of bytes of a search for this number of triangles.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
-        // Lists that grow take up to twice what is in them.
+        // A growing list takes up to twice the size of its items.
         let lists = 2
             * (DEPTHS as u128 + 1)
             * clusters.div_ceil(LANES as u128)
@@ -104,18 +105,20 @@ impl<'a> BrickSearch<'a> {
             + size_of::<Self>() as u128
     }
 
-    /// Measures the cells of the brick whose first cell is `first`; whether any is near a triangle.
+    /// Measures the cells of the brick whose first cell is `first`. Returns `true` if a triangle may be near
+    /// one of them.
     ///
     /// # Panics
-    /// If the machine has no such level.
+    /// If the machine does not support the level.
     pub fn brick(&mut self, level: Level, first: [usize; 3]) -> bool {
         on_level!(level, simd => self.brick_with(simd, first))
     }
 
-    /// Whether any triangle may be within the limit of the cells from `first` on, so many along each axis.
+    /// Returns `true` if a triangle may be within the limit of one of the cells: `cells` along each axis from
+    /// `first` on.
     ///
     /// # Panics
-    /// If the machine has no such level.
+    /// If the machine does not support the level.
     pub fn is_near(&mut self, level: Level, first: [usize; 3], cells: [usize; 3]) -> bool {
         self.place(first, cells);
         on_level!(level, simd => self.collect(simd, true));
@@ -143,7 +146,7 @@ impl<'a> BrickSearch<'a> {
         true
     }
 
-    /// Goes to the brick, or larger box, of these cells.
+    /// Moves to the brick, or larger box, of these cells.
     fn place(&mut self, first: [usize; 3], cells: [usize; 3]) {
         let Self {
             lattice,
@@ -160,25 +163,26 @@ impl<'a> BrickSearch<'a> {
             near.origin[axis] = origin;
             let local = |centre: f64| ((centre - f64::from(origin)) * f64::from(scale)) as f32;
             near.cells[axis] = end - first[axis];
-            // Of a larger box only the ends.
+            // A larger box needs only its ends.
             near.centres[axis][SIDE - 1] = local(high);
             let inner = centres[first[axis]..end].iter().take(SIDE);
-            near.centres[axis]
-                .iter_mut()
-                .zip(inner)
-                .for_each(|(to, centre)| *to = local(*centre));
+            for (to, centre) in near.centres[axis].iter_mut().zip(inner) {
+                *to = local(*centre);
+            }
             near.centres[axis][near.cells[axis].min(SIDE) - 1] = local(high);
         }
     }
 
-    /// Finds the clusters that may be the nearest for a cell here; if `any`, one of them.
+    /// Finds the clusters that may be the nearest to a cell here. With `any`, stops at the first group that
+    /// has some.
     fn collect<S: Simd>(&mut self, simd: S, any: bool) {
         simd.vectorize(
             #[inline(always)]
             || {
                 let scale = self.tree.scale;
                 let origin = self.near.origin.map(|origin| origin * scale);
-                // Bounds are relative to the origin of space here: what differences of large numbers lose is added.
+                // Bounds are relative to the origin of space here. The slack covers the rounding of large
+                // differences.
                 let mut low = [0.0; 3];
                 let mut high = [0.0; 3];
                 let [mut half, mut sizes] = [0.0, 0.0];
@@ -199,7 +203,7 @@ impl<'a> BrickSearch<'a> {
                 let limit = if limit.is_finite() {
                     limit
                 } else {
-                    // Of the cell in the middle no more than to the farthest corner of any cluster.
+                    // The middle cell is at most as far as the farthest corner of any cluster.
                     self.upper_bound(simd, origin) + half.sqrt()
                 };
                 let widened = limit * (1.0 + TREE_ERROR) + 2.0 * FLOOR;
@@ -220,7 +224,7 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// An upper bound of the distance from a point to the nearest triangle, scaled.
+    /// Returns an upper bound of the scaled distance from a point to the nearest triangle.
     fn upper_bound<S: Simd>(&mut self, simd: S, point: [f32; 3]) -> f32 {
         simd.vectorize(
             #[inline(always)]
@@ -236,7 +240,7 @@ impl<'a> BrickSearch<'a> {
                 while let Some((level, group)) = stack.pop() {
                     let boxes = &tree.levels[level][group];
                     let far = farthest(simd, boxes, point);
-                    // Bounds of nothing are infinitely far.
+                    // Empty bounds are infinitely far.
                     most = most.min(far.reduce_min());
                     if level == 0 {
                         continue;
@@ -276,7 +280,8 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Measures the cells of the brick, one triangle of a list after the other, if few are near it; whether it did.
+    /// Measures the cells of the brick, one triangle of a list after the other. Returns `false` if too many
+    /// triangles are near.
     fn few<S: Simd>(&mut self, simd: S, list: usize, first: [usize; 3]) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
@@ -297,7 +302,7 @@ impl<'a> BrickSearch<'a> {
                     ..
                 } = self;
                 if !few.list(simd, near, tree, &lists[list]) {
-                    // Where triangles are many, they are so in the bricks beside it.
+                    // Bricks with many triangles have neighbours with many triangles.
                     self.crowded = MOST_CROWDED.min(self.crowded + 1);
                     self.pause = (1 << self.crowded) - 1;
                     return false;
@@ -316,7 +321,8 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// The list of the clusters of a list that may be the nearest of a cell of a part, if there are any.
+    /// Returns the list of the clusters of a list that may be the nearest to a cell of a part, if there are
+    /// any.
     fn narrowed<S: Simd>(&mut self, simd: S, list: usize, part: Part) -> Option<usize> {
         if self.lists[list].len() <= FEW {
             return Some(list);
@@ -334,8 +340,8 @@ impl<'a> BrickSearch<'a> {
         Some(list + 1)
     }
 
-    /// How far the nearest triangles of all points of a box are at most: looked for from its middle, in the clusters of
-    /// a list. None if all are beyond the limit.
+    /// Returns an upper bound of the distance to the nearest triangle for all points of a box, measured from
+    /// its middle to the clusters of a list. `None` if all triangles are beyond the limit.
     fn reach<S: Simd>(&mut self, simd: S, list: usize, corners: [[f32; 3]; 2]) -> Option<f32> {
         let Self {
             tree, near, lists, ..
@@ -350,7 +356,7 @@ impl<'a> BrickSearch<'a> {
         Some((wider(least, near.error).sqrt() * ROUNDED + radius).min(limit))
     }
 
-    /// Measures the cells of a block: with the clusters of a list that may be the nearest.
+    /// Measures the cells of a block with the clusters of a list that may be the nearest.
     fn block<S: Simd>(&mut self, simd: S, list: usize, block: Part, first: [usize; 3]) {
         let corners = self.near.corners(block.low, block.high);
         let Some(reach) = self.reach(simd, list, corners) else {
@@ -383,7 +389,7 @@ impl<'a> BrickSearch<'a> {
 }
 
 impl Part {
-    /// The parts of it of this size; those at the end may be smaller.
+    /// Returns the parts of this size. The parts at the end may be smaller.
     fn cut(self, size: [usize; 3]) -> impl Iterator<Item = Self> {
         let Self { low, high } = self;
         let starts = move |axis: usize| (low[axis]..high[axis]).step_by(size[axis]);
@@ -449,7 +455,8 @@ mod tests {
     use crate::geom::{Rational, Triangle};
     use crate::random::Random;
 
-    /// Triangles of about `size` within a cube of `extent`: compact ones, slivers, degenerate ones, some large.
+    /// Triangles of about `size` within a cube of `extent`: compact ones, slivers, degenerate ones, some
+    /// large.
     fn soup(count: usize, extent: f32, size: f32, seed: u64) -> Vec<Triangle> {
         let mut random = Random::new(seed);
         let triangles = (0..count).map(|n| {
@@ -471,13 +478,13 @@ mod tests {
         triangles.collect()
     }
 
-    /// Every cell of every brick against all triangles; how many cells have a value.
+    /// Compares every cell of every brick with all triangles. Returns the number of cells with a value.
     fn check(triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
         check_by(TieBreak::InnerSide, triangles, axes, limit, level);
         check_by(TieBreak::Number, triangles, axes, limit, level)
     }
 
-    /// The same with one tie-break.
+    /// Compares with one tie-break.
     fn check_by(
         ties: TieBreak,
         triangles: &[Triangle],
@@ -519,7 +526,7 @@ mod tests {
                 let best = of_all().fold(f64::INFINITY, f64::min);
                 cells += 1;
                 if best.sqrt() <= limit {
-                    // Exactly the first, of those that may be.
+                    // The exact first of the candidates.
                     let most = best.sqrt() * (1.0 + 1e-9) + 1e-13 * reach;
                     let may_be = of_all()
                         .zip(0_u32..)
@@ -543,7 +550,7 @@ mod tests {
         valued
     }
 
-    /// The first centre, the step to the next, and how many there are.
+    /// First centre, step between centres, and number of centres.
     type Axis = (f64, f64, usize);
 
     fn axis(cells: usize, first: f64, spacing: f64) -> Axis {
@@ -594,7 +601,7 @@ mod tests {
                 );
             }
         }
-        // One triangle larger than floats can square, one small.
+        // One triangle larger than floats can square, and a small one.
         let triangles = [
             [[-2e38; 3], [2e38; 3], [2e38, -2e38, 0.0]],
             [[3.0; 3], [4.0, 3.0, 3.0], [3.0, 4.0, 3.0]],

@@ -1,8 +1,8 @@
-//! Which triangle is the nearest where several are equally near, or so nearly that doubles cannot tell.
+//! Choice of the nearest triangle if several are equally near, or so nearly that doubles cannot decide.
 //!
-//! Distances that differ by more than their error decide. What is left mostly shares the vertex or the edge that is
-//! nearest, which a few products show. Integers decide the others. Of triangles equally near as real numbers
-//! [`TieBreak`] decides.
+//! Distances that differ by more than their error decide. Most of the other triangles share the nearest
+//! vertex or edge, which a few products show. Integers decide the rest. If triangles are equally near in real
+//! numbers, [`TieBreak`] decides.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ use crate::geom::Triangle;
 use crate::geom::feature::{is_surely_no_nearer, sure_inner_side};
 use crate::levels::LANES;
 
-/// Part of a squared distance that another is within if both may be equal. See [`NearestTriangles::slack`].
+/// Relative difference within which two squared distances may be equal. See [`NearestTriangles::slack`].
 const NEAR: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// The error of two distances from one point, and of the point itself, relative to coordinates.
+/// Error of two distances from one point, and of the point itself, relative to coordinates.
 const ERRORS: f64 = 1.0 / (1_u64 << 46) as f64;
 
 /// Decides ties in the cells of a brick.
@@ -24,16 +24,17 @@ pub struct NearestTriangles<'a> {
     tree: &'a TriangleTree,
     lattice: &'a CentreLattice,
     ties: TieBreak,
-    /// The place of the nearest triangle of each cell in its cluster, as [`place_of`] has it.
+    /// Place of each cell's nearest triangle among the triangles of all clusters, see [`place_of`].
     nearest: [u32; CELLS],
-    /// The first cell of the brick.
+    /// First cell of the brick.
     first: [usize; 3],
-    /// Squares of lengths of which one may be larger by the errors `e` of two distances are within [`NEAR`] of each
-    /// other and this: `(a + e)² <= (1 + t) a² + (1 + 1/t) e²`.
+    /// Largest absolute difference of two squared distances that may be equal, in addition to the relative
+    /// difference [`NEAR`]. It follows from the error `e` of two distances: `(a + e)² <= (1 + t) a² + (1 +
+    /// 1/t) e²`.
     slack: f64,
 }
 
-/// The place of a triangle among those of all clusters.
+/// Returns the place of a triangle among the triangles of all clusters.
 pub fn place_of(cluster: u32, lane: usize) -> u32 {
     cluster * LANES as u32 + lane as u32
 }
@@ -50,14 +51,15 @@ impl<'a> NearestTriangles<'a> {
         }
     }
 
-    /// Goes to a brick. The coordinates of its centres, and of triangles relative to them, are no larger than `reach`.
+    /// Starts a brick. The coordinates of its centres, and of triangles relative to them, are at most
+    /// `reach`.
     pub fn place(&mut self, first: [usize; 3], reach: f64) {
         let error = ERRORS * reach;
         (self.first, self.slack) = (first, 1.01 / NEAR * error * error);
         self.nearest.fill(NONE);
     }
 
-    /// Takes note of the squared distance of a cell from the triangle at a place.
+    /// Records the squared distance of a cell from the triangle at a place.
     #[inline(always)]
     pub fn add(&mut self, cell: usize, place: u32, squared: f64, best: &mut f64) {
         let farthest = |squared: f64| squared * (1.0 + NEAR) + self.slack;
@@ -73,7 +75,8 @@ impl<'a> NearestTriangles<'a> {
         }
     }
 
-    /// Whether one triangle is nearer to a cell than another, or equally near and before it by the tie-break.
+    /// Returns `true` if one triangle is nearer to a cell than another, or equally near and first by the
+    /// tie-break.
     #[inline(never)]
     fn is_nearer(&self, cell: usize, place: u32, other: u32) -> bool {
         let [number, other_number] = [place, other].map(|place| self.number(place));
@@ -93,7 +96,7 @@ impl<'a> NearestTriangles<'a> {
         is_first == (number < other_number)
     }
 
-    /// Whether the first of two triangles, which has the lower number, comes first.
+    /// Returns `true` if the first of two triangles, which has the lower number, comes first.
     fn is_first(&self, cell: [usize; 3], point: [f64; 3], [first, last]: [&Triangle; 2]) -> bool {
         match self.ties {
             TieBreak::Number if is_surely_no_nearer(point, last, first) => return true,
@@ -107,7 +110,7 @@ impl<'a> NearestTriangles<'a> {
         self.lattice.nearer(cell, [first, last], self.ties).is_le()
     }
 
-    /// The numbers of the nearest triangles of the cells of the brick.
+    /// Writes the numbers of the nearest triangles of the cells of the brick.
     pub fn numbers(&self, nearest: &mut [u32; CELLS]) {
         for (number, place) in nearest.iter_mut().zip(self.nearest) {
             *number = if place == NONE {

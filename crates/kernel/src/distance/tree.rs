@@ -1,4 +1,4 @@
-//! A tree of the bounds of clusters, sixteen to a node.
+//! Tree of the bounds of clusters, sixteen per node.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -11,33 +11,33 @@ use crate::levels::{Aligned, LANES, Level, rows, splats};
 /// Sixteen bounds: the lowest coordinates x, y, z, then the highest.
 pub type BoxGroup = Aligned<[[f32; LANES]; 6]>;
 
-/// Bounds of nothing.
+/// Empty bounds.
 pub const NO_BOXES: BoxGroup = {
     let low = [f32::INFINITY; LANES];
     let high = [f32::NEG_INFINITY; LANES];
     Aligned([low, low, low, high, high, high])
 };
 
-/// The triangles of a mesh, to find those near a point.
+/// Triangles of a mesh, arranged to find the triangles near a point.
 #[derive(Debug, Clone)]
 pub struct TriangleTree {
     pub(super) clusters: Vec<Cluster>,
-    /// Groups of bounds, scaled: of clusters, of the groups of these, and so on up to one group.
+    /// Groups of scaled bounds: of clusters, of the groups of clusters, and so on up to one group.
     pub(super) levels: Vec<Vec<BoxGroup>>,
     /// Oriented boxes of clusters, scaled.
     pub(super) oriented: Vec<OrientedGroup>,
-    /// A power of two that makes cells about as large as one.
+    /// Power of two that scales cells to a size of about one.
     pub(super) scale: f32,
-    /// Bounds of all, scaled.
+    /// Bounds of all triangles, scaled.
     pub(super) bounds: [f32; 6],
 }
 
 impl TriangleTree {
-    /// The tree of these triangles, at least one, within these bounds, for cells of about this size. `share` runs jobs,
-    /// each on its own: in a loop, or in as many threads as there are.
+    /// Creates the tree of these triangles, at least one, within these bounds, for cells of about this size.
+    /// `share` runs independent jobs, in a loop or in several threads.
     ///
     /// # Panics
-    /// If there are none, or more than 2^32 - 1, or the machine has no such level.
+    /// If there are no triangles, or more than 2^32 - 1, or the machine does not support the level.
     pub fn new(
         triangles: &[Triangle],
         bounds: &Bounds,
@@ -72,7 +72,7 @@ impl TriangleTree {
         }
     }
 
-    /// The bytes it takes for so many triangles, with those that building takes.
+    /// Returns the number of bytes for this number of triangles, including temporary memory while building.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
         let boxes = (clusters.div_ceil(LANES as u128) * size_of::<BoxGroup>() as u128) * 17 / 16;
@@ -85,20 +85,18 @@ impl TriangleTree {
 
 #[cfg(test)]
 impl TriangleTree {
-    /// The tree of these triangles, made by one thread.
+    /// Creates the tree of these triangles in one thread.
     pub fn of(triangles: &[Triangle], cell: f64) -> Self {
-        let one_by_one = |jobs: Vec<ClusterJob>| jobs.into_iter().for_each(ClusterJob::run);
-        Self::new(
-            triangles,
-            &Bounds::of(triangles),
-            cell,
-            Level::best(),
-            one_by_one,
-        )
+        let bounds = Bounds::of(triangles);
+        Self::new(triangles, &bounds, cell, Level::best(), |jobs| {
+            for job in jobs {
+                job.run();
+            }
+        })
     }
 }
 
-/// Bounds in groups of sixteen.
+/// Collects bounds in groups of sixteen.
 fn group(bounds: impl ExactSizeIterator<Item = [f32; 6]>) -> Vec<BoxGroup> {
     let mut groups = vec![NO_BOXES; bounds.len().div_ceil(LANES)];
     for (n, bounds) in bounds.enumerate() {
@@ -110,24 +108,23 @@ fn group(bounds: impl ExactSizeIterator<Item = [f32; 6]>) -> Vec<BoxGroup> {
 }
 
 fn bounds_of(group: &BoxGroup) -> [f32; 6] {
-    let least = |row: &[f32; LANES]| row.iter().copied().fold(f32::INFINITY, f32::min);
-    let most = |row: &[f32; LANES]| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    [0, 1, 2, 3, 4, 5].map(|n| {
-        if n < 3 {
-            least(&group[n])
-        } else {
-            most(&group[n])
-        }
-    })
+    let mut bounds = [0.0; 6];
+    for axis in 0..3 {
+        bounds[axis] = group[axis].into_iter().fold(f32::INFINITY, f32::min);
+        bounds[3 + axis] = group[3 + axis]
+            .into_iter()
+            .fold(f32::NEG_INFINITY, f32::max);
+    }
+    bounds
 }
 
-/// The squared gaps between sixteen bounds and a box.
+/// Returns the squared gaps between sixteen bounds and a box.
 #[inline(always)]
 pub fn gaps<S: Simd>(simd: S, boxes: &BoxGroup, corners: [[f32; 3]; 2]) -> f32x16<S> {
     gaps_to_boxes(simd, rows(simd, boxes), corners.map(splats(simd)))
 }
 
-/// The squared gaps between bounds, of which `row` has the numbers, and boxes, lane by lane.
+/// Returns the squared gaps between bounds and boxes, lane by lane. `row` returns the numbers of the bounds.
 #[inline(always)]
 pub fn gaps_to_boxes<S: Simd>(
     simd: S,
@@ -145,7 +142,7 @@ pub fn gaps_to_boxes<S: Simd>(
     sum
 }
 
-/// The squared distances from a point to the farthest corners of sixteen bounds.
+/// Returns the squared distances from a point to the farthest corners of sixteen bounds.
 #[inline(always)]
 pub fn farthest<S: Simd>(simd: S, boxes: &BoxGroup, point: [f32; 3]) -> f32x16<S> {
     let mut sum = f32x16::splat(simd, 0.0);
