@@ -66,8 +66,8 @@ pub enum WholePoints<const N: usize> {
 }
 
 impl<const N: usize> WholePoints<N> {
-    /// Converts points. They are short if no coordinate is shifted by more than `most` bits. The coordinates must be
-    /// finite.
+    /// Converts points. They are short if no coordinate is shifted by more than `most` bits. The coordinates
+    /// must be finite.
     pub fn new(points: &[Point; N], most: i32) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
         let mut low = i32::MAX;

@@ -284,8 +284,8 @@ fn is_on_nearest_edge<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
     let zero = T::from(0);
     let edge = difference(q, p);
     let third = difference(r, p);
-    // The foot of the perpendicular from the origin lies after `p` if `before` is negative, and before `q` if `beyond`
-    // is positive.
+    // The foot of the perpendicular from the origin lies after `p` if `before` is negative, and before `q` if
+    // `beyond` is positive.
     let before = wide::dot(p, &edge);
     let beyond = wide::dot(q, &edge);
     let aside = wide::dot(p, &third) * &wide::dot(&edge, &edge);

@@ -38,8 +38,8 @@ impl Ties {
     }
 }
 
-/// Triangle in index space, exactly. The index coordinate of vertex `v` along `a` is `vertices[v][a] /
-/// unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
+/// Triangle in index space, exactly. The index coordinate of vertex `v` along `a` is
+/// `vertices[v][a] / unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactTriangle<T> {
     /// Scaled coordinates of the three vertices.

@@ -12,10 +12,11 @@
 //!
 //! - the face, along the normal `V = (B - A) × (C - A)`: separate iff `(A · V)² > r² V²`;
 //! - vertex `A`, along `A`: separate iff `A² > r²` and neither other vertex is on the near side of the plane
-//!   through `A` across `A`: `A · B >= A²` and `A · C >= A²`;
-//! - edge `AB`, along the foot `Q` of the origin on its line: separate iff `Q² > r²` and `C` is not on the near
-//!   side of the plane through `Q` across `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`, `e = (B - A)²` and
-//!   everything times `e`, so that nothing is divided: `Q₁ = e A - d (B - A)`, `QC = e C - Q₁`.
+//!   through `A` perpendicular to `A`: `A · B >= A²` and `A · C >= A²`;
+//! - edge `AB`, along the foot `Q` of the origin on its line: separate iff `Q² > r²` and `C` is not on the
+//!   near side of the plane through `Q` perpendicular to `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`,
+//!   `e = (B - A)²` and everything times `e`, so that nothing is divided, these are `Q₁ = e A - d (B - A)`,
+//!   `QC = e C - Q₁`.
 //!
 //! The comparisons for far sides also hold at equality. A triangle without area may have all of its vertices
 //! *in* the separating plane, and with `>` it would seem to touch a ball far away. The comparisons with the

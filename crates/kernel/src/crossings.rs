@@ -84,7 +84,7 @@ impl Batches<'_> {
 /// in doubles.
 const FEW: usize = 3;
 
-/// The same maximum for triangles processed one at a time, with eight rows in lanes.
+/// This maximum for triangles processed one at a time, with eight rows in lanes.
 const SOME: usize = 2 * HALF;
 
 /// Lanes of doubles.

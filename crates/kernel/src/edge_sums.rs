@@ -1,5 +1,5 @@
 //! Sums over the edges of triangles that are zero if edges cancel. One pass without sorting decides whether a
-//! mesh is closed and oriented. The same pass finds the volume and the extents of the triangles.
+//! mesh is closed and oriented. The pass also finds the volume and the extents of the triangles.
 //!
 //! Every vertex has three hashes `a`, `b`, `c` of 32 bits: its coordinates, mixed by random keys until each
 //! hash depends on all coordinates. A directed edge from `u` to `v` contributes `a(u) b(v) − a(v) b(u)`

@@ -3,7 +3,7 @@
 //! A level affects speed only: every decision is either certain or made exactly. Kernels whose results are
 //! floats use no fused multiply-add.
 
-use fearless_simd::{Level as Found, Simd, f32x16, prelude::*};
+use fearless_simd::{Simd, f32x16, prelude::*};
 
 /// Instruction set for the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,13 +97,13 @@ impl Level {
         match self {
             Self::Scalar => baseline().map(Token::Scalar),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Sse42 => Found::new().as_sse4_2().map(Token::Sse42),
+            Self::Sse42 => fearless_simd::Level::new().as_sse4_2().map(Token::Sse42),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2 => Found::new().as_avx2().map(Token::Avx2),
+            Self::Avx2 => fearless_simd::Level::new().as_avx2().map(Token::Avx2),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512 => Found::new().as_avx512().map(Token::Avx512),
+            Self::Avx512 => fearless_simd::Level::new().as_avx512().map(Token::Avx512),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon => Found::new().as_neon().map(Token::Neon),
+            Self::Neon => fearless_simd::Level::new().as_neon().map(Token::Neon),
             _ => None,
         }
     }
@@ -135,9 +135,9 @@ type Baseline = fearless_simd::Fallback;
 
 fn baseline() -> Option<Baseline> {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    return Found::new().as_sse2();
+    return fearless_simd::Level::new().as_sse2();
     #[cfg(target_arch = "aarch64")]
-    return Found::new().as_neon();
+    return fearless_simd::Level::new().as_neon();
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
     Some(Baseline::new())
 }

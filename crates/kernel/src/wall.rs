@@ -48,8 +48,8 @@ pub fn cells_beside_wall(
     }
 }
 
-/// Returns the lowest and the highest cell of an interval, counted from cell `base`, within the grid. `None` if no cell of
-/// it is.
+/// Returns the lowest and the highest cell of an interval within the grid. The interval is counted from cell
+/// `base`. `None` if no cell of it is in the grid.
 fn in_grid(
     frame: &KernelLattice,
     base: [i64; 3],

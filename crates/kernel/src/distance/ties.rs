@@ -29,8 +29,8 @@ pub struct NearestTriangles<'a> {
     /// First cell of the brick.
     first: [usize; 3],
     /// Largest absolute difference of two squared distances that may be equal, in addition to the relative
-    /// difference [`NEAR`]. It follows from the error `e` of two distances: `(a + e)² <= (1 + t) a² + (1 +
-    /// 1/t) e²`.
+    /// difference [`NEAR`]. It follows from the error `e` of two distances:
+    /// `(a + e)² <= (1 + t) a² + (1 + 1/t) e²`.
     slack: f64,
 }
 

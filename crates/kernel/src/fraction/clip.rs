@@ -12,8 +12,8 @@ pub(super) type IndexPoint = [f64; 3];
 
 /// Consumer of pieces.
 pub(super) trait PieceTaker {
-    /// Adds a piece in a cell, or on one of its low walls along x and y. The layer is always that of the
-    /// cell.
+    /// Adds a piece in a cell, or on one of its low walls along x and y. A piece on a wall across z already
+    /// has its final layer.
     fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
 }
 

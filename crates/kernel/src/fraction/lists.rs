@@ -1,5 +1,5 @@
-//! Lists of triangles and of their parts. Each of their numbers has a row, so that a register is filled from
-//! each list at once.
+//! Lists of triangles and of their parts. Each value of an item has a row of its own, so that one load fills
+//! a register with the values of several items.
 
 use fearless_simd::{Simd, prelude::*};
 

@@ -487,10 +487,11 @@ impl<S: Simd> BrickRows<S> {
     /// needle.
     ///
     /// With the direction `d`, a centre at `p` from the middle has the squared distance `p² - (p · d)²` from
-    /// the line. In a row this distance minus the squared reach is `a x² - 2 b x + c`, with `q = y d₁ + z
-    /// d₂`, `a = 1 - d₀²`, `b = d₀ q` and `c = y² + z² - q²` minus the squared reach. The cells therefore lie
-    /// between the roots. If the line is nearly parallel to the row, the roots are far apart and inaccurate.
-    /// Then only whole rows are omitted; on a piece the line deviates from the row by at most `size √a`.
+    /// the line. In a row this square minus the squared reach is `a x² - 2 b x + c`, with
+    /// `q = y d₁ + z d₂`, `a = 1 - d₀²`, `b = d₀ q` and `c = y² + z² - q²` minus the squared reach. The cells
+    /// therefore lie between the roots. If the line is nearly parallel to the row, the roots are far apart
+    /// and inaccurate. Then only whole rows are omitted; on a piece the line deviates from the row by at most
+    /// `size √a`.
     #[inline(always)]
     fn near_line(
         &self,
