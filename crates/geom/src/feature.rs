@@ -138,10 +138,11 @@ pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
 }
 
 /// Compares two triangles, given by their vertices relative to a point, by how squarely they turn their inner
-/// side to it. The result is `Less` if the first triangle does more. The number compared is the height of the
-/// plane above the point along the normal. It is positive if the point is on the inner side, and largest for
-/// the triangle that is seen most squarely. A triangle without area has no sides and comes last. In `i128`
-/// coordinates must be below 2^29. The result is `None` if a plane needs them below 2^19, see [`FITS`].
+/// side to it. The result is `Less` if the first triangle does so more squarely. The number compared is the
+/// height of the plane above the point along the normal. It is positive if the point is on the inner side,
+/// and largest for the triangle that is seen most squarely. A triangle without area has no sides and comes
+/// last. In `i128` coordinates must be below 2^29. The result is `None` if a plane needs them below 2^19, see
+/// [`FITS`].
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }

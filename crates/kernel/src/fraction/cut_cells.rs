@@ -19,7 +19,7 @@ impl PieceSum {
     }
 }
 
-/// Number of cells of a brick. Bricks are flat, because walls across z would otherwise fill a layer of bricks
+/// Number of cells of a brick. Bricks are flat, because surfaces across z would otherwise fill a layer of bricks
 /// that are mostly empty.
 pub(super) const CELLS: usize = SIDE * SIDE;
 

@@ -24,8 +24,8 @@ const MOST_PAIRS: usize = 40;
 /// Maximum number of pairs for a column that is not divided further.
 const MOST_PAIRS_AT_LAST: usize = 400;
 
-/// Number of divisions n: columns of a cell are at least 2^-n wide. In narrower ones the line in the middle
-/// represents all.
+/// Maximum number n of divisions: columns of a cell are at least 2^-n wide. In narrower ones the line in the
+/// middle represents all.
 const MOST_DIVISIONS: u32 = 5;
 
 /// Start points of counts. The next one is used if rounding near the mesh has spoiled a count. The

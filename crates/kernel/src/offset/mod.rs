@@ -42,7 +42,7 @@ pub struct OffsetLattice {
     ratios: Option<([[i128; 2]; 3], [i128; 2])>,
 }
 
-/// Largest radius in cells. Larger radii have no fractions of a cell in doubles and exceed every lattice.
+/// Largest radius in cells. Larger radii have no fractions of a cell in floats and exceed every lattice.
 const LARGEST: f64 = (1u64 << 40) as f64;
 
 impl OffsetLattice {
