@@ -115,15 +115,16 @@ impl TriangleSide {
 /// Sorts the vertices lexicographically.
 fn in_order(triangle: &Triangle) -> Triangle {
     let [mut a, mut b, mut c] = *triangle;
-    let swap = |low: &mut Point, high: &mut Point| {
-        if high.partial_cmp(&low) == Some(Ordering::Less) {
-            std::mem::swap(low, high);
-        }
-    };
-    swap(&mut a, &mut b);
-    swap(&mut b, &mut c);
-    swap(&mut a, &mut b);
+    sort_two(&mut a, &mut b);
+    sort_two(&mut b, &mut c);
+    sort_two(&mut a, &mut b);
     [a, b, c]
+}
+
+fn sort_two(low: &mut Point, high: &mut Point) {
+    if high.partial_cmp(&low) == Some(Ordering::Less) {
+        std::mem::swap(low, high);
+    }
 }
 
 fn least(a: f64, b: f64) -> f64 {

@@ -119,12 +119,15 @@ fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
 fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
     let normal = wide::cross(&wide::difference(b, a), &wide::difference(c, a));
     let zero = T::from(0);
-    let is_left = |p: &[T; 3], q: &[T; 3]| {
-        wide::dot(&wide::cross(p, &wide::difference(q, p)), &normal) >= zero
-    };
     let area = wide::dot(&normal, &normal);
-    if area == zero || !(is_left(a, b) && is_left(b, c) && is_left(c, a)) {
+    if area == zero {
         return false;
+    }
+    for [p, q] in [[a, b], [b, c], [c, a]] {
+        let side = wide::cross(p, &wide::difference(q, p));
+        if wide::dot(&side, &normal) < zero {
+            return false;
+        }
     }
     let away = wide::dot(a, &normal);
     T::compare_products([&away, &away], [rr, &area]) != Ordering::Greater

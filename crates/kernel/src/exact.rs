@@ -175,6 +175,10 @@ fn narrow(
 
 /// Returns the triangle in integers of any size.
 fn wide(frame: &KernelLattice, triangle: &Triangle, base: [i64; 3]) -> ExactTriangle<IBig> {
-    let index = |axis: usize, v: f32| frame.axes[axis].map.index(v) - Rational::from(base[axis]);
-    ExactTriangle::new(&triangle.map(|v| std::array::from_fn(|a| index(a, v[a]))))
+    ExactTriangle::new(&triangle.map(|vertex| {
+        [0, 1, 2].map(|axis| {
+            let index = frame.axes[axis].map.index(vertex[axis]);
+            index - Rational::from(base[axis])
+        })
+    }))
 }

@@ -19,8 +19,8 @@ impl PieceSum {
     }
 }
 
-/// Number of cells of a brick. Bricks are flat, because surfaces across z would otherwise fill a layer of bricks
-/// that are mostly empty.
+/// Number of cells of a brick. Bricks are flat, because surfaces across z would otherwise fill a layer of
+/// bricks that are mostly empty.
 pub(super) const CELLS: usize = SIDE * SIDE;
 
 type CutBrick = [PieceSum; CELLS];

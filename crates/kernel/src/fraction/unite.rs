@@ -219,43 +219,36 @@ pub(super) fn each_union(
     let mut near: Vec<(u32, u32)> = vec![];
     for n in lists.into_iter().flatten() {
         let corners = placed(frame, &triangles[*n as usize]);
-        let extents = [0, 1, 2].map(|axis| extent(&corners, axis));
-        // A triangle on a wall needs the cells on both sides.
-        let [x, y, z] = extents.map(|[low, high]| {
-            let cells = |x: f64| x.clamp(-1.0, f64::from(u32::MAX)).floor() as i64;
-            cells(low.next_down())..=cells(high)
-        });
-        let clip = |range: &std::ops::RangeInclusive<i64>| {
-            (*range.start()).max(0) as u32..=(*range.end()).max(-1) as u32
-        };
-        if [&x, &y, &z].iter().any(|range| *range.end() < 0) {
+        let ranges = [0, 1, 2].map(|axis| cells_near(extent(&corners, axis)));
+        if ranges.iter().any(|[_, high]| *high < 0) {
             continue;
         }
-        let [x, y, z] = [clip(&x), clip(&y), clip(&z)];
-        let from = cells.partition_point(|cell| cell[0] < *z.start());
-        let mut rest = &cells[from..];
+        let [[x_low, x_high], [y_low, y_high], [z_low, z_high]] =
+            ranges.map(|[low, high]| [low.max(0) as u32, high as u32]);
+        let mut rest = starting_at(cells, [z_low, 0, 0]);
         // Row by row, over the rows that contain any of the cells.
-        while let Some(&[k, j, _]) = rest.first().filter(|cell| cell[0] <= *z.end()) {
-            let skip = |rest: &[[u32; 3]], to: [u32; 3]| rest.partition_point(|cell| *cell < to);
-            if j < *y.start() {
-                rest = &rest[skip(rest, [k, *y.start(), 0])..];
+        while let Some(&[k, j, _]) = rest.first()
+            && k <= z_high
+        {
+            if j < y_low {
+                rest = starting_at(rest, [k, y_low, 0]);
                 continue;
             }
-            if j > *y.end() {
-                rest = &rest[skip(rest, [k + 1, 0, 0])..];
+            if j > y_high {
+                rest = starting_at(rest, [k + 1, 0, 0]);
                 continue;
             }
-            rest = &rest[skip(rest, [k, j, *x.start()])..];
-            while let Some(cell) = rest
-                .first()
-                .filter(|cell| cell[0] == k && cell[1] == j && cell[2] <= *x.end())
+            rest = starting_at(rest, [k, j, x_low]);
+            while let Some(cell) = rest.first()
+                && cell[..2] == [k, j]
+                && cell[2] <= x_high
             {
                 if meets(&corners, cell) {
                     near.push(((cells.len() - rest.len()) as u32, *n));
                 }
                 rest = &rest[1..];
             }
-            rest = &rest[skip(rest, [k, j + 1, 0])..];
+            rest = starting_at(rest, [k, j + 1, 0]);
         }
     }
     near.sort_unstable();
@@ -272,6 +265,17 @@ pub(super) fn each_union(
         facets.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
         take(cell, &facets);
     }
+}
+
+/// Returns the lowest and the highest cell near an extent along an axis. An extent on a wall needs the cells
+/// on both sides.
+fn cells_near([low, high]: [f64; 2]) -> [i64; 2] {
+    [low.next_down(), high].map(|x| x.clamp(-1.0, f64::from(u32::MAX)).floor() as i64)
+}
+
+/// Returns the sorted cells from a cell on.
+fn starting_at(cells: &[[u32; 3]], first: [u32; 3]) -> &[[u32; 3]] {
+    &cells[cells.partition_point(|cell| *cell < first)..]
 }
 
 /// Returns the low corner of the cell with these k, j and i.
