@@ -185,9 +185,11 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, FitOptions, JobLabels, Matrix, Measure, MemoryBudget, MemoryLimit,
-        MemoryPlan, PartChoice, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+        AxisOrder, Extras, FitOptions, JobLabels, Matrix, Measure, MemoryPlan, PartChoice,
+        Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
     };
+    #[doc(inline)]
+    pub use voxelize_rules::run::{MemoryBudget, MemoryLimit};
 
     /// Regions of a store, each made by a process of its own.
     pub mod regions {
@@ -250,8 +252,6 @@ pub mod rule {
     pub mod leak_path {
         #[doc(inline)]
         pub use voxelize_rules::rule::leak_path::leak_path;
-        #[doc(hidden)]
-        pub use voxelize_rules::rule::leak_path::*;
     }
 }
 

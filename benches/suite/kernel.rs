@@ -54,7 +54,9 @@ pub fn field_of(
     repeats: usize,
 ) -> (f64, u64) {
     let run = Run::default().threads(threads);
-    let plan = Demand::new(mesh, lattice, &run).field(false).field_slabs(1);
+    let mut demand = Demand::new(mesh, lattice, &run);
+    demand.values = size_of::<f32>() as u128;
+    let plan = demand.field_slabs(1);
     let mut times = vec![];
     let mut cells = 0;
     for _ in 0..repeats {

@@ -10,8 +10,8 @@ use super::report::display::bytes;
 /// Code, and buffers that are the same for every job, in bytes: up to 13 MiB, and 4 MiB on their way to a file.
 const PROGRAM: u64 = 67 << 18;
 
-/// Of these, what is there as a rule.
-const USUAL_PROGRAM: u64 = 19 << 19;
+/// Expected part of these bytes.
+const EXPECTED_PROGRAM: u64 = 19 << 19;
 
 /// The address space that buffers and stacks take at least: with less, the first allocation that fails ends the process.
 const LEAST_SPACE: u64 = 8 << 20;
@@ -123,12 +123,12 @@ impl Resources {
         self.budget().for_job()
     }
 
-    /// The memory that the program takes as a rule.
-    pub fn usual_program(&self) -> u128 {
-        u128::from(USUAL_PROGRAM + THREAD * self.threads as u64 + self.extra_bytes)
+    /// The expected memory of the program itself, without mesh and grid.
+    pub fn expected_program(&self) -> u128 {
+        u128::from(EXPECTED_PROGRAM + THREAD * self.threads as u64 + self.extra_bytes)
     }
 
-    /// The memory of the program itself, without mesh and grid.
+    /// The most memory of the program itself, without mesh and grid.
     fn program(&self) -> u64 {
         PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
     }

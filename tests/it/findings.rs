@@ -129,7 +129,15 @@ fn every_code_is_used() {
 #[test]
 fn options_in_hints_are_options_of_the_command_line() {
     let place = Place::new();
-    let commands = ["", "check", "clearance", "finish", "plan", "region", "verify"];
+    let commands = [
+        "",
+        "check",
+        "clearance",
+        "finish",
+        "plan",
+        "region",
+        "verify",
+    ];
     let help: String = commands
         .map(|command| {
             place

@@ -20,10 +20,11 @@ impl MeshCheck {
     /// mesh of its triangles.
     pub fn cell_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
-        let triangles = Run::estimate(mesh.triangles().len().max(PARTS), [0; 3]);
-        Demand::new(mesh, lattice, run)
-            .with(BitGrid::bytes_for(lattice.dims()) + cells + triangles)
-            .bytes(Plan::Dense)
+        let triangles = mesh.triangles().len().max(PARTS) * size_of::<Triangle>();
+        Demand::new(mesh, lattice, run).bytes(Plan::Dense)
+            + BitGrid::bytes_for(lattice.dims())
+            + cells
+            + triangles as u128
     }
 
     /// The cells that the mesh touches, labelled by the defects in them: of several the most serious one, and of those the

@@ -122,7 +122,8 @@ pub fn plan<'a>(
             .sized(voxelizer.prepare(mesh, lattice, Some(options.output.target())))?;
     report.memory = Some(prepared.memory.clone());
     if options.mode == Mode::DryRun {
-        report.peak = Some(prepared.usual_bytes() + options.job.options.resources.usual_program());
+        report.peak =
+            Some(prepared.expected_bytes() + options.job.options.resources.expected_program());
     }
     Ok(prepared)
 }

@@ -3,6 +3,7 @@
 use super::Transform;
 use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
+use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::{Code, Error, Finding, Result, sanitize};
 use voxelize_core::geom::{Bounds, Rational};
 use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
@@ -301,15 +302,15 @@ impl LostSearch<'_> {
     pub(crate) fn fits_with_grid(&self) -> bool {
         let need = || self.bytes() + BitGrid::bytes_for(self.lattice.dims());
         self.run
-            .max_memory
+            .max_memory()
             .is_none_or(|limit| need() <= u128::from(limit))
     }
 
     /// Its memory, with the mesh.
     fn bytes(&self) -> u128 {
         let inside = self.rule.inside().unwrap_or_default();
-        Run::estimate(self.mesh.triangles().len(), [0; 3])
-            + lost::extra_bytes(self.mesh, self.lattice, inside, self.run)
+        let estimate = MemoryEstimate::bound(self.mesh, self.lattice, self.run);
+        estimate.meshes(1, 1.0) + lost::memory(inside, &estimate)
     }
 
     /// The features that are lost, `solid` cells being known or not; a finding if memory does not allow to look (W010).
@@ -317,7 +318,7 @@ impl LostSearch<'_> {
         let need = self.bytes();
         if let Some(limit) = self
             .run
-            .max_memory
+            .max_memory()
             .map(u128::from)
             .filter(|limit| need > *limit)
         {

@@ -1,7 +1,6 @@
 //! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
 //! found on the way.
 
-mod budget;
 pub mod findings;
 mod fit_options;
 mod measure;
@@ -19,7 +18,6 @@ mod transform;
 mod turn;
 mod voxelizer;
 
-pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::fit_options::{DEFAULT_RES, FitOptions};
 pub use self::measure::{Measure, WrittenLength};
 pub use self::parts::PartChoice;

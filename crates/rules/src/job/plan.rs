@@ -1,12 +1,13 @@
 //! The memory of a job: what each phase takes at most, and the plan that fits into the limit, or the refusal. A plan
 //! that is not run is a dry run.
 
-use super::budget::{MemoryBudget, MemoryLimit, share_exceeded};
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
-use crate::rule::{Inside, Rule, ThinFeatures, doubt, leak_path};
-use crate::run::{Demand, Plan, Run, touched};
+use crate::rule::{Inside, Rule, ThinFeatures, doubt, fraction, leak_path};
+use crate::run::memory::{LARGE_SLAB, MemoryEstimate, MemoryFigure};
+use crate::run::nearest::Distances;
+use crate::run::{Demand, MemoryLimit, Plan, touched};
 use voxelize_core::error::{Error, Hint, Result};
 use voxelize_core::grid::{BitGrid, CellKind, Lattice};
 use voxelize_core::par;
@@ -48,47 +49,60 @@ pub(super) struct Needs<'a> {
 }
 
 impl Voxelizer<'_> {
-    /// The memory of mesh, rule and cells; what is made beside the cells is not in it.
+    /// The most memory of mesh, rule and cells; what is made beside the cells is not in it.
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
-        let demand = Demand::new(mesh, lattice, &self.run).with(self.rule_bytes(mesh, lattice));
-        let demand = match self.rule.kind() {
-            CellKind::Field => demand
-                .field(self.extras.nearest)
-                .with_numbers(self.extras.quantities.numbers()),
+        let estimate = MemoryEstimate::bound(mesh, lattice, &self.run);
+        let mut demand = self.cell_demand(&estimate);
+        demand.extra = self.rule_memory(&estimate);
+        demand
+    }
+
+    /// The memory of mesh and cells.
+    fn cell_demand(&self, estimate: &MemoryEstimate) -> Demand {
+        let mesh = estimate.mesh;
+        let is_field = self.rule.kind() == CellKind::Field;
+        let values = if is_field {
+            let nearest = usize::from(self.extras.nearest);
+            4 * (1 + nearest + self.extras.quantities.numbers())
+        } else {
+            0
+        };
+        let mut demand = Demand::of(estimate, values as u128);
+        match self.extras.labels {
+            _ if is_field => {}
+            // The nearest triangles, and the labels that follow from them.
+            JobLabels::Parts(kind) if self.paints_parts(mesh, kind) => {
+                demand.grids = estimate.bytes(2 + 8 + 8 + 64, 1);
+            }
             // The cells of one part, and of labels the occupancy and the planes or bytes.
-            _ if let JobLabels::Parts(kind) = self.extras.labels => {
+            JobLabels::Parts(kind) => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
-                let demand = demand.grids(2 + if parts > 16 { 8 } else { 4 });
-                if !self.paints_parts(mesh, kind) {
-                    return demand;
-                }
-                // The nearest triangles, and the labels that follow from them.
-                demand.grids(2 + 8 + 8 + 64)
+                demand.grids = estimate.bytes(2 + if parts > 16 { 8 } else { 4 }, 1);
             }
             // A byte for each cell, and its nearest triangle, which is found as a field is.
-            _ if self.extras.labels == JobLabels::Colours => demand.grids(2 + 8 + 64),
-            _ if self.has_labels() => demand.labelled(),
-            _ if self.rule.has_bricks() => demand.with_short_passes(),
-            _ => demand,
-        };
-        demand.more_grids(self.rule.grids_beside(mesh))
+            JobLabels::Colours => demand.grids = estimate.bytes(2 + 8 + 64, 1),
+            _ if self.has_labels() => demand.grids = 2,
+            _ if self.rule.has_bricks() => demand.slab = LARGE_SLAB,
+            _ => {}
+        }
+        demand.grids += self.rule.grids_beside(mesh);
+        demand
     }
-}
 
-impl Voxelizer<'_> {
-    /// The bytes of the rule, with those of arrays while they are made.
-    fn rule_bytes(&self, mesh: &Mesh, lattice: &Lattice) -> u128 {
-        let arrays = match self.extras.quantities.is_empty() {
-            true => 0,
-            false => Rule::bytes_of_quantities(lattice, &self.run),
-        };
-        let distances = || Rule::distance().extra_bytes(mesh, lattice, &self.run);
-        let painter = match self.extras.labels {
-            JobLabels::Colours => distances() + PALETTE_BYTES,
-            JobLabels::Parts(kind) if self.paints_parts(mesh, kind) => distances(),
-            _ => 0,
-        };
-        self.rule.extra_bytes(mesh, lattice, &self.run) + arrays + painter
+    /// The memory of the rule, with that of arrays while they are made.
+    fn rule_memory(&self, estimate: &MemoryEstimate) -> u128 {
+        let mut memory = self.rule.memory(estimate);
+        if !self.extras.quantities.is_empty() {
+            memory += fraction::quantities_memory(estimate);
+        }
+        match self.extras.labels {
+            JobLabels::Colours => memory += Distances::memory(estimate) + PALETTE_BYTES,
+            JobLabels::Parts(kind) if self.paints_parts(estimate.mesh, kind) => {
+                memory += Distances::memory(estimate);
+            }
+            _ => {}
+        }
+        memory
     }
 
     /// Whether parts of this kind are closed only together, and cells have the label of the nearest face.
@@ -99,33 +113,49 @@ impl Voxelizer<'_> {
 
 impl Needs<'_> {
     /// The phases, one after the other; cells of doubt and leak stay while the output is made.
-    fn phases(&self) -> Vec<MemoryPhase> {
-        let grids = |n: u128| n * BitGrid::bytes_for(self.lattice.dims());
-        let [doubt, leak] =
-            [self.voxelizer.extras.doubt, self.voxelizer.extras.leak].map(u128::from);
-        let doubt = doubt * doubt::RESULT_GRIDS;
-        let kept = if self.is_whole() { doubt + leak } else { 0 };
-        let extra = self.voxelizer.rule_bytes(self.mesh, self.lattice);
+    fn phases(&self, estimate: &MemoryEstimate) -> Vec<MemoryPhase> {
+        let extras = self.voxelizer.extras;
+        let doubt_result = estimate.grids(u128::from(extras.doubt) * doubt::RESULT_GRIDS, 0.0);
+        let leak_result = estimate.grids(u128::from(extras.leak), 0.0);
         let mut phases = vec![MemoryPhase {
             name: "rule",
-            bytes: extra + grids(kept),
+            bytes: self.voxelizer.rule_memory(estimate) + doubt_result + leak_result,
         }];
-        if self.voxelizer.extras.doubt {
-            let bytes = doubt::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run);
+        if extras.doubt {
             phases.push(MemoryPhase {
                 name: "doubt",
-                bytes,
+                bytes: doubt::memory(estimate),
             });
         }
-        if self.voxelizer.extras.leak {
-            let bytes =
-                leak_path::extra_bytes(self.mesh, self.lattice, &self.voxelizer.run) + grids(doubt);
+        if extras.leak {
             phases.push(MemoryPhase {
                 name: "leak",
-                bytes,
+                bytes: leak_path::memory(estimate) + doubt_result,
             });
         }
         phases
+    }
+
+    /// The expected peak under a plan. Buffers of writers are counted as part of the program.
+    pub(super) fn expected(&self, plan: Plan) -> u128 {
+        let layers = plan.layers(self.lattice.dims()[2]);
+        let estimate = MemoryEstimate {
+            figure: MemoryFigure::Expected { layers },
+            ..self.bound()
+        };
+        let phases = self.phases(&estimate);
+        let mut demand = self.voxelizer.cell_demand(&estimate);
+        demand.extra = largest(&phases).bytes;
+        demand.bytes(plan)
+    }
+
+    fn bound(&self) -> MemoryEstimate<'_> {
+        MemoryEstimate::bound(self.mesh, self.lattice, &self.voxelizer.run)
+    }
+
+    /// The limit in bytes.
+    fn limit(&self) -> u128 {
+        u128::from(self.voxelizer.run.max_memory().unwrap_or(u64::MAX))
     }
 
     /// Whether the grid is made at once.
@@ -152,27 +182,27 @@ impl Needs<'_> {
         self.target.map_or(1, |target| target.format.slab_layers)
     }
 
-    fn demand(&self, phases: &[MemoryPhase]) -> Demand {
-        let peak = phases.iter().map(|phase| phase.bytes).max().unwrap_or(0);
-        let demand = self.voxelizer.demand(self.mesh, self.lattice);
-        let pending = self.target.map_or_else(Vec::new, |to| {
-            to.format.pending(self.lattice.dims(), to.choices)
-        });
-        let pending = pending
-            .into_iter()
-            .map(|dims| demand.cell_bytes(dims))
-            .sum::<u128>();
-        let writer = self.target.map_or(0, |to| {
+    /// The most memory of the job, of which `peak` bytes are those of the largest phase.
+    fn demand(&self, peak: u128) -> Demand {
+        let dims = self.lattice.dims();
+        let mut demand = self.voxelizer.cell_demand(&self.bound());
+        demand.extra = peak;
+        if let Some(Target {
+            format,
+            choices,
+            dtype,
+            ..
+        }) = self.target
+        {
+            for pending in format.pending(dims, choices) {
+                demand.extra += demand.cell_bytes(pending);
+            }
             // Floats are the longest cells.
-            let dtype = to.dtype.unwrap_or(Dtype::F32);
-            to.format.memory(
-                self.lattice.dims(),
-                dtype,
-                self.voxelizer.run.thread_count(),
-                to.choices,
-            )
-        });
-        demand.with(peak + pending + u128::from(writer))
+            let dtype = dtype.unwrap_or(Dtype::F32);
+            let threads = self.voxelizer.run.thread_count();
+            demand.extra += u128::from(format.memory(dims, dtype, threads, choices));
+        }
+        demand
     }
 
     /// The plan where memory is not limited.
@@ -192,36 +222,34 @@ impl Needs<'_> {
     }
 
     /// The demand with the bricks counted that cells lie in, where all bricks do not fit, and so many may.
-    fn in_fewer_bricks(&self, demand: Demand, limit: u128) -> Result<Demand> {
+    fn in_fewer_bricks(&self, mut demand: Demand, limit: u128) -> Result<Demand> {
         let Some(bricks) = self.bricks(&demand) else {
             return Ok(demand);
         };
-        let run = &self.voxelizer.run;
         // To count takes a bit a brick in every thread, of which to make bricks takes two bytes at least.
-        let least = || {
-            demand
-                .clone()
-                .touching(0)
-                .bytes(Demand::lowest(bricks, self.layers()))
-        };
-        if demand.bytes(bricks) <= limit || least() > limit {
+        let mut least = demand.clone();
+        least.touched = 0;
+        let lowest = Demand::lowest(bricks, self.layers());
+        if demand.bytes(bricks) <= limit || least.bytes(lowest) > limit {
             return Ok(demand);
         }
-        let (mesh, lattice) = (self.mesh, self.lattice);
+        let (mesh, lattice, run) = (self.mesh, self.lattice, &self.voxelizer.run);
         let reach = self.voxelizer.rule.reach(lattice);
         let count = || touched::bricks(mesh, lattice, reach, run);
-        Ok(demand.touching(par::with_threads(run.thread_count(), count)??))
+        demand.touched = par::with_threads(run.thread_count(), count)??;
+        Ok(demand)
     }
 
     /// The plan that fits; the refusal if none does.
-    pub(super) fn plan(&self, budget: &MemoryBudget) -> Result<MemoryPlan> {
-        let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
-        let phases = self.phases();
-        let demand = self.demand(&phases);
+    pub(super) fn plan(&self) -> Result<MemoryPlan> {
+        let limit = self.limit();
+        let phases = self.phases(&self.bound());
+        let largest = largest(&phases);
+        let demand = self.demand(largest.bytes);
         let demand = self.in_fewer_bricks(demand, limit)?;
         let fits = |strategy: &Plan| demand.bytes(*strategy) <= limit;
         let is_field = self.voxelizer.rule.kind() == CellKind::Field;
-        let is_limited = matches!(budget.limit, MemoryLimit::Requested(_));
+        let is_limited = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Requested(_));
         let in_slabs = || demand.fit(limit, self.layers());
         // What is taken without a limit comes first.
         let best = self.unlimited(&demand);
@@ -233,30 +261,26 @@ impl Needs<'_> {
             _ if (is_field || is_limited) && !self.is_whole() => in_slabs(),
             _ => Some(Plan::Dense).filter(fits),
         };
-        let strategy = found.ok_or_else(|| self.refusal(budget, &demand))?;
+        let strategy = found.ok_or_else(|| self.refusal(&demand))?;
         let slabs = match strategy {
             Plan::Dense => 1,
             Plan::Slabs(height) | Plan::Bricks(height) => self.lattice.dims()[2].div_ceil(height),
         };
         let bytes = demand.bytes(strategy);
         let dense = demand.bytes(Plan::Dense);
-        let mesh = Run::estimate(self.mesh.triangles().len(), [0; 3]);
-        let largest = phases
-            .into_iter()
-            .max_by_key(|phase| phase.bytes)
-            .filter(|phase| phase.bytes > 0);
-        let rest = bytes - mesh - largest.map_or(0, |phase| phase.bytes);
-        let parts = [
+        let mut parts = vec![
             MemoryPhase {
                 name: "mesh",
-                bytes: mesh,
+                bytes: demand.mesh,
             },
             MemoryPhase {
                 name: "cells",
-                bytes: rest,
+                bytes: bytes - demand.mesh - largest.bytes,
             },
         ];
-        let parts = parts.into_iter().chain(largest).collect();
+        if largest.bytes > 0 {
+            parts.push(largest);
+        }
         Ok(MemoryPlan {
             strategy,
             slabs,
@@ -267,62 +291,56 @@ impl Needs<'_> {
     }
 
     /// The refusal of a job that does not fit.
-    fn refusal(&self, budget: &MemoryBudget, demand: &Demand) -> Error {
-        let says = match budget.limit {
+    fn refusal(&self, demand: &Demand) -> Error {
+        let limit = self.voxelizer.run.budget.limit;
+        let is_requested = match limit {
             MemoryLimit::Share(_) | MemoryLimit::Unknown => return share_exceeded(),
-            limit => limit.text().unwrap_or_default(),
+            MemoryLimit::Requested(_) => true,
+            MemoryLimit::Available(_) => false,
         };
-        let is_requested = matches!(budget.limit, MemoryLimit::Requested(_));
-        // The limit that leaves so much for the job.
-        let limit_for = |job: u128| {
-            if is_requested {
-                budget.with_program(job)
-            } else {
-                job
-            }
-        };
+        let says = limit.text().unwrap_or_default();
         let smaller = ["make the cells larger", "or raise `--max-memory`"];
-        let dense = bytes(limit_for(demand.bytes(Plan::Dense)));
-        let whole = self.keeps_whole_grid().filter(|_| is_requested);
-        let message = |what: &str, need: &str| format!("{what} {need}, {says}");
+        let dense = self.needed(demand.bytes(Plan::Dense));
+        let target = self.target.filter(|_| !self.is_whole());
+        let least = target.map(|target| self.needed(demand.least(target.format.slab_layers)));
+        if let Some(what) = self.keeps_whole_grid().filter(|_| is_requested) {
+            let need = least.unwrap_or(dense);
+            let text = format!("{what} needs the whole grid in memory: {need}, {says}");
+            return Error::too_large(text).with_hint(smaller);
+        }
         let grid = self.grid_bytes();
-        let too_much = match grid {
-            grid if grid > u128::from(budget.limit.bytes().unwrap_or(u64::MAX)) => {
-                message("the grid needs", &bytes(grid))
-            }
-            _ if is_requested => message("program, mesh and grid need", &dense),
-            _ => message("mesh and grid need", &dense),
+        let mut text = if grid > u128::from(limit.bytes().unwrap_or(u64::MAX)) {
+            format!("the grid needs {}, {says}", bytes(grid))
+        } else if is_requested {
+            format!("program, mesh and grid need {dense}, {says}")
+        } else {
+            format!("mesh and grid need {dense}, {says}")
         };
-        match (self.target.filter(|_| !self.is_whole()), whole) {
-            (None, Some(what)) => Error::too_large(message(
-                &format!("{what} needs the whole grid in memory:"),
-                &dense,
-            ))
-            .with_hint(smaller),
-            (None, None) if is_requested => Error::too_large(too_much).with_hint(smaller),
-            (None, None) => Error::too_large(too_much).with_hint("make the cells larger"),
-            (Some(_), _) if !is_requested => Error::too_large(too_much).with_hint([
+        let hint: Hint = match target.zip(least) {
+            None if is_requested => smaller.into(),
+            None => "make the cells larger".into(),
+            Some(_) if !is_requested => [
                 "make the cells larger",
                 "or set `--max-memory`, which makes the grid in slabs that fit",
-            ]),
-            (Some(target), Some(what)) => {
-                let need = bytes(limit_for(demand.least(target.format.slab_layers)));
-                Error::too_large(message(
-                    &format!("{what} needs the whole grid in memory:"),
-                    &need,
-                ))
-                .with_hint(smaller)
-            }
-            (Some(target), None) => {
+            ]
+            .into(),
+            Some((target, least)) => {
+                let name = target.format.name;
                 let layers = target.format.slab_layers.min(self.lattice.dims()[2]);
                 let layers = counted(layers as u64, "layer", "layers");
-                let least = bytes(limit_for(demand.least(target.format.slab_layers)));
-                let name = target.format.name;
-                let text =
-                    format!("{too_much}; slabs of {layers}, the least for {name}, need {least}");
-                Error::too_large(text)
-                    .with_hint(self.streams(target, demand).unwrap_or(smaller.into()))
+                text += &format!("; slabs of {layers}, the least for {name}, need {least}");
+                self.streams(target, demand).unwrap_or(smaller.into())
             }
+        };
+        Error::too_large(text).with_hint(hint)
+    }
+
+    /// Writes the limit that leaves so many bytes for the job.
+    fn needed(&self, job: u128) -> String {
+        let budget = self.voxelizer.run.budget;
+        match budget.limit {
+            MemoryLimit::Requested(_) => bytes(budget.with_program(job)),
+            _ => bytes(job),
         }
     }
 
@@ -330,13 +348,13 @@ impl Needs<'_> {
         let cells: u128 = self.lattice.dims().iter().map(|&n| n as u128).product();
         match self.voxelizer.rule.kind() {
             CellKind::Field => cells * size_of::<f32>() as u128,
-            _ => Run::estimate(0, self.lattice.dims()),
+            _ => BitGrid::bytes_for(self.lattice.dims()),
         }
     }
 
     /// The formats that would fit in slabs; `None` if there are none.
     fn streams(&self, target: Target, demand: &Demand) -> Option<Hint> {
-        let limit = u128::from(self.voxelizer.run.max_memory.unwrap_or(u64::MAX));
+        let limit = self.limit();
         let streamed: Vec<_> = FORMATS
             .iter()
             .filter(|other| demand.fit(limit, other.slab_layers).is_some())
@@ -354,4 +372,15 @@ impl Needs<'_> {
         let streams = format!("`{output}` streams it in slabs ({names} can)");
         Some([streams, "`--dry-run` shows the plans".to_string()].into())
     }
+}
+
+/// Returns the phase that takes the most.
+fn largest(phases: &[MemoryPhase]) -> MemoryPhase {
+    let largest = phases.iter().max_by_key(|phase| phase.bytes);
+    *largest.expect("the rule is a phase")
+}
+
+/// The error of a job that needs more than its share: it is run again alone.
+pub(super) fn share_exceeded() -> Error {
+    Error::too_large("needs more than its share of the memory")
 }

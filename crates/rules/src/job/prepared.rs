@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::budget::{MemoryLimit, share_exceeded};
-use super::plan::{MemoryPlan, Needs};
+use super::plan::{MemoryPlan, Needs, share_exceeded};
 use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
 use super::voxelizer::Voxelizer;
 use crate::rule::doubt::{self, Doubt};
-use crate::rule::usual::Usual;
 use crate::rule::{Stats, leak_path};
-use crate::run::Plan;
+use crate::run::{MemoryLimit, Plan};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::record::INSIDE;
 use voxelize_core::grid::{
@@ -108,7 +106,7 @@ impl<'a> Voxelizer<'a> {
             lattice,
             target,
         };
-        let memory = needs.plan(&self.budget)?;
+        let memory = needs.plan()?;
         Ok(Prepared {
             voxelizer: *self,
             mesh,
@@ -124,24 +122,15 @@ impl Prepared<'_> {
         self.lattice.dims()
     }
 
-    /// The memory that the job takes as a rule, in bytes, without the program itself.
-    pub fn usual_bytes(&self) -> u128 {
-        let Voxelizer {
-            rule, run, extras, ..
-        } = &self.voxelizer;
-        let usual = Usual {
+    /// The expected peak of memory, in bytes, without the program itself.
+    pub fn expected_bytes(&self) -> u128 {
+        let needs = Needs {
+            voxelizer: &self.voxelizer,
             mesh: self.mesh,
             lattice: self.lattice,
-            rule: *rule,
-            run,
-            plan: self.memory.strategy,
-            labels: self.voxelizer.has_labels(),
-            doubt: extras.doubt,
-            leak: extras.leak,
-            nearest: extras.nearest,
-            quantities: extras.quantities,
+            target: None,
         };
-        usual.bytes().min(self.memory.bytes)
+        needs.expected(self.memory.strategy).min(self.memory.bytes)
     }
 
     /// Makes the cells, and hands them to `write` at once or slab by slab, as the plan has it; the numbers of the
@@ -259,7 +248,7 @@ impl Prepared<'_> {
     /// The numbers of all slabs.
     fn result(&self, slabs: &Slabs) -> Result<JobResult> {
         let findings = slabs.findings();
-        let is_share = matches!(self.voxelizer.budget.limit, MemoryLimit::Share(_));
+        let is_share = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Share(_));
         if is_share && findings.iter().any(|finding| finding.code() == Code::W010) {
             return Err(share_exceeded());
         }

@@ -162,7 +162,7 @@ impl<'a> Voxelizer<'a> {
     /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
     /// multiple of so many layers, [`Format::slab_layers`](voxelize_formats::Format::slab_layers); `None` if none fits.
     pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
-        let Some(limit) = self.run.max_memory else {
+        let Some(limit) = self.run.max_memory() else {
             return Some(Plan::Dense);
         };
         self.demand(mesh, lattice).fit(u128::from(limit), multiple)
@@ -170,7 +170,7 @@ impl<'a> Voxelizer<'a> {
 
     /// Refuses cells that do not fit in the limit of memory under this plan.
     fn admit(&self, mesh: &Mesh, lattice: &Lattice, plan: Plan) -> Result<()> {
-        if self.run.max_memory.is_none() {
+        if self.run.max_memory().is_none() {
             return Ok(());
         }
         let [x, y, z] = lattice.dims();

@@ -209,7 +209,7 @@ impl<'a> Slabs<'a> {
     }
 
     /// These slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
-    /// [`Demand::field`](crate::run::Demand::field) counts them.
+    /// [`Demand::values`](crate::run::Demand::values) counts them.
     #[must_use]
     pub fn with_nearest(self) -> Self {
         Self {

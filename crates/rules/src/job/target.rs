@@ -5,7 +5,8 @@ use std::path::Path;
 use super::system::free_space;
 use super::transform::Transform;
 use super::turn::short;
-use crate::rule::{Rule, usual};
+use crate::rule::Rule;
+use crate::run::touched;
 use voxelize_core::error::{Code, Finding, Hint};
 use voxelize_core::grid::{Lattice, Length};
 use voxelize_core::text::bytes;
@@ -48,7 +49,7 @@ impl Target<'_> {
         })?;
         match rule.is_hollow() {
             _ if size(0) == Some(most) => Some(most),
-            true if is_estimated => size((usual::crossed(mesh, lattice, [1; 3]) as u64).min(all)),
+            true if is_estimated => size((touched::crossed(mesh, lattice, [1; 3]) as u64).min(all)),
             true => None,
             false => Some(FileSize::AtMost(most.bytes())),
         }

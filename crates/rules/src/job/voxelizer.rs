@@ -1,9 +1,8 @@
 //! A rule with everything that says how it runs.
 
-use super::budget::{MemoryBudget, MemoryLimit};
 use super::transform::Transform;
 use crate::rule::{Rule, Stats};
-use crate::run::Run;
+use crate::run::{MemoryBudget, Run};
 use voxelize_core::error::{Finding, Result};
 use voxelize_core::grid::{Lattice, Quantities, Record};
 use voxelize_core::par::{CancelToken, Progress};
@@ -31,7 +30,6 @@ use voxelize_meshes::PartKind;
 pub struct Voxelizer<'a> {
     pub(super) rule: Rule,
     pub(super) run: Run<'a>,
-    pub(super) budget: MemoryBudget,
     pub(super) extras: Extras,
     transform: Option<&'a Transform>,
     input: Option<&'a str>,
@@ -96,7 +94,6 @@ impl<'a> Voxelizer<'a> {
         Self {
             rule,
             run: Run::default(),
-            budget: MemoryBudget::default(),
             extras: Extras::default(),
             transform: None,
             input: None,
@@ -113,14 +110,7 @@ impl<'a> Voxelizer<'a> {
     /// Run in this way.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {
-        let limit = run
-            .max_memory
-            .map_or(MemoryLimit::Unknown, MemoryLimit::Requested);
-        Self {
-            run,
-            budget: MemoryBudget { limit, program: 0 },
-            ..self
-        }
+        Self { run, ..self }
     }
 
     /// With so many threads; 0 for all the system offers.
@@ -144,19 +134,17 @@ impl<'a> Voxelizer<'a> {
     /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
-        self.budget(MemoryBudget {
-            limit: MemoryLimit::Requested(bytes),
-            program: 0,
-        })
+        Self {
+            run: self.run.memory(bytes),
+            ..self
+        }
     }
 
     /// With this limit of memory.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
-        let run = self.run.memory(budget.for_job());
         Self {
-            budget,
-            run,
+            run: self.run.budget(budget),
             ..self
         }
     }

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::fraction::{BrickLayers, add_triangles, bins, bytes_of_quantities, in_bricks, sides};
+use super::fraction::{
+    BrickLayers, add_triangles, bins, bins_memory, in_bricks, quantities_memory, sides,
+};
 use super::{FillCells, Stats};
 use crate::run::Run;
+use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Ties, Triangle};
 use voxelize_core::grid::{CellsMut, Lattice, Quantity};
@@ -23,10 +26,9 @@ pub(super) struct AreaCells<'a> {
     bins: LayerBins,
 }
 
-/// The bytes that it takes at most, in addition to mesh and field.
-pub(super) fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    let layers = lattice.first_of_whole()[2] + lattice.dims()[2];
-    bytes_of_quantities(lattice, run) + LayerBins::bytes_for(mesh.triangles().len(), layers)
+/// Returns the bytes that it takes in addition to mesh and field.
+pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
+    quantities_memory(estimate) + bins_memory(estimate)
 }
 
 impl<'a> AreaCells<'a> {

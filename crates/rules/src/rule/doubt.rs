@@ -2,6 +2,7 @@
 //! In a closed, sound mesh there are few; in a broken one they surround its defects. A flood that leaked is left out:
 //! it reached cells of the inside, so what it calls outside means nothing.
 
+use crate::run::memory::MemoryEstimate;
 use crate::run::{Demand, Plan, Run};
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, Label, LabelDigest, Labels, Lattice, Legend};
@@ -70,13 +71,12 @@ impl Doubt {
 /// ```
 ///
 /// # Errors
-/// If what it needs, as [`extra_bytes`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// If what it needs does not fit in memory or is above the limit of `run`, the level
 /// does not exist here, or the run was cancelled.
 pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     run.supported_level()?;
-    let need = Demand::new(mesh, lattice, run)
-        .with(extra_bytes(mesh, lattice, run))
-        .bytes(Plan::Dense);
+    let estimate = MemoryEstimate::bound(mesh, lattice, run);
+    let need = Demand::of(&estimate, 0).bytes(Plan::Dense) + memory(&estimate);
     run.refuse_above(need, || {
         let [x, y, z] = lattice.dims();
         let triangles = mesh.triangles().len();
@@ -85,10 +85,10 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
 
-/// The bytes that it takes in addition to the mesh and the result, at most.
-pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    let methods = COMPARED.map(|method| method.extra_bytes(mesh, lattice, run));
-    methods.into_iter().max().unwrap_or(0) + GRIDS * BitGrid::bytes_for(lattice.dims())
+/// Returns the bytes that it takes in addition to the mesh and the result.
+pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
+    let methods = COMPARED.map(|method| method.memory(estimate));
+    methods.into_iter().max().unwrap_or(0) + estimate.grids(GRIDS, 2.3)
 }
 
 /// The labels of cells in doubt: the methods that call a cell inside. The value is the sum of 1 for nonzero, 2 for

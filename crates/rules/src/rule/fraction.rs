@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::inside::{Inside, Repairs, RobustParts, robust_parts};
+use super::inside::{self, Inside, Repairs, RobustParts, robust_parts};
 use super::near_parts::{self, near_parts};
 use super::{FillCells, InsideReport, Stats};
 use crate::run::Run;
 use crate::run::cover::{self, IntersectionTarget};
+use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::{Bounds, Rational, Ties, Triangle};
 use voxelize_core::grid::{BitGrid, CellArray, CellsMut, Field, Lattice, Quantity};
@@ -86,25 +87,37 @@ pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
     inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())
 }
 
-/// The bytes that it takes at most, in addition to mesh and field.
-pub(super) fn extra_bytes(inside: Inside, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    let triangles = mesh.triangles().len();
+/// Returns the bytes that it takes in addition to mesh and field.
+pub(super) fn memory(inside: Inside, estimate: &MemoryEstimate) -> u128 {
+    let MemoryEstimate { mesh, lattice, .. } = *estimate;
     let repair = if is_repaired(inside, mesh) {
-        let mesh = triangles as u128 * size_of::<Triangle>() as u128;
-        Inside::Robust.info().meshes * mesh + BitGrid::bytes_for(lattice.dims())
+        inside::repair_memory(estimate) + estimate.grids(1, 0.0)
     } else {
         0
     };
-    let [x, y, z] = lattice.first_of_whole();
-    let sums = run.thread_count() as u128 * LayerSums::bytes_for([x, y], lattice.dims());
-    let bins = LayerBins::bytes_for(triangles, z + lattice.dims()[2]);
-    repair + sums + bins + near_parts::bytes_for(triangles)
+    let [x, y, _] = lattice.first_of_whole();
+    let threads = estimate.run.thread_count() as u128;
+    let sums = threads * LayerSums::bytes_for([x, y], lattice.dims());
+    let near_parts = near_parts::bytes_for(mesh.triangles().len());
+    repair + estimate.bytes(sums + near_parts, 0) + bins_memory(estimate)
 }
 
-/// The bytes that arrays beside the field take at most, while it is made.
-pub(super) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
-    let [x, y, _] = lattice.first_of_whole();
-    run.thread_count() as u128 * LayerSums::bytes_of_quantities([x, y], lattice.dims())
+/// Returns the bytes of the triangles of each layer of bricks.
+pub(super) fn bins_memory(estimate: &MemoryEstimate) -> u128 {
+    let MemoryEstimate { mesh, lattice, .. } = *estimate;
+    let triangles = mesh.triangles().len();
+    let layers = lattice.first_of_whole()[2] + lattice.dims()[2];
+    estimate.bytes(
+        LayerBins::bytes_for(triangles, layers),
+        16 * triangles as u128,
+    )
+}
+
+/// Returns the bytes that arrays beside the field take in addition, while it is made.
+pub(crate) fn quantities_memory(estimate: &MemoryEstimate) -> u128 {
+    let [x, y, _] = estimate.lattice.first_of_whole();
+    let sums = LayerSums::bytes_of_quantities([x, y], estimate.lattice.dims());
+    estimate.bytes(estimate.run.thread_count() as u128 * sums, 0)
 }
 
 impl<'a> FractionCells<'a> {

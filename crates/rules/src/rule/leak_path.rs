@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::run::memory::{MemoryEstimate, MemoryFigure};
 use crate::run::{Demand, Plan, Run, leak, rows};
 use voxelize_core::error::Result;
 use voxelize_core::grid::bits::bits_of;
@@ -13,12 +14,13 @@ use voxelize_core::par::{self, Progress};
 use voxelize_kernel::sink::SIDE;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::{self, Loop};
+use voxelize_meshes::closed::Closedness;
 
 use super::inside::{Inside, flood};
 use super::search::{BreadthFirst, Reached};
 
 /// Grids in memory at a time, besides the result.
-pub(crate) const GRIDS: u128 = 5;
+const GRIDS: u128 = 5;
 
 /// The cells of a way in for every hole through which [`Inside::Flood`] leaks; none if
 /// it does not. The flood is that of `inside` if it is one, and the holes that it closes are none; otherwise no hole
@@ -47,13 +49,12 @@ pub(crate) const GRIDS: u128 = 5;
 /// ```
 ///
 /// # Errors
-/// If what it needs, as [`extra_bytes`] counts it, does not fit in memory or is above `run.max_memory`, the level
+/// If what it needs does not fit in memory or is above the limit of `run`, the level
 /// does not exist here, or the run was cancelled.
 pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     run.supported_level()?;
-    let need = Demand::new(mesh, lattice, run)
-        .with(extra_bytes(mesh, lattice, run))
-        .bytes(Plan::Dense);
+    let estimate = MemoryEstimate::bound(mesh, lattice, run);
+    let need = Demand::of(&estimate, 0).bytes(Plan::Dense) + memory(&estimate);
     run.refuse_above(need, || {
         let [x, y, z] = lattice.dims();
         let triangles = mesh.triangles().len();
@@ -62,10 +63,15 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
     par::with_threads(run.thread_count(), || find(mesh, lattice, inside, run))?
 }
 
-/// The bytes that it takes in addition to the mesh and the grid of the answer, at most, but for lists of cells that
+/// Returns the bytes that it takes in addition to the mesh and the grid of the answer, except for lists of cells that
 /// the search is at.
-pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-    rows::bytes(mesh, lattice, run.max_memory) + GRIDS * BitGrid::bytes_for(lattice.dims())
+pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
+    let is_expected = estimate.figure != MemoryFigure::UpperBound;
+    if is_expected && estimate.mesh.closedness() != Closedness::Open {
+        // Without holes there is no leak.
+        return 0;
+    }
+    rows::memory(estimate) + estimate.meshes(0, 2.5) + estimate.grids(GRIDS, 4.6)
 }
 
 fn find(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {

@@ -7,7 +7,7 @@ mod distance;
 pub mod doubt;
 mod filled;
 mod findings;
-mod fraction;
+pub(crate) mod fraction;
 mod inside;
 pub(crate) mod labels;
 pub mod leak_path;
@@ -19,7 +19,6 @@ mod search;
 mod solid;
 mod surface;
 mod thin;
-pub mod usual;
 
 use std::mem::discriminant;
 use std::ops::Range;
@@ -41,11 +40,12 @@ use self::lost::KeptFeatures;
 use self::solid::SolidCells;
 use crate::run::Run;
 use crate::run::cover::Covered;
+use crate::run::memory::{MemoryEstimate, MemoryFigure};
 use crate::run::nearest::Distances;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Ties;
 use voxelize_core::grid::record::TOOL;
-use voxelize_core::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Quantity, Record};
+use voxelize_core::grid::{CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use voxelize_meshes::Mesh;
 
 /// Which cells are occupied: with the lattice, it decides every bit.
@@ -508,39 +508,35 @@ impl Rule {
         }
     }
 
-    /// The bytes that it takes at most, in addition to mesh and grid: of crossings, and of grids of its own.
-    pub fn extra_bytes(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let bodies = if self.subtracts_from(mesh) {
-            cut::bytes(mesh)
+    /// Returns the bytes that it takes in addition to mesh and grid: of crossings, and of grids of its own.
+    pub(crate) fn memory(&self, estimate: &MemoryEstimate) -> u128 {
+        let bodies = if self.subtracts_from(estimate.mesh) {
+            cut::bytes(estimate.mesh)
         } else {
             0
         };
         if let Self::Fraction { inside } = self {
-            return 2 * bodies + fraction::extra_bytes(*inside, mesh, lattice, run);
+            return 2 * bodies + fraction::memory(*inside, estimate);
         }
-        let inside = self
-            .inside()
-            .map_or(0, |inside| inside.extra_bytes(mesh, lattice, run));
-        inside
-            + bodies
-            + match self {
-                // The search, for the whole grid at once.
-                Self::Solid {
-                    inside,
-                    thin: ThinFeatures::Keep,
-                } => lost::extra_bytes(mesh, lattice, *inside, run),
-                // The eroded grid, its copy, and layers next to a slab.
-                Self::Filled { shell: Some(_), .. } => 3 * BitGrid::bytes_for(lattice.dims()),
-                Self::Offset { .. } => offset::extra_bytes(lattice, run),
-                Self::Distance { .. } => Distances::bytes_for(mesh, lattice, run),
-                Self::Area => area::extra_bytes(mesh, lattice, run),
-                _ => 0,
+        let inside = self.inside().map_or(0, |inside| inside.memory(estimate));
+        let own = match self {
+            // The search, for the whole grid at once. What is lost is not searched if memory is short.
+            Self::Solid { inside, thin } => {
+                let is_bound = estimate.figure == MemoryFigure::UpperBound;
+                if is_bound && *thin == ThinFeatures::Lose {
+                    0
+                } else {
+                    lost::memory(*inside, estimate)
+                }
             }
-    }
-
-    /// The bytes that arrays beside the field take at most while it is made, in addition to the arrays.
-    pub(crate) fn bytes_of_quantities(lattice: &Lattice, run: &Run) -> u128 {
-        fraction::bytes_of_quantities(lattice, run)
+            // The eroded grid, its copy, and layers next to a slab.
+            Self::Filled { shell: Some(_), .. } => estimate.grids(3, 2.0),
+            Self::Offset { .. } => offset::memory(estimate),
+            Self::Distance { .. } => Distances::memory(estimate),
+            Self::Area => area::memory(estimate),
+            _ => 0,
+        };
+        inside + bodies + own
     }
 
     /// The quantities that it has beside the cells.

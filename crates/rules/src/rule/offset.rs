@@ -3,8 +3,8 @@
 //! of world space; a centre exactly as far away as the radius counts, decided exactly.
 
 use super::covered::CoveredCells;
-use crate::run::Run;
 use crate::run::cover::IntersectionTarget;
+use crate::run::memory::MemoryEstimate;
 use voxelize_core::grid::{Lattice, Length};
 use voxelize_kernel::offset::{OffsetLattice, bytes_for};
 use voxelize_meshes::Mesh;
@@ -25,7 +25,8 @@ pub(super) fn prepared<'a>(
     }
 }
 
-/// The bytes of the threads, their bricks left out.
-pub(super) fn extra_bytes(lattice: &Lattice, run: &Run) -> u128 {
-    bytes_for(lattice.dims(), run.thread_count())
+/// Returns the bytes of the threads, their bricks left out. Few of them are touched.
+pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
+    let bound = bytes_for(estimate.lattice.dims(), estimate.run.thread_count());
+    estimate.bytes(bound, 0)
 }

@@ -1,10 +1,11 @@
-//! What a job takes in memory, to choose a plan that fits before anything is allocated.
+//! The memory that a job takes: a bound, to choose a plan that fits before anything is allocated, and the expected peak,
+//! to report.
 
-use super::Run;
+use super::{Run, touched};
 use voxelize_core::geom::Triangle;
 use voxelize_core::grid::{BitGrid, Lattice};
-use voxelize_kernel::bricks;
-use voxelize_kernel::sink::{SIDE, bricks_in, kept_bytes_for};
+use voxelize_kernel::sink::{Brick, SIDE, bricks_in, kept_bytes_for};
+use voxelize_kernel::{bricks, distance};
 use voxelize_meshes::Mesh;
 
 /// How a grid is held in memory while it is made.
@@ -28,6 +29,86 @@ impl Plan {
             Self::Bricks(_) => "bricks",
         }
     }
+
+    /// Layers in memory at a time, of `nz` in all.
+    pub(crate) fn layers(self, nz: usize) -> usize {
+        match self {
+            Self::Dense => nz,
+            Self::Slabs(height) | Self::Bricks(height) => height.clamp(1, nz),
+        }
+    }
+}
+
+/// One of the two figures of memory. Both are sums of the same terms, which stand next to the code that takes the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemoryFigure {
+    /// The most that a job can take: decides which plan fits in a limit.
+    UpperBound,
+    /// The peak that is measured as a rule, where so many layers are in memory at a time: a prediction for people.
+    Expected { layers: usize },
+}
+
+/// A figure of the memory of a job.
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryEstimate<'a> {
+    pub mesh: &'a Mesh,
+    pub lattice: &'a Lattice,
+    pub run: &'a Run<'a>,
+    pub figure: MemoryFigure,
+}
+
+impl<'a> MemoryEstimate<'a> {
+    /// The upper bound.
+    pub(crate) fn bound(mesh: &'a Mesh, lattice: &'a Lattice, run: &'a Run<'a>) -> Self {
+        Self {
+            mesh,
+            lattice,
+            run,
+            figure: MemoryFigure::UpperBound,
+        }
+    }
+
+    /// The same figure for work that holds the whole grid, also where cells are made in slabs.
+    pub(crate) fn of_whole(self) -> Self {
+        let layers = self.lattice.dims()[2];
+        let figure = match self.figure {
+            MemoryFigure::UpperBound => MemoryFigure::UpperBound,
+            MemoryFigure::Expected { .. } => MemoryFigure::Expected { layers },
+        };
+        Self { figure, ..self }
+    }
+
+    /// Returns the bytes of a term: `bound` at most, `expected` as a rule.
+    pub(crate) fn bytes(&self, bound: u128, expected: u128) -> u128 {
+        match self.figure {
+            MemoryFigure::UpperBound => bound,
+            MemoryFigure::Expected { .. } => expected,
+        }
+    }
+
+    /// Returns the bytes of grids of bits. As a rule they hold the layers in memory only.
+    pub(crate) fn grids(&self, bound: u128, expected: f64) -> u128 {
+        let dims = self.lattice.dims();
+        match self.figure {
+            MemoryFigure::UpperBound => bound * BitGrid::bytes_for(dims),
+            MemoryFigure::Expected { layers } => {
+                let slab = BitGrid::bytes_for([dims[0], dims[1], layers]);
+                (expected * slab as f64) as u128
+            }
+        }
+    }
+
+    /// Returns the bytes of meshes of so many triangles as the mesh has.
+    pub(crate) fn meshes(&self, bound: u128, expected: f64) -> u128 {
+        let mesh = size_of_val(self.mesh.triangles()) as u128;
+        self.bytes(bound * mesh, (expected * mesh as f64) as u128)
+    }
+
+    /// Returns about how many bricks of so many cells the triangles cross: one at least.
+    fn crossed(&self, cells: [usize; 3]) -> f64 {
+        let bricks = [0, 1, 2].map(|i| self.lattice.dims()[i].div_ceil(cells[i]) as f64);
+        touched::crossed(self.mesh, self.lattice, cells).clamp(1.0, bricks.iter().product())
+    }
 }
 
 /// The memory of a job under every plan, in bytes: the mesh, the cells in memory at a time, the bricks of each
@@ -35,106 +116,55 @@ impl Plan {
 /// it.
 #[derive(Debug, Clone)]
 pub struct Demand {
+    figure: MemoryFigure,
     triangles: usize,
     dims: [usize; 3],
     threads: usize,
-    extra: u128,
+    /// Bytes of the mesh, with its colours and negative volumes.
+    pub(crate) mesh: u128,
+    /// Bytes of the rule and of what else the job takes, under every plan.
+    pub(crate) extra: u128,
     /// Grids of the cells that are in memory at a time.
-    grids: u128,
+    pub(crate) grids: u128,
     /// Bytes of each cell besides those of grids: of a field, and of the numbers of triangles.
-    values: u128,
-    /// Bricks that cells lie in, at most.
-    touched: usize,
+    pub values: u128,
+    /// Bricks that cells lie in.
+    pub(crate) touched: usize,
     /// The most bytes of a slab, if all of it fits.
-    slab: u128,
+    pub(crate) slab: u128,
 }
 
 /// Bytes of a slab where a pass over the triangles takes little beside its cells: more is slower, as none of it is in
 /// a cache when it is needed again.
-const LARGE_SLAB: u128 = 64 << 20;
+pub(crate) const LARGE_SLAB: u128 = 64 << 20;
 
 impl Demand {
-    /// The memory that `run` takes to fill `lattice`.
+    /// The most memory that `run` takes to fill a grid of bits on `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
+        Self::of(&MemoryEstimate::bound(mesh, lattice, run), 0)
+    }
+
+    /// The memory of cells with so many bytes besides those of grids.
+    pub(crate) fn of(estimate: &MemoryEstimate, values: u128) -> Self {
+        let mesh = estimate.mesh;
+        let triangles = mesh.triangles().len() + mesh.cuts().map_or(0, |cuts| cuts.count());
+        let colours = mesh.colours().map_or(0, |colours| colours.bytes().into());
+        let touched = match (estimate.figure, values) {
+            (MemoryFigure::UpperBound, _) => usize::MAX,
+            (_, 0) => estimate.crossed([64, SIDE, SIDE]) as usize,
+            _ => estimate.crossed([distance::SIDE; 3]) as usize,
+        };
         Self {
-            triangles: mesh.triangles().len() + mesh.cuts().map_or(0, |cuts| cuts.count()),
-            dims: lattice.dims(),
-            threads: run.thread_count(),
-            extra: mesh.colours().map_or(0, |colours| colours.bytes().into()),
+            figure: estimate.figure,
+            triangles,
+            dims: estimate.lattice.dims(),
+            threads: estimate.run.thread_count(),
+            mesh: (triangles * size_of::<Triangle>()) as u128 + colours,
+            extra: 0,
             grids: 1,
-            values: 0,
-            touched: usize::MAX,
+            values,
+            touched,
             slab: u128::MAX,
-        }
-    }
-
-    /// The demand of cells that lie in so many bricks, or in fewer.
-    #[must_use]
-    pub(crate) fn touching(self, bricks: usize) -> Self {
-        Self {
-            touched: bricks,
-            ..self
-        }
-    }
-
-    /// The demand of a rule whose slabs need not be as high as fit: a pass over the triangles takes little time.
-    #[must_use]
-    pub(crate) fn with_short_passes(self) -> Self {
-        Self {
-            slab: LARGE_SLAB,
-            ..self
-        }
-    }
-
-    /// The demand of a field, whose signs take a grid, and with the numbers of the nearest triangles if `nearest`.
-    #[must_use]
-    pub fn field(self, nearest: bool) -> Self {
-        Self {
-            values: if nearest { 8 } else { 4 },
-            ..self
-        }
-    }
-
-    /// The demand of a field with so many floats more in each cell.
-    #[must_use]
-    pub fn with_numbers(self, numbers: usize) -> Self {
-        Self {
-            values: self.values + 4 * numbers as u128,
-            ..self
-        }
-    }
-
-    /// The demand with the cells labelled, as [`Voxelizer::labelled`](crate::Voxelizer::labelled) makes them.
-    pub fn labelled(self) -> Self {
-        Self { grids: 2, ..self }
-    }
-
-    /// The demand with so many grids in memory at a time, instead of one.
-    #[must_use]
-    pub fn grids(self, grids: u128) -> Self {
-        Self { grids, ..self }
-    }
-
-    /// The demand with so many grids in memory at a time in addition to these.
-    #[must_use]
-    pub(crate) fn more_grids(self, more: u128) -> Self {
-        Self {
-            grids: self.grids + more,
-            ..self
-        }
-    }
-
-    /// The demand with so many bytes more, as [`Rule::extra_bytes`](crate::Rule::extra_bytes) says.
-    pub fn with(self, extra: u128) -> Self {
-        Self { extra, ..self }
-    }
-
-    /// The demand with so many bytes more, beside those of [`with`](Self::with).
-    #[must_use]
-    pub(crate) fn and(self, more: u128) -> Self {
-        Self {
-            extra: self.extra + more,
-            ..self
         }
     }
 
@@ -144,36 +174,57 @@ impl Demand {
         self.grids * BitGrid::bytes_for(dims) + self.values * cells
     }
 
-    /// The bytes under `plan`, at most.
+    /// The bytes under `plan`.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
-        let mesh = self.triangles as u128 * size_of::<Triangle>() as u128 + self.extra + nx as u128;
-        let slab = |height: usize| [nx, ny, height.clamp(1, nz)];
-        let in_threads = |covered| match self.values {
-            0 => bricks::bytes_for(covered, self.threads, self.touched),
-            _ => 0,
+        let row = nx as u128;
+        let slab = [nx, ny, plan.layers(nz)];
+        let bricks = match plan {
+            Plan::Dense | Plan::Slabs(_) => self.threads_bytes(slab),
+            Plan::Bricks(_) => self.threads_bytes(self.dims) + self.kept_bytes(slab),
         };
-        let made = |covered| self.cell_bytes(covered) + in_threads(covered);
-        mesh + match plan {
-            Plan::Dense => made(self.dims),
-            Plan::Slabs(height) => made(slab(height)),
-            Plan::Bricks(height) => {
-                let cells = match bricks::have_room(self.dims, self.threads, self.touched) {
-                    true => 0,
-                    false => {
-                        let kept = kept_bytes_for(
-                            self.touched.min(bricks_in(self.dims)),
-                            nz.div_ceil(SIDE),
-                        );
-                        // A layer of bricks that is full becomes one of the grid, in any thread.
-                        let full = BitGrid::bytes_for(slab(SIDE)) * self.threads as u128;
-                        kept.min(self.cell_bytes(self.dims)) + full
-                    }
-                };
-                let noted = BitGrid::noted_bytes_for(slab(height));
-                cells + in_threads(self.dims) + self.cell_bytes(slab(height)) + noted
+        self.mesh + self.extra + row + self.cell_bytes(slab) + bricks
+    }
+
+    /// The bytes of bricks that threads fill before these go into the grid.
+    fn threads_bytes(&self, covered: [usize; 3]) -> u128 {
+        match (self.values, self.figure) {
+            (0, MemoryFigure::UpperBound) => bricks::bytes_for(covered, self.threads, self.touched),
+            (0, MemoryFigure::Expected { .. }) => {
+                // Small triangles in any order lead every thread to most bricks; large ones are shared out.
+                let all = self.touched as f64;
+                let of_all = all + 2.0 * self.triangles as f64;
+                let layers = covered[2] as f64 / self.dims[2] as f64;
+                let of_thread = all.min(of_all / self.threads as f64) * layers;
+                bricks::bytes_for(covered, self.threads, of_thread as usize)
+            }
+            // Values go to the field at once.
+            (_, MemoryFigure::UpperBound) => 0,
+            (_, MemoryFigure::Expected { .. }) => {
+                // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
+                let [nx, ny, layers] = covered;
+                let bricks = self.dims.map(|n| n.div_ceil(distance::SIDE) as f64);
+                let share = 2.0 * self.touched as f64 / bricks.iter().product::<f64>();
+                let cells = nx * ny * layers.min(distance::SIDE);
+                (2.0 * share.min(1.0) * (cells as u128 * self.values) as f64) as u128
             }
         }
+    }
+
+    /// The bytes of bricks that hold all cells until the slab is made that they lie in.
+    fn kept_bytes(&self, slab: [usize; 3]) -> u128 {
+        let [nx, ny, nz] = self.dims;
+        if let MemoryFigure::Expected { .. } = self.figure {
+            return (self.touched * size_of::<Brick>()) as u128;
+        }
+        let noted = BitGrid::noted_bytes_for(slab);
+        if bricks::have_room(self.dims, self.threads, self.touched) {
+            return noted;
+        }
+        let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
+        // A layer of bricks that is full becomes one of the grid, in any thread.
+        let full = BitGrid::bytes_for([nx, ny, SIDE.min(nz)]) * self.threads as u128;
+        kept.min(self.cell_bytes(self.dims)) + full + noted
     }
 
     /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
@@ -264,9 +315,11 @@ mod tests {
 
     fn demand(triangles: usize, dims: [usize; 3]) -> Demand {
         Demand {
+            figure: MemoryFigure::UpperBound,
             triangles,
             dims,
             threads: 1,
+            mesh: 36 * triangles as u128,
             extra: 0,
             grids: 1,
             values: 0,
@@ -291,7 +344,11 @@ mod tests {
             mesh + 5 * 80 + 512 + 2 * brick + row
         );
         assert_eq!(
-            demand.clone().labelled().bytes(Plan::Slabs(5)),
+            Demand {
+                grids: 2,
+                ..demand.clone()
+            }
+            .bytes(Plan::Slabs(5)),
             demand.bytes(Plan::Slabs(5)) + 5 * 80
         );
         assert_eq!(demand.least(1), mesh + 80 + 512 + 2 * brick + row);
@@ -310,7 +367,13 @@ mod tests {
             large.bytes(Plan::Bricks(40)),
             large.bytes(Plan::Dense) + slab + full + noted
         );
-        let touching = |bricks| large.clone().touching(bricks).bytes(Plan::Bricks(40));
+        let touching = |touched| {
+            let demand = Demand {
+                touched,
+                ..large.clone()
+            };
+            demand.bytes(Plan::Bricks(40))
+        };
         // All of them stay with the thread, of which a quarter of all bricks may.
         let room = 16 * 91 * 58 / 4;
         let all_in_thread = touching(room);
@@ -374,7 +437,11 @@ mod tests {
         let Some(Plan::Slabs(high)) = demand.fit(limit, 1) else {
             panic!("slabs")
         };
-        let Some(Plan::Slabs(low)) = demand.with_short_passes().fit(limit, 1) else {
+        let short = Demand {
+            slab: LARGE_SLAB,
+            ..demand
+        };
+        let Some(Plan::Slabs(low)) = short.fit(limit, 1) else {
             panic!("slabs")
         };
         assert_eq!([high, low], [2048, 32]);

@@ -1,5 +1,6 @@
 //! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
 
+mod budget;
 pub(crate) mod cover;
 pub mod holes;
 pub(crate) mod leak;
@@ -8,11 +9,11 @@ pub(crate) mod nearest;
 pub(crate) mod rows;
 pub(crate) mod touched;
 
+pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::leak::Leak;
 pub use self::memory::{Demand, Plan};
 
 use voxelize_core::error::{Error, Result};
-use voxelize_core::grid::BitGrid;
 use voxelize_core::par::{self, CancelToken, Progress};
 use voxelize_core::text::bytes;
 use voxelize_kernel::Level;
@@ -30,8 +31,8 @@ pub struct Run<'a> {
     pub progress: &'a dyn Progress,
     /// The token that stops it from another thread.
     pub cancel: Option<&'a CancelToken>,
-    /// The most memory, in bytes, that mesh and cells may take together.
-    pub max_memory: Option<u64>,
+    /// The limit of memory.
+    pub budget: MemoryBudget,
 }
 
 impl Default for Run<'_> {
@@ -41,7 +42,7 @@ impl Default for Run<'_> {
             level: None,
             progress: &(),
             cancel: None,
-            max_memory: None,
+            budget: MemoryBudget::default(),
         }
     }
 }
@@ -79,10 +80,16 @@ impl<'a> Run<'a> {
     /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
-        Self {
-            max_memory: bytes.into(),
-            ..self
-        }
+        let limit = bytes
+            .into()
+            .map_or(MemoryLimit::Unknown, MemoryLimit::Requested);
+        self.budget(MemoryBudget { limit, program: 0 })
+    }
+
+    /// With this limit of memory.
+    #[must_use]
+    pub fn budget(self, budget: MemoryBudget) -> Self {
+        Self { budget, ..self }
     }
 
     /// Heard by `progress`, which may also cancel.
@@ -128,15 +135,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The bytes of `triangles` in memory and a grid of `dims` cells; [`Demand`] has all a job takes.
-    pub fn estimate(triangles: usize, dims: [usize; 3]) -> u128 {
-        let per_triangle = size_of::<voxelize_core::geom::Triangle>() as u128;
-        triangles as u128 * per_triangle + BitGrid::bytes_for(dims)
+    /// The most memory, in bytes, that mesh and cells may take together.
+    pub fn max_memory(&self) -> Option<u64> {
+        self.budget.for_job()
     }
 
     /// Refuses `what` if it needs more than is allowed, before anything is allocated for it.
     pub(crate) fn refuse_above(&self, need: u128, what: impl Fn() -> String) -> Result<()> {
-        let limit = u128::from(self.max_memory.unwrap_or(u64::MAX));
+        let limit = u128::from(self.max_memory().unwrap_or(u64::MAX));
         if need <= limit {
             return Ok(());
         }

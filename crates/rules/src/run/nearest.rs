@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::run::Run;
+use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, Field, Lattice};
 use voxelize_core::par::{self, Progress};
@@ -89,19 +90,22 @@ impl Distances {
         })
     }
 
-    /// The bytes that it takes at most, with those of threads while they measure.
-    pub(crate) fn bytes_for(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
+    /// Returns the bytes that it takes, with those of threads while they measure.
+    pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
+        let MemoryEstimate { mesh, lattice, .. } = *estimate;
         let triangles = mesh.triangles().len();
-        let threads = run.thread_count();
+        let threads = estimate.run.thread_count();
         let [bx, by, bz] = lattice.dims().map(|n| n.div_ceil(SIDE));
         let centres: usize = lattice.dims().iter().map(|n| n * size_of::<f64>()).sum();
         let rows = bx.div_ceil(ROW) * by * bz;
         let row =
             size_of::<Mutex<BrickRow>>() + ROW * CELLS * (size_of::<f32>() + size_of::<i32>());
-        TriangleTree::bytes_for(triangles)
+        let lists =
+            centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>();
+        let bound = TriangleTree::bytes_for(triangles)
             + threads as u128 * BrickSearch::bytes_for(triangles)
-            + (centres + rows.min(ROWS_PER_THREAD * threads) * row + rows * size_of::<[usize; 3]>())
-                as u128
+            + lists as u128;
+        estimate.bytes(bound, 70 * triangles as u128)
     }
 
     /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if

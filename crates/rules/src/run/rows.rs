@@ -8,7 +8,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::run::Run;
+use crate::run::memory::{MemoryEstimate, MemoryFigure};
+use crate::run::{Run, touched};
 use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 use voxelize_core::grid::{BitGrid, Lattice};
@@ -46,15 +47,26 @@ fn most(max_memory: Option<u64>) -> usize {
     })
 }
 
-/// The bytes that crossings of triangles with the rows of a lattice take at most, unless a single layer has
-/// more, under this limit of memory.
-pub(crate) fn bytes(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> u128 {
+/// The bytes of a crossing as a rule, with the room that lists have to grow.
+const EXPECTED_BYTES: u128 = 26;
+
+/// Returns the bytes that crossings of triangles with the rows of a lattice take, unless a single layer has more.
+pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
+    let MemoryEstimate {
+        mesh, lattice, run, ..
+    } = *estimate;
     let rows = if mesh.triangles().len() > MANY {
         rows_by_sums(mesh, lattice)
     } else {
         rows_each(mesh, lattice)
     };
-    (rows.min(most(max_memory) as f64) as u128) * u128::from(BYTES)
+    let bound = rows.min(most(run.max_memory()) as f64) as u128 * u128::from(BYTES);
+    if estimate.figure == MemoryFigure::UpperBound {
+        return bound;
+    }
+    let [_, y, z] = lattice.spacing().each_ref().map(|side| side.to_f64());
+    let crossings = (touched::projected(mesh)[0] / (y * z)) as u128;
+    bound.min(EXPECTED_BYTES * crossings)
 }
 
 /// From so many triangles on, their rows are estimated by sums that the mesh keeps.
@@ -118,7 +130,7 @@ pub(crate) fn follow(
     let [nx, ny, nz] = grid.dims();
     let layer_words = grid.layer_words();
     let mut snapped = 0;
-    let most = most(run.max_memory);
+    let most = most(run.max_memory());
     let whole = first..first + nz;
     let mut bands = Vec::from([whole]);
     let mut tried = false;
@@ -434,10 +446,7 @@ mod tests {
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
         let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
-        let run = Run {
-            max_memory,
-            ..Run::default()
-        };
+        let run = Run::default().memory(max_memory);
         let handed = AtomicUsize::new(0);
         let snapped = follow(
             &frame,

@@ -1,4 +1,4 @@
-//! How many bricks the cells near triangles lie in, at most: known before any cell is made.
+//! Number of bricks that the cells near triangles lie in, at most or about: known before any cell is made.
 
 use std::ops::Range;
 
@@ -21,6 +21,9 @@ const MOVED: f64 = 0.01;
 
 /// Bricks from the origin of the lattice, or of coordinates, beyond which none are counted.
 const FAR: f64 = (1 << 30) as f64;
+
+/// Triangles that one thread takes at a time.
+const CHUNK: usize = 1 << 14;
 
 /// A point, in bricks of the lattice.
 type BrickPlace = [f64; 3];
@@ -62,7 +65,7 @@ pub(crate) fn bricks(
         triangles.chunks(share).collect(),
         |triangles: &[Triangle]| {
             let mut touched = Touched::new(lattice, reach);
-            for some in triangles.chunks(1 << 14) {
+            for some in triangles.chunks(CHUNK) {
                 progress.check()?;
                 some.iter()
                     .for_each(|triangle| touched.add_triangle(triangle));
@@ -179,6 +182,32 @@ fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
     };
     let middle = [0, 1, 2].map(|n| f64::midpoint(a[n], b[n]));
     [[a, middle, c], [middle, b, c]]
+}
+
+/// Returns about how many bricks of so many cells the triangles of a mesh cross. A large triangle crosses one for each that it
+/// covers when seen along each of the axes, so its three projections, counted in faces of bricks, add up.
+pub(crate) fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
+    let side = [0, 1, 2].map(|i| cells[i] as f64 * lattice.spacing()[i].to_f64());
+    let [x, y, z] = projected(mesh);
+    x / (side[1] * side[2]) + y / (side[0] * side[2]) + z / (side[0] * side[1])
+}
+
+/// Returns the areas of all triangles seen along each axis.
+pub(crate) fn projected(mesh: &Mesh) -> [f64; 3] {
+    let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|i| sum[i] + more[i]);
+    let parts = par::map(
+        mesh.triangles().chunks(CHUNK).collect(),
+        |triangles: &[Triangle]| triangles.iter().map(areas).fold([0.0; 3], add),
+    );
+    parts.into_iter().fold([0.0; 3], add)
+}
+
+/// Returns the areas of a triangle seen along each axis.
+fn areas([a, b, c]: &Triangle) -> [f64; 3] {
+    let edge = |to: &[f32; 3]| [0, 1, 2].map(|i| f64::from(to[i]) - f64::from(a[i]));
+    let p = edge(b);
+    let q = edge(c);
+    [[1, 2], [2, 0], [0, 1]].map(|[i, j]| (p[i] * q[j] - p[j] * q[i]).abs() / 2.0)
 }
 
 #[cfg(test)]

@@ -26,12 +26,13 @@ impl Voxelizer<'_> {
         dtype: Dtype,
         choices: &[Choice],
     ) -> Demand {
-        let demand = self.demand(mesh, lattice);
+        let mut demand = self.demand(mesh, lattice);
         let pending: u128 = pending.iter().map(|dims| demand.cell_bytes(*dims)).sum();
         let writer = format::by_name("zarr").map_or(0, |zarr| {
             zarr.memory(lattice.dims(), dtype, self.run.thread_count(), choices)
         });
-        demand.and(pending + u128::from(writer))
+        demand.extra += pending + u128::from(writer);
+        demand
     }
 }
 
@@ -47,7 +48,7 @@ impl RegionPlan {
         let region = lattice.region([0..nx, 0..ny, 0..plan.region_layers.min(nz)])?;
         let pending = pending(lattice.dims(), &plan.choices, plan.shard_layers);
         let demand = voxelizer.region_demand(mesh, &region, &pending, plan.dtype, &plan.choices);
-        let limit = voxelizer.run.max_memory.map_or(u128::MAX, u128::from);
+        let limit = voxelizer.run.max_memory().map_or(u128::MAX, u128::from);
         let height = match demand.fit(limit, plan.shard_layers) {
             Some(Plan::Slabs(height)) => height,
             Some(_) => plan.region_layers,

@@ -216,7 +216,7 @@ impl Voxelizer<'_> {
             CellKind::Field => 4 * (nx * ny * layers) as u128,
             _ => BitGrid::bytes_for([nx, ny, layers]),
         };
-        let limit = self.run.max_memory.map_or(u128::MAX, u128::from);
+        let limit = self.run.max_memory().map_or(u128::MAX, u128::from);
         let lowest = StorePlan::heights().last().unwrap_or(1);
         for layers in StorePlan::heights()
             .filter(|layers| cells((*layers).min(nz)) <= SLAB || *layers == lowest)

@@ -16,9 +16,9 @@ use std::ops::Range;
 
 use super::Stats;
 use crate::run::leak::Leak;
+use crate::run::memory::{MemoryEstimate, MemoryFigure};
 use crate::run::{Run, rows};
 use voxelize_core::error::Result;
-use voxelize_core::geom::Triangle;
 use voxelize_core::grid::{BitGrid, Lattice};
 use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::Loop;
@@ -63,10 +63,10 @@ pub struct Method {
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    /// The number of other grids of the same size that it needs.
+    /// The number of other grids of the same size that it needs, at most.
     grids: u128,
-    /// The memory of the meshes that it makes, in meshes.
-    pub(super) meshes: u128,
+    /// The same as a rule.
+    expected_grids: f64,
     prepare: Prepare,
 }
 
@@ -80,7 +80,7 @@ pub static METHODS: &[Method] = &[
         name: "auto",
         about: "nonzero on closed, consistently oriented meshes; evenodd on other closed meshes; else robust",
         grids: 0,
-        meshes: 0,
+        expected_grids: 0.0,
         prepare: |_, mesh, lattice, run| automatic(mesh, lattice, run),
     },
     Method {
@@ -88,7 +88,7 @@ pub static METHODS: &[Method] = &[
         name: "nonzero",
         about: "lines from outside enter and leave the mesh a different number of times; overlapping shells unite",
         grids: 0,
-        meshes: 0,
+        expected_grids: 0.0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
     },
     Method {
@@ -96,7 +96,7 @@ pub static METHODS: &[Method] = &[
         name: "evenodd",
         about: "a ray crosses the mesh an odd number of times",
         grids: 0,
-        meshes: 0,
+        expected_grids: 0.0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
     },
     Method {
@@ -104,7 +104,7 @@ pub static METHODS: &[Method] = &[
         name: "flood",
         about: "a flood from outside cannot reach it; cells that the mesh touches stop the flood",
         grids: 4,
-        meshes: 0,
+        expected_grids: 2.2,
         prepare: flood::ready,
     },
     Method {
@@ -112,7 +112,7 @@ pub static METHODS: &[Method] = &[
         name: "vote",
         about: "inside by evenodd along at least two of the three axes",
         grids: 3,
-        meshes: 0,
+        expected_grids: 2.5,
         prepare: |_, mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
     },
     Method {
@@ -120,7 +120,7 @@ pub static METHODS: &[Method] = &[
         name: "robust",
         about: "after repair, the winding number at the centre is above 1/2",
         grids: 0,
-        meshes: 8,
+        expected_grids: 0.0,
         prepare: |_, mesh, lattice, run| robust::ready(mesh, lattice, run),
     },
 ];
@@ -181,6 +181,11 @@ trait FillInside: Send + Sync {
     fn occupy_touched(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 }
 
+/// Returns the bytes of the repaired mesh and of what repairs it.
+pub(super) fn repair_memory(estimate: &MemoryEstimate) -> u128 {
+    estimate.meshes(8, 2.5)
+}
+
 impl Inside {
     /// A flood that closes no holes.
     pub const fn flood() -> Self {
@@ -222,23 +227,37 @@ impl Inside {
         }
     }
 
-    /// The bytes that it takes in addition to mesh and grid, at most.
-    pub(super) fn extra_bytes(self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
-        let triangles = mesh.triangles().len() as u128 * size_of::<Triangle>() as u128;
-        let numbers = near::bytes(lattice.dims(), run.max_memory);
-        let robust = Self::Robust.info().meshes * triangles + numbers;
-        // Closedness is tested only where it may matter.
-        let matters = run
-            .max_memory
-            .is_some_and(|limit| robust > u128::from(limit) / 8);
-        let is_robust = self == Self::Auto
-            && matters
-            && (mesh.closedness() == Closedness::Open || mesh.is_two_sided());
-        let used = if is_robust { Self::Robust } else { self };
-        let Method { grids, meshes, .. } = used.info();
-        let numbers = if used == Self::Robust { numbers } else { 0 };
-        let grids = grids * BitGrid::bytes_for(lattice.dims());
-        rows::bytes(mesh, lattice, run.max_memory) + grids + meshes * triangles + numbers
+    /// Returns the bytes that it takes in addition to mesh and grid.
+    pub(super) fn memory(self, estimate: &MemoryEstimate) -> u128 {
+        let MemoryEstimate {
+            mesh, lattice, run, ..
+        } = *estimate;
+        let numbers = near::bytes(lattice.dims(), run.max_memory());
+        let repair = repair_memory(estimate) + estimate.bytes(numbers, 0);
+        let is_repaired = match estimate.figure {
+            // Closedness is tested only where it may matter.
+            MemoryFigure::UpperBound if self == Self::Auto => {
+                let limit = run.max_memory().map_or(u128::MAX, u128::from);
+                repair > limit / 8 && (mesh.closedness() == Closedness::Open || mesh.is_two_sided())
+            }
+            MemoryFigure::UpperBound => self == Self::Robust,
+            // The findings about an open mesh compare it with the repaired one.
+            MemoryFigure::Expected { .. } => {
+                self == Self::Robust || self != Self::Vote && mesh.closedness() == Closedness::Open
+            }
+        };
+        let Method {
+            grids,
+            expected_grids,
+            ..
+        } = *self.info();
+        let grids = if self.is_flood() {
+            estimate.of_whole().grids(grids, expected_grids)
+        } else {
+            estimate.grids(grids, expected_grids)
+        };
+        let repair = if is_repaired { repair } else { 0 };
+        rows::memory(estimate) + grids + repair
     }
 
     /// The method in force for a mesh, never [`Auto`](Self::Auto).

@@ -218,7 +218,7 @@ impl FillInside for Robust<'_> {
         let height = if self.winding.is_empty() {
             dims[2]
         } else {
-            near::layers(dims, run.max_memory)
+            near::layers(dims, run.max_memory())
         };
         let mut snapped = 0;
         if height >= dims[2] {

@@ -23,11 +23,10 @@ use std::ops::Range;
 use self::around::Around;
 use self::judge::{Judge, LostOutput};
 pub use self::report::{LostComponents, LostFeatures, LostPlaces};
-use super::Inside;
-use super::inside::PreparedInside;
+use super::inside::{self, Inside, PreparedInside};
 use crate::run::Run;
+use crate::run::memory::{MemoryEstimate, MemoryFigure};
 use voxelize_core::error::Result;
-use voxelize_core::geom::Triangle;
 use voxelize_core::grid::{BitGrid, Lattice};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
@@ -39,18 +38,25 @@ const GRIDS: u128 = 5;
 /// The memory of triangles near lost cells, and of the components of the mesh, in meshes.
 const MESHES: u128 = 5;
 
-/// The bytes that [`find`] takes in addition to the mesh, at most.
-pub fn extra_bytes(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> u128 {
+/// Returns the bytes that the search takes in addition to the mesh, with the method that finds the inside.
+pub(crate) fn memory(method: Inside, estimate: &MemoryEstimate) -> u128 {
+    let MemoryEstimate { mesh, lattice, .. } = *estimate;
+    if estimate.figure != MemoryFigure::UpperBound {
+        // The method is counted apart, and its cells are used.
+        return match mesh.closedness() {
+            Closedness::Open if method != Inside::Vote => estimate.meshes(0, 1.5),
+            _ => 0,
+        };
+    }
     let repair = if mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() {
         0
     } else {
-        Inside::Robust.info().meshes
+        inside::repair_memory(estimate)
     };
-    let triangles =
-        (MESHES + repair) * size_of::<Triangle>() as u128 * mesh.triangles().len() as u128;
-    let around = Around::new(lattice, mesh.bounds(), inside);
+    let around = Around::new(lattice, mesh.bounds(), method);
     let dims = around.map_or(lattice.dims(), |around| around.lattice.dims());
-    triangles + GRIDS * BitGrid::bytes_for(dims) + inside.extra_bytes(mesh, lattice, run)
+    let grids = GRIDS * BitGrid::bytes_for(dims);
+    estimate.meshes(MESHES, 0.0) + repair + grids + method.memory(estimate)
 }
 
 /// The features of a mesh that solid loses, to be kept.

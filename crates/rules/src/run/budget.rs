@@ -1,10 +1,9 @@
 //! How much memory a job may take.
 
-use voxelize_core::error::Error;
 use voxelize_core::text::bytes;
 
 /// The most memory to use, in bytes, and where the limit comes from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub enum MemoryLimit {
     /// The caller requests it: then the grid is made in slabs that fit.
     Requested(u64),
@@ -13,6 +12,7 @@ pub enum MemoryLimit {
     /// The share of one of several jobs at a time: a job that needs more is run again alone.
     Share(u64),
     /// The system does not say.
+    #[default]
     Unknown,
 }
 
@@ -47,21 +47,12 @@ impl MemoryLimit {
 }
 
 /// A limit of memory, and what the program itself takes of it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryBudget {
     /// The limit.
     pub limit: MemoryLimit,
     /// The memory of the program, without mesh and grid: a requested limit holds for both.
     pub program: u64,
-}
-
-impl Default for MemoryBudget {
-    fn default() -> Self {
-        Self {
-            limit: MemoryLimit::Unknown,
-            program: 0,
-        }
-    }
 }
 
 impl MemoryBudget {
@@ -77,9 +68,4 @@ impl MemoryBudget {
     pub fn with_program(&self, job: u128) -> u128 {
         job + u128::from(self.program)
     }
-}
-
-/// The error of a job that needs more than its share: it is run again alone.
-pub(super) fn share_exceeded() -> Error {
-    Error::too_large("needs more than its share of the memory")
 }
