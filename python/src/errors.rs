@@ -69,7 +69,7 @@ fn spelled(option: &str) -> Option<String> {
     let (name, value) = option.split_once(' ').unwrap_or((option, ""));
     let name = match name {
         "--filled" | "--solid" => return Some(format!("rule=\"{}\"", &name[2..])),
-        "--keep-thin" | "--lenient" | "--strict" | "--vox-split" => {
+        "--keep-thin" | "--lenient" | "--signed" | "--stretch" | "--strict" | "--vox-split" => {
             return Some(format!("{}=True", argument(name)));
         }
         "voxelize" if value == "formats" => return Some("voxelize.formats()".to_string()),

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use ::voxelize::format::{self, Carries, IMAGE_AXES};
 use ::voxelize::grid::{CellArray, Quantities, Quantity, Record};
 use ::voxelize::job::{
-    Extras, JobLabels, Transform, UnitOfLength, UpAxis, check_unit_of_grid, findings, other_unit,
+    Extras, JobLabels, Request, ResolvedRequest, UnitOfLength, UpAxis, check_unit_of_grid,
+    findings, other_unit,
 };
 use ::voxelize::mesh::{MeshParts, PartKind};
 use ::voxelize::tool::text::file_label;
-use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Rule, Voxelizer, Voxels};
+use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -55,42 +56,44 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 }
 
 impl Source {
-    /// The transform, the rule, the labels and the mesh in the axes of the grid.
-    fn turned(&self, options: &Options) -> Result<(Transform, Rule, JobLabels, Mesh)> {
-        let mut transform = options.transform(&self.stated)?;
-        let mesh = match &self.near {
-            Some((mesh, near)) => {
-                transform.near = near.clone();
-                mesh
-            }
-            None => &self.mesh,
-        };
-        let rule = options.rule(&transform)?;
-        let labels = options.labels(self.are_several)?;
-        let mut mesh = mesh.clone();
-        if let (JobLabels::Parts(PartKind::File), None) = (labels, mesh.parts(PartKind::File)) {
+    /// Returns the request of options. Several meshes are labelled by mesh unless it says otherwise.
+    pub fn request(&self, options: &Options) -> Result<Request> {
+        let mut request = options.request()?;
+        if request.labels.is_none() && self.are_several {
+            request.labels = Some(JobLabels::Parts(PartKind::File));
+        }
+        Ok(request)
+    }
+
+    /// Resolves a request for the meshes, and returns the mesh in the axes of the grid.
+    fn turned(&self, request: &Request) -> Result<(ResolvedRequest, Mesh)> {
+        let mut job = request.resolve(&self.stated)?;
+        let mut mesh = self.mesh.clone();
+        if let Some((near_mesh, near)) = &self.near {
+            job = job.relative_to(near.clone());
+            mesh = near_mesh.clone();
+        }
+        let are_files = request.labels == Some(JobLabels::Parts(PartKind::File));
+        if are_files && mesh.parts(PartKind::File).is_none() {
             let name = file_label(self.name.as_deref().unwrap_or("mesh"));
             let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
             mesh = mesh.with_parts(PartKind::File, parts)?;
         }
-        let mesh = transform.apply(options.choose(mesh, labels)?)?;
+        let mesh = job.transform.apply(request.choose(mesh)?)?;
         if mesh.triangles().is_empty() {
             return Err(
                 Error::unfit("the mesh has no triangles").with_hint("export the mesh again")
             );
         }
-        Ok((transform, rule, labels, mesh))
+        Ok((job, mesh))
     }
 
     /// These, and the lattice that is fitted to the mesh.
-    pub fn prepared(
-        &self,
-        options: &Options,
-    ) -> Result<(Transform, Rule, JobLabels, Mesh, Lattice)> {
-        let (transform, rule, labels, mesh) = self.turned(options)?;
-        let lattice = options.fit(&rule, &transform)?.to(mesh.bounds())?;
-        rule.check_on(&lattice)?;
-        Ok((transform, rule, labels, mesh, lattice))
+    pub fn prepared(&self, request: &Request) -> Result<(ResolvedRequest, Mesh, Lattice)> {
+        let (job, mesh) = self.turned(request)?;
+        let lattice = job.fit.to(mesh.bounds())?;
+        job.rule.check_on(&lattice)?;
+        Ok((job, mesh, lattice))
     }
 }
 
@@ -190,15 +193,22 @@ impl Job {
         let Self {
             options, source, ..
         } = &self;
-        let (mut transform, rule, labels, mesh) = source.turned(options)?;
-        let (lattice, image_axes) = self.lattice(&rule, &mut transform, &mesh)?;
+        let mut request = source.request(options)?;
+        if self.like.is_some() {
+            request.set("like", "")?;
+        }
+        let (mut job, mesh) = source.turned(&request)?;
+        let (lattice, image_axes) = self.lattice(&request, &mut job, &mesh)?;
+        let ResolvedRequest {
+            transform, rule, ..
+        } = job;
         rule.check_on(&lattice)?;
         let voxelizer = with_how(Voxelizer::new(rule), how, watcher)?
             .transform(&transform)
             .input(source.name.as_deref())
-            .priority(&options.priority)
+            .priority(&request.priority)
             .extras(Extras {
-                labels,
+                labels: request.labels.unwrap_or_default(),
                 quantities: self.quantities()?,
                 ..Extras::default()
             });
@@ -275,19 +285,18 @@ impl Job {
     /// The lattice, with the axes of the image whose grid is taken; the mesh is in the unit of that.
     fn lattice(
         &self,
-        rule: &Rule,
-        transform: &mut Transform,
+        request: &Request,
+        job: &mut ResolvedRequest,
         mesh: &Mesh,
     ) -> Result<(Lattice, Option<String>)> {
         let Some(like) = &self.like else {
-            return Ok((self.options.fit(rule, transform)?.to(mesh.bounds())?, None));
+            return Ok((job.fit.to(mesh.bounds())?, None));
         };
-        self.options.check_like()?;
         let taken = like.grid(self.max_memory)?;
-        transform.unit = transform.unit.or(taken.unit);
-        check_unit_of_grid(taken.unit, transform, "like")?;
-        let lattice = transform.unplace(&taken.lattice)?;
-        let snap = self.options.snap()?.unwrap_or(lattice.snap());
+        job.transform.unit = job.transform.unit.or(taken.unit);
+        check_unit_of_grid(taken.unit, &job.transform, "like")?;
+        let lattice = job.transform.unplace(&taken.lattice)?;
+        let snap = request.snap.unwrap_or(lattice.snap());
         Ok((lattice.with_snap(snap), taken.axes))
     }
 }

@@ -35,6 +35,8 @@ mod _native {
     #[pymodule_export]
     use super::mesh::Mesh;
     #[pymodule_export]
+    use super::options::options;
+    #[pymodule_export]
     use super::regions::{
         check_store, hash_of, make_regions, plan_store, planned_grid, voxelize_block,
     };

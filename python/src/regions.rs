@@ -8,7 +8,7 @@ use ::voxelize::grid::{BytesHasher, CellKind};
 use ::voxelize::job::regions::{
     RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
 };
-use ::voxelize::job::{Extras, JobLabels, PartChoice};
+use ::voxelize::job::{Extras, JobLabels, ResolvedRequest};
 use ::voxelize::mesh::read::ReadOptions;
 use ::voxelize::{Error, Lattice, Result, Voxelizer, Voxels};
 use pyo3::prelude::*;
@@ -47,7 +47,9 @@ pub fn plan_store<'py>(
     let source = common(py, &meshes)?;
     drop(meshes);
     let (store, findings) = run(py, &how, |watcher| {
-        let (transform, rule, mut labels, mesh, lattice) = source.prepared(&options)?;
+        let request = source.request(&options)?;
+        let (job, mesh, lattice) = source.prepared(&request)?;
+        let mut labels = request.labels.unwrap_or_default();
         let dtype = storing.dtype.as_deref();
         let known = |dtype: &Dtype| matches!(dtype, Dtype::U8 | Dtype::Bool);
         let dtype = dtype.map(|text| {
@@ -71,25 +73,24 @@ pub fn plan_store<'py>(
             .filter_map(|(is, choice)| is.then_some(choice))
             .collect();
         let name = |file: &PathBuf| RegionPlan::mesh_name(&storing.path, file);
-        let parts: PartChoice = options.parts();
-        let request = RegionRequest {
+        let region_request = RegionRequest {
             dtype,
             choices: &choices,
             regions: storing.regions,
             meshes: storing.files.iter().map(name).collect::<Result<_>>()?,
             tolerance: options.reading.tolerance(),
-            parts: &parts,
+            parts: &request.parts,
             bins: storing.bin,
         };
-        let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
-            .transform(&transform)
+        let voxelizer = with_how(Voxelizer::new(job.rule), &how, watcher)?
+            .transform(&job.transform)
             .input(source.name.as_deref())
-            .priority(&options.priority)
+            .priority(&request.priority)
             .extras(Extras {
                 labels,
                 ..Extras::default()
             });
-        let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &request)?;
+        let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &region_request)?;
         // Layers may be shared out in another way.
         let there = RegionStore::open_if_planned(&storing.path)?
             .filter(|there| there.plan.makes_same(&plan));
@@ -241,7 +242,9 @@ pub fn planned_grid(
     let source = common(py, &meshes)?;
     drop(meshes);
     run(py, &how, |_| {
-        let (_, rule, labels, _, lattice) = source.prepared(&options)?;
+        let request = source.request(&options)?;
+        let labels = request.labels.unwrap_or_default();
+        let (ResolvedRequest { rule, .. }, _, lattice) = source.prepared(&request)?;
         if !rule.is_local() || labels == JobLabels::Colours {
             let text = format!("blocks: {} needs cells beside a block", rule.name());
             return Err(Error::usage(text).with_hint("make the grid at once"));
@@ -267,14 +270,15 @@ pub fn voxelize_block(
     let source = common(py, &meshes)?;
     drop(meshes);
     let voxels = run(py, &how, |watcher| {
-        let (transform, rule, labels, mesh, lattice) = source.prepared(&options)?;
+        let request = source.request(&options)?;
+        let (job, mesh, lattice) = source.prepared(&request)?;
         let [x0, x1, y0, y1, z0, z1] = block;
         let region: Lattice = lattice.region([x0..x1, y0..y1, z0..z1])?;
-        let voxelizer = with_how(Voxelizer::new(rule), &how, watcher)?
-            .transform(&transform)
-            .priority(&options.priority)
+        let voxelizer = with_how(Voxelizer::new(job.rule), &how, watcher)?
+            .transform(&job.transform)
+            .priority(&request.priority)
             .extras(Extras {
-                labels,
+                labels: request.labels.unwrap_or_default(),
                 ..Extras::default()
             })
             .without_findings();

@@ -36,7 +36,7 @@ ERRORS: list[tuple[type[voxelize.Error], type[Exception], str, Any, dict[str, An
     (voxelize.UsageError, ValueError, "usage", CUBE, {"dims": 64}),
     (voxelize.UsageError, ValueError, "usage", CUBE, {"bounds": (1, 2)}),
     (voxelize.UsageError, ValueError, "usage", CUBE, {"origin": np.array(1.0)}),
-    (voxelize.UsageError, ValueError, "usage", CUBE, {"rule": None}),
+    (voxelize.UsageError, ValueError, "usage", CUBE, {"rule": 3}),
     (voxelize.UsageError, ValueError, "usage", object(), {}),
     (voxelize.UsageError, ValueError, "usage", [], {}),
     (voxelize.UsageError, ValueError, "usage", np.zeros((3, 3)), {}),

@@ -1,7 +1,10 @@
 //! The options of a call, and how messages name them.
 
+use std::path::PathBuf;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, FromArgMatches};
+use voxelize::job::{OPTIONS, Request};
 use voxelize::{Error, Result};
 
 /// The options of a call.
@@ -31,6 +34,29 @@ impl Argv {
     pub fn is_given(&self, id: &str) -> bool {
         self.matches.try_contains_id(id).unwrap_or(false)
             && self.matches.value_source(id) == Some(ValueSource::CommandLine)
+    }
+
+    /// Returns the request that the options of a job make.
+    pub fn request(&self) -> Result<Request> {
+        let mut request = Request::new(|name| format!("--{name}"));
+        for option in OPTIONS {
+            let id = option.name.replace('-', "_");
+            if !self.is_given(&id) {
+                continue;
+            }
+            // Options of other values may have the same name.
+            if let Ok(texts) = self.matches.try_get_many::<String>(&id) {
+                for text in texts.into_iter().flatten() {
+                    request.set(option.name, text)?;
+                }
+            } else if self.matches.try_get_one::<bool>(&id).is_ok() {
+                request.set(option.name, "")?;
+            } else if let Ok(Some(path)) = self.matches.try_get_one::<PathBuf>(&id) {
+                request.set(option.name, &path.to_string_lossy())?;
+                request.like = Some(path.clone());
+            }
+        }
+        Ok(request)
     }
 
     /// Returns the option with its value as typed, `--res 8192`. `None` if it was not typed.

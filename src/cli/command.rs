@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::FromArgMatches;
 use voxelize::Result;
 
-use super::args::PowerArgs;
+use super::args::{PowerArgs, with_values};
 use super::argv::Argv;
 use super::memory::Resources;
 use super::names::Names;
@@ -42,7 +42,9 @@ impl Command {
             .disable_help_flag(true)
             .disable_version_flag(true);
         // The comment of the struct of arguments is no description of the command.
-        (self.arguments)(parser).about(self.about).long_about(None)
+        with_values((self.arguments)(parser))
+            .about(self.about)
+            .long_about(None)
     }
 }
 

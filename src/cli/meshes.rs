@@ -42,7 +42,11 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
 fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
     let mesh = args.input.meshes.first().cloned();
-    let mut options = match Options::new(args, call) {
+    let options = call
+        .argv
+        .request()
+        .and_then(|request| Options::new(args, request, call));
+    let mut options = match options {
         Ok(options) => options,
         Err(error) => {
             return Report::new(
@@ -75,17 +79,12 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     use voxelize::mesh::read::Packing;
 
     let args = on_devices(call.args()?);
+    let mut request = call.argv.request()?;
+    request.like = None;
     let mut found = RunReport::new(call.started);
     if batch::is_requested(&args.input, &args.output) {
         let resources = call.resources(args.run.max_memory)?;
-        JobOptions::new(
-            args.grid,
-            &args.rule,
-            &args.read,
-            resources,
-            call.argv,
-            &call.names,
-        )?;
+        JobOptions::new(request, &args.read, resources, &call.names)?;
         return Ok(Report::new(
             &RunResult::new(None, None, &found),
             Outcome::Done,
@@ -100,7 +99,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     ));
     let options = Options {
         mode: super::options::Mode::DryRun,
-        ..Options::new(args, call)?
+        ..Options::new(args, request, call)?
     };
     let bar = call.bar();
     let lattice = run::fit_for(&options, mesh, &mut found)?;
@@ -140,6 +139,5 @@ fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
         .or_else(unnamed);
     output.output = Some(PathBuf::from("/dev/null"));
     args.input.meshes.fill(PathBuf::from("/dev/zero"));
-    args.grid.like = None;
     args
 }

@@ -7,20 +7,15 @@ use std::sync::Arc;
 use voxelize::format::Sidecar;
 use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
-    DEFAULT_RES, FitOptions, JobLabels, Measure, PartChoice, Transform, UnitOfLength, UpAxis,
-    check_unit_of_grid,
+    JobLabels, Request, ResolvedRequest, Transform, UnitOfLength, UpAxis, check_unit_of_grid,
 };
-use voxelize::mesh::PartKind;
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Snap};
+use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Snap};
 
-use super::args::transform::UpArgs;
-use super::args::values::BoxCorners;
 use super::args::{
-    ConvertArgs, DoubtArgs, GridArgs, LeakArgs, NearestArgs, OutputArgs, PartArgs, QuantityArgs,
-    ReadArgs, RuleArgs, prefixed,
+    ConvertArgs, DoubtArgs, LeakArgs, NearestArgs, OutputArgs, QuantityArgs, ReadArgs, prefixed,
 };
-use super::argv::{Argv, exclusive};
+use super::argv::exclusive;
 use super::command::Call;
 use super::files::{self, LatticeInFile, MeshSource};
 use super::memory::Resources;
@@ -32,9 +27,11 @@ use super::report::{ReportOptions, Verbosity};
 /// All that decides the cells of a grid, and how they are made, but the mesh.
 #[derive(Clone)]
 pub struct JobOptions {
+    pub request: Arc<Request>,
+    /// Lattice of `--like`.
+    pub like: Option<Arc<LatticeInFile>>,
     pub grid: GridOptions,
     pub rule: Rule,
-    pub parts: PartOptions,
     pub tolerance: Tolerance,
     pub resources: Resources,
     /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
@@ -43,55 +40,8 @@ pub struct JobOptions {
     pub has_numbers: bool,
     /// Coordinates of a mesh that is far from the origin are read relative to a point near it.
     pub reads_near: bool,
-    /// What has to wait for the unit that a file states, if anything has.
-    pub waiting: Option<Arc<WaitingLengths>>,
-    /// The axis that points up in the file, if an option says it.
-    pub up: Option<UpAxis>,
-}
-
-/// Lengths with units, while nothing has said the unit of the coordinates.
-pub struct WaitingLengths {
-    grid: GridArgs,
-    rule: RuleArgs,
-    argv: Argv,
-    /// The error if the file states no unit, either.
-    error: Error,
-}
-
-/// The parts of a mesh: which are taken, and how their cells are told apart.
-#[derive(Clone, Default)]
-pub struct PartOptions {
-    /// What labels stand for, if the cells have some of the mesh.
-    pub labels: JobLabels,
-    /// The names of those that come first where several share cells.
-    pub priority: Vec<String>,
-    pub choice: PartChoice,
-}
-
-impl PartOptions {
-    pub fn new(args: &PartArgs) -> Self {
-        let PartArgs {
-            labels,
-            priority,
-            only,
-            skip,
-        } = args.clone();
-        Self {
-            labels: labels.unwrap_or_default(),
-            priority,
-            choice: PartChoice { only, skip },
-        }
-    }
-
-    /// The mesh of the parts that are taken.
-    pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
-        let kind = if let JobLabels::Parts(kind) = self.labels {
-            kind
-        } else {
-            PartKind::Object
-        };
-        self.choice.apply(mesh, kind)
-    }
+    /// Error about a length with a unit if the file states no unit, either. `None` if no length waits for it.
+    pub waiting: Option<Error>,
 }
 
 /// Options, and the mesh that they are for.
@@ -110,14 +60,10 @@ pub struct GridOptions {
     pub snap: Snap,
     /// The option that decides the size, as typed: `-r 512`.
     pub option: String,
-    /// The box given, which may be grown to whole cells.
-    pub grown_from: Option<BoxCorners>,
+    /// Lowest and highest corner of the box given, which may be grown to whole cells. The mesh may go on in the padding.
+    pub bounds: Option<[[Rational; 3]; 2]>,
     /// The axes of an image whose lattice is taken over, if they are not x, y and z.
     pub image_axes: Option<String>,
-    /// The unit that the file of a lattice that is taken over states.
-    pub unit_of_like: Option<UnitOfLength>,
-    /// Whether a box was given: the mesh may go on in the padding then.
-    pub is_bounded: bool,
     /// The map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
@@ -135,41 +81,22 @@ pub enum GridFrom {
 
 impl JobOptions {
     pub fn new(
-        grid: GridArgs,
-        rule: &RuleArgs,
+        request: Request,
         read: &ReadArgs,
         resources: Resources,
-        argv: &Argv,
         names: &Names,
     ) -> Result<Self> {
-        let parts = PartOptions::new(&rule.parts);
-        let choose = |grid: GridArgs| {
-            let rule = rule.chosen(&grid.transform.transform()?, grid.voxel_size.as_ref())?;
-            Ok::<_, Error>((
-                GridOptions::new(grid, &rule, argv, names, resources.for_job())?,
-                rule,
-            ))
-        };
-        let (chosen, waiting) = match (choose(grid.clone()), grid.transform.unit) {
-            (Err(error), None) => {
-                // With any unit it shows whether the unit is all that is missing.
-                let chosen = choose(grid.in_unit(UnitOfLength::Millimetre))?;
-                let waiting = WaitingLengths {
-                    grid,
-                    rule: rule.clone(),
-                    argv: argv.clone(),
-                    error,
-                };
-                (chosen, Some(Arc::new(waiting)))
+        let (resolved, waiting) = match request.resolve(&[]) {
+            Ok(resolved) => (resolved, None),
+            // With any unit it shows whether the unit is all that is missing.
+            Err(error) => {
+                let stated = (Some(UnitOfLength::Millimetre), None);
+                (request.resolve(&[stated])?, Some(error))
             }
-            (chosen, _) => (chosen?, None),
         };
-        let (mut grid, rule) = chosen;
-        if waiting.is_some() {
-            grid.transform.unit = None;
-        }
-        check_unit_of_grid(grid.unit_of_like, &grid.transform, &grid.option)?;
-        if parts.labels.are_of_mesh() && rule.kind() == CellKind::Field {
+        let rule = resolved.rule;
+        let labels = request.labels.unwrap_or_default();
+        if labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
                 Rule::Fraction { .. } | Rule::Area => {
@@ -178,20 +105,34 @@ impl JobOptions {
                 _ => "--iso makes bits, which can have labels",
             }));
         }
+        let like = match &request.like {
+            Some(path) => {
+                let file = names.reads_first(path, "the grid of --like")?;
+                Some(Arc::new(files::lattice(&file, resources.for_job())?))
+            }
+            None => None,
+        };
+        let mut grid = GridOptions::new(&request, resolved, like.as_deref())?;
+        // Files may state another unit.
+        grid.transform.unit = request.unit;
         let tolerance = read.tolerance();
-        let has_findings = tolerance == Tolerance::Strict;
         Ok(Self {
+            request: Arc::new(request),
+            like,
             grid,
             rule,
-            parts,
             tolerance,
             resources,
-            has_findings,
+            has_findings: tolerance == Tolerance::Strict,
             has_numbers: false,
             reads_near: true,
             waiting,
-            up: None,
         })
+    }
+
+    /// What labels stand for, if the cells have some of the mesh.
+    pub fn labels(&self) -> JobLabels {
+        self.request.labels.unwrap_or_default()
     }
 
     /// Refuses what needs so many bytes beyond the limit of memory.
@@ -208,7 +149,7 @@ impl JobOptions {
 
     /// The kind of the cells.
     pub fn kind(&self) -> CellKind {
-        if self.parts.labels.are_of_mesh() {
+        if self.labels().are_of_mesh() {
             CellKind::Labels
         } else {
             self.rule.kind()
@@ -224,162 +165,70 @@ impl JobOptions {
         }
     }
 
-    /// These options for a file in which this axis points up.
-    #[must_use]
-    pub fn with_up(mut self, up: &UpArgs) -> Self {
-        self.up = up.up;
-        // Of a file that states none, z of the grid is up, however the mesh is turned.
-        if let Some(up) = up.up {
-            self.grid.transform = self.grid.transform.with_up(up);
-        }
-        self
-    }
-
     /// These options for meshes of these names: a length with a unit is refused now if none of their formats states one.
     pub fn for_meshes<'p>(self, mut meshes: impl Iterator<Item = &'p Path>) -> Result<Self> {
         match &self.waiting {
-            Some(waiting) if !meshes.any(files::may_state_unit) => Err(waiting.error.clone()),
+            Some(error) if !meshes.any(files::may_state_unit) => Err(error.clone()),
             _ => Ok(self),
         }
     }
 
-    /// Takes the unit and the up axis that the file states, where no option says another. The unit is that of coordinates
-    /// that are not scaled.
-    pub fn take_stated(&mut self, unit: Option<UnitOfLength>, up: Option<UpAxis>) -> Result<()> {
-        if let Some(up) = up.filter(|_| self.up.is_none()) {
-            self.grid.transform = self.grid.transform.clone().with_up(up);
+    /// Takes the unit and the up axis that the files state, where no option says another, and the point of the file that
+    /// the coordinates of the mesh are relative to.
+    pub fn take_stated(
+        &mut self,
+        stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
+        near: [Rational; 3],
+    ) -> Result<()> {
+        let resolved = self.request.resolve(stated)?.relative_to(near);
+        self.rule = resolved.rule;
+        let grid = GridOptions::new(&self.request, resolved, self.like.as_deref())?;
+        match self.grid.from {
+            // Of many meshes, only the transform is that of the file.
+            GridFrom::Shared(..) => self.grid.transform = grid.transform,
+            _ => self.grid = grid,
         }
-        let transform = &mut self.grid.transform;
-        let is_taken = transform.unit.is_none() && !transform.is_scaled();
-        match (unit.filter(|_| is_taken), self.waiting.take()) {
-            (None, Some(waiting)) => return Err(waiting.error.clone()),
-            (None, None) => {}
-            (Some(unit), None) => transform.unit = Some(unit),
-            (Some(unit), Some(waiting)) => {
-                let args = waiting.grid.in_unit(unit);
-                let up = transform.up;
-                self.rule = waiting
-                    .rule
-                    .chosen(&args.transform.transform()?, args.voxel_size.as_ref())?;
-                if let GridFrom::Mesh(_) = self.grid.from {
-                    self.grid = GridOptions::of_lengths(args, &self.rule, &waiting.argv)?;
-                }
-                self.grid.transform.unit = Some(unit);
-                self.grid.transform.up = up;
-            }
-        }
-        // What is on the grid of a scan is in its unit.
-        self.grid.transform.unit = self.grid.transform.unit.or(self.grid.unit_of_like);
-        check_unit_of_grid(
-            self.grid.unit_of_like,
-            &self.grid.transform,
-            &self.grid.option,
-        )
+        Ok(())
     }
 }
 
 impl GridOptions {
-    pub fn new(
-        args: GridArgs,
-        rule: &Rule,
-        argv: &Argv,
-        names: &Names,
-        max_memory: Option<u64>,
+    fn new(
+        request: &Request,
+        resolved: ResolvedRequest,
+        like: Option<&LatticeInFile>,
     ) -> Result<Self> {
-        let transform = args.transform.transform()?;
-        if let Some(path) = &args.like {
-            let file = names.reads_first(path, "the grid of --like")?;
-            return Self::like(
-                files::lattice(&file, max_memory)?,
-                args.snap,
+        let ResolvedRequest {
+            mut transform,
+            fit,
+            bounds,
+            ..
+        } = resolved;
+        let option = request.size_option();
+        let Some(found) = like else {
+            return Ok(Self {
+                padding: Some(fit.clone()),
+                from: GridFrom::Mesh(Box::new(fit)),
+                snap: request.snap.unwrap_or_default(),
+                option,
+                bounds,
+                image_axes: None,
                 transform,
-                argv,
-            );
-        }
-        Self::of_lengths(args, rule, argv)
-    }
-
-    /// Those of a lattice that is fitted to the mesh.
-    fn of_lengths(args: GridArgs, rule: &Rule, argv: &Argv) -> Result<Self> {
-        let transform = args.transform.transform()?;
-        if args.stretch && args.dims.is_none() {
-            return Err(Error::usage("--stretch needs --dims")
-                .with_hint("such as --dims 32,32,64 --stretch"));
-        }
-        if args.origin.is_some() && args.voxel_size.is_none() {
-            return Err(Error::usage("--origin needs --voxel-size").with_hint(
-                "--origin fixes where walls are, so the cell size must be given: add --voxel-size S",
-            ));
-        }
-        let Lengths {
-            voxel_size,
-            origin,
-            corners,
-        } = Lengths::new(&args, &transform, argv)?;
-        let option = match (args.dims, &voxel_size) {
-            (Some(_), _) => "dims",
-            (_, Some(_)) => "voxel-size",
-            _ => "res",
+            });
         };
-        let option = argv
-            .with_value(option)
-            .unwrap_or_else(|| format!("--res {DEFAULT_RES} (the default)"));
-        let snap = args.snap.unwrap_or_default();
-        let fit = FitOptions {
-            res: args.res,
-            dims: args.dims,
-            is_stretched: args.stretch,
-            voxel_size,
-            origin,
-            bounds: corners.clone().map(|BoxCorners { min, max }| [min, max]),
-            is_cube: args.cube,
-            pad: args.pad,
-            snap,
-        };
-        let fit = fit.fit(rule, &transform);
-        let is_bounded = corners.is_some();
-        let padding = Some(fit.clone());
-        let from = GridFrom::Mesh(Box::new(fit));
-        let (grown_from, image_axes, unit_of_like) = (corners, None, None);
+        // What is on the grid of a scan is in its unit.
+        transform.unit = transform.unit.or(found.unit);
+        check_unit_of_grid(found.unit, &transform, &option)?;
+        let lattice = transform.unplace(&found.lattice)?;
+        // The option decides how coordinates snap, or else the file.
+        let snap = request.snap.unwrap_or(lattice.snap());
         Ok(Self {
-            padding,
-            from,
+            padding: None,
+            from: GridFrom::Like(Box::new(lattice.with_snap(snap))),
             snap,
             option,
-            grown_from,
-            image_axes,
-            unit_of_like,
-            is_bounded,
-            transform,
-        })
-    }
-
-    /// The lattice of a voxel file; the option decides how coordinates snap, or else the file.
-    fn like(
-        found: LatticeInFile,
-        snap: Option<Snap>,
-        transform: Transform,
-        argv: &Argv,
-    ) -> Result<Self> {
-        let LatticeInFile {
-            lattice,
-            axes: image_axes,
-            unit: unit_of_like,
-        } = found;
-        let lattice = transform.unplace(&lattice)?;
-        let snap = snap.unwrap_or(lattice.snap());
-        let option = argv.with_value("like").unwrap_or_default();
-        let from = GridFrom::Like(Box::new(lattice.with_snap(snap)));
-        let (padding, grown_from, is_bounded) = (None, None, false);
-        Ok(Self {
-            padding,
-            from,
-            snap,
-            option,
-            grown_from,
-            image_axes,
-            unit_of_like,
-            is_bounded,
+            bounds: None,
+            image_axes: found.axes.clone(),
             transform,
         })
     }
@@ -391,25 +240,6 @@ impl GridOptions {
             .each_ref()
             .map(|side| side / &self.transform.scale);
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
-    }
-
-    /// Takes the point of the file that the coordinates of the mesh are relative to: the box, the origin and the lattice
-    /// that are given move.
-    pub fn take_near(&mut self, near: [Rational; 3]) -> Result<()> {
-        let before = self.transform.offset();
-        self.transform.near = near;
-        let after = self.transform.offset();
-        if before == after {
-            return Ok(());
-        }
-        let by: [Rational; 3] = std::array::from_fn(|axis| &before[axis] - &after[axis]);
-        self.padding = self.padding.take().map(|fit| fit.moved(&by));
-        self.from = match self.from.clone() {
-            GridFrom::Mesh(fit) => GridFrom::Mesh(Box::new(fit.moved(&by))),
-            GridFrom::Like(lattice) => GridFrom::Like(Box::new(lattice.moved(&by)?)),
-            shared @ GridFrom::Shared(..) => shared,
-        };
-        Ok(())
     }
 
     /// Whether coordinates may be relative to a point near the mesh: not where several meshes share a grid.
@@ -428,43 +258,6 @@ impl GridOptions {
             GridFrom::Mesh(fit) => fit.to(mesh),
             GridFrom::Like(lattice) | GridFrom::Shared(lattice, _) => Ok(lattice.as_ref().clone()),
         }
-    }
-}
-
-/// The lengths of a grid, in its coordinates.
-struct Lengths {
-    voxel_size: Option<[Rational; 3]>,
-    origin: Option<[Rational; 3]>,
-    corners: Option<BoxCorners>,
-}
-
-impl Lengths {
-    fn new(args: &GridArgs, transform: &Transform, argv: &Argv) -> Result<Self> {
-        let named = |option: &str, error: Error| {
-            prefixed(
-                &format!("{}: ", argv.with_value(option).unwrap_or_default()),
-                &error,
-            )
-        };
-        let all = |option: &str, typed: &Option<[Measure; 3]>| {
-            let Some(typed) = typed else { return Ok(None) };
-            let one = |one: &Measure| {
-                one.in_units_of(transform.unit)
-                    .map_err(|error| named(option, error))
-            };
-            let [x, y, z] = typed.each_ref().map(one);
-            Ok::<_, Error>(Some([x?, y?, z?]))
-        };
-        let corners = args
-            .bounds
-            .as_ref()
-            .map(|typed| typed.resolve(transform.unit))
-            .transpose();
-        Ok(Self {
-            voxel_size: all("voxel-size", &args.voxel_size)?,
-            origin: all("origin", &args.origin)?,
-            corners: corners.map_err(|error| named("bounds", error))?,
-        })
     }
 }
 
@@ -625,8 +418,8 @@ pub struct Options {
 
 impl Options {
     /// The options for these arguments; looks at files but changes none.
-    pub fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
-        let options = Self::unchecked(args, call, Output::new)?;
+    pub fn new(args: ConvertArgs, request: Request, call: &Call) -> Result<Self> {
+        let options = Self::unchecked(args, request, call, Output::new)?;
         call.check_files()?;
         Ok(options)
     }
@@ -634,10 +427,10 @@ impl Options {
     /// The options for these arguments, with the output that `output` makes; whether files can be written is not checked.
     pub fn unchecked(
         args: ConvertArgs,
+        request: Request,
         call: &Call,
         output: fn(&OutputArgs, CellKind, &MeshSource, &Call) -> Result<Output>,
     ) -> Result<Self> {
-        let argv = call.argv;
         let mode = if args.dry_run {
             Mode::DryRun
         } else {
@@ -649,16 +442,9 @@ impl Options {
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more"));
         }
         let names = &call.names;
-        let options = JobOptions::new(
-            args.grid,
-            &args.rule,
-            &args.read,
-            call.resources(args.run.max_memory)?,
-            argv,
-            names,
-        )?
-        .with_up(&args.up)
-        .reported(&call.printer.options);
+        let resources = call.resources(args.run.max_memory)?;
+        let options =
+            JobOptions::new(request, &args.read, resources, names)?.reported(&call.printer.options);
         let source = MeshSource::find_all(&meshes, names)?;
         let job = Job {
             source,
@@ -684,7 +470,7 @@ impl Options {
 
     /// The labels of the output.
     pub fn labels(&self) -> JobLabels {
-        match self.job.options.parts.labels {
+        match self.job.options.labels() {
             JobLabels::Off if self.output.keeps_labels() => JobLabels::SurfaceAndInterior,
             labels => labels,
         }

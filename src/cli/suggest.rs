@@ -33,7 +33,7 @@ const SYNONYMS: [(&[&str], &str); 5] = [
 ];
 
 /// Way to remove cells from the surface of a part.
-pub const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
+const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
                            less R";
 
 /// Options that a command lacks because something else does the same: the command, or "" for all; the options; advice.

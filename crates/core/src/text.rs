@@ -137,6 +137,32 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
+/// Parses `0`, `16`: a whole number.
+///
+/// # Errors
+/// If it is none; a sentence about it.
+pub fn whole(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(n) => Ok(n),
+        Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => {
+            Err("is out of range".to_string())
+        }
+        Err(_) if text.parse::<i64>().is_ok() => Err("must not be below zero".to_string()),
+        Err(_) => Err(format!("'{text}' is not a whole number")),
+    }
+}
+
+/// Parses `16`: a count of at least one.
+///
+/// # Errors
+/// If it is none; a sentence about it.
+pub fn count(text: &str) -> Result<usize, String> {
+    match text.parse::<i64>() {
+        Ok(n) if n < 1 => Err("must be at least 1".to_string()),
+        _ => whole(text),
+    }
+}
+
 /// Formats sorted numbers and shortens runs of three or more: `1–3, 7`.
 pub fn numbers_in_runs(numbers: &[usize]) -> String {
     let mut runs = vec![];

@@ -12,7 +12,7 @@ from . import _native
 from ._errors import Error, TooLargeError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, one
-from ._options import How, Listener, Number, Size, how, path, several, size, strings, suggesting, text, texts, whole, word
+from ._options import How, Listener, Number, Size, how, path, strings, suggesting, whole, words
 from ._voxels import Voxels
 
 
@@ -107,43 +107,12 @@ def voxelize(
     UsageError, InputError, MeshError, TooLargeError
         By who must act; each has `code` and `hint`.
     """
+    arguments = locals()
+    given = {name: arguments[name] for name in _DECIDING if name in arguments}
     run = how(threads, max_memory, simd, progress, _cancel)
     reading = Reading(lenient, strict, textures=labels == "colour")
     meshes, findings = all_of(mesh, reading, run)
-    options = chosen(
-        reading,
-        res=res,
-        voxel_size=voxel_size,
-        dims=dims,
-        stretch=stretch,
-        bounds=bounds,
-        origin=origin,
-        cube=cube,
-        pad=pad,
-        snap=snap,
-        rule=rule,
-        ties=ties,
-        inside=inside,
-        close_holes=close_holes,
-        keep_thin=keep_thin,
-        hollow=hollow,
-        radius=radius,
-        band=band,
-        signed=signed,
-        iso=iso,
-        labels=labels,
-        priority=priority,
-        only=only,
-        skip=skip,
-        up=up,
-        axes=axes,
-        matrix=matrix,
-        rotate=rotate,
-        scale=scale,
-        translate=translate,
-        unit=unit,
-    )
-    made = _native.voxelize(meshes, options, run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
+    made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])
     if _depth:
         # And that which looks at the names of arguments.
@@ -151,68 +120,20 @@ def voxelize(
     return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"], made["arrays"])
 
 
-def chosen(
-    reading: Reading,
-    *,
-    res: int | None = None,
-    voxel_size: Size | None = None,
-    dims: Sequence[int] | None = None,
-    stretch: bool = False,
-    bounds: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
-    origin: Sequence[Number] | None = None,
-    cube: bool = False,
-    pad: int | None = None,
-    snap: str | None = None,
-    rule: str = "surface",
-    ties: str | None = None,
-    inside: str | None = None,
-    close_holes: int | None = None,
-    keep_thin: bool = False,
-    hollow: int | None = None,
-    radius: Number | None = None,
-    band: Number | None = None,
-    signed: bool = False,
-    iso: Number | None = None,
-    labels: str | None = None,
-    priority: Sequence[str] = (),
-    only: str | Sequence[str] = (),
-    skip: str | Sequence[str] = (),
-    up: str | None = None,
-    axes: str | None = None,
-    matrix: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
-    rotate: str | Sequence[str] | None = None,
-    scale: Number | None = None,
-    translate: Sequence[Number] | None = None,
-    unit: str | None = None,
-) -> dict[str, Any]:
+#: Arguments that decide the cells, and whether they are flags.
+_DECIDING = dict(_native.options())
+
+
+def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
     """What decides the cells of a mesh, as texts that the library parses."""
-    return {
-        "res": None if res is None else whole("res", res, 1),
-        "voxel_size": None if voxel_size is None else size("voxel_size", voxel_size),
-        "dims": None if dims is None else _dims(dims),
-        "stretch": bool(stretch),
-        "bounds": None if bounds is None else texts("bounds", _flat(bounds), 6),
-        "origin": None if origin is None else texts("origin", origin, 3),
-        "cube": bool(cube),
-        "pad": None if pad is None else whole("pad", pad),
-        "snap": None if snap is None else word("snap", snap),
-        "rule": word("rule", rule),
-        "fields": _fields(ties, inside, close_holes, keep_thin, hollow, band, signed),
-        "radius": None if radius is None else text("radius", radius),
-        "iso": None if iso is None else text("iso", iso),
-        "labels": None if labels is None else word("labels", labels),
-        "priority": strings("priority", priority),
-        "only": strings("only", only),
-        "skip": strings("skip", skip),
-        "up": None if up is None else word("up", up),
-        "axes": None if axes is None else word("axes", axes),
-        "matrix": None if matrix is None else _matrix(matrix),
-        "rotate": [] if rotate is None else strings("rotate", rotate),
-        "scale": None if scale is None else text("scale", scale),
-        "translate": None if translate is None else texts("translate", translate, 3),
-        "unit": None if unit is None else word("unit", unit),
-        "reading": reading,
-    }
+    pairs: list[tuple[str, list[str]]] = []
+    for name, value in given.items():
+        if name not in _DECIDING:
+            raise TypeError(f"there is no argument {name!r}; help(voxelize.voxelize) lists them")
+        if value is None or _DECIDING[name] and not value:
+            continue
+        pairs.append((name, [] if _DECIDING[name] else words(name, value)))
+    return {"given": pairs, "reading": reading}
 
 
 def distance(
@@ -373,54 +294,6 @@ def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | 
         case str() | os.PathLike():
             return path(like)
     raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
-
-
-def _dims(dims: Sequence[int]) -> list[int]:
-    found = [whole("dims", n, 1) for n in several("dims", dims)]
-    if len(found) != 3:
-        raise usage(f"dims: 3 numbers are expected, not {len(found)}")
-    return found
-
-
-def _flat(bounds: Any) -> Any:
-    """Six numbers of two corners."""
-    if isinstance(bounds, str):
-        return bounds
-    corners = several("bounds", bounds)
-    return [x for corner in corners for x in several("bounds", corner)] if len(corners) == 2 else corners
-
-
-def _matrix(matrix: Any) -> list[str]:
-    """The numbers of a matrix of 3 or 4 rows of 4 numbers, or of all rows one after the other."""
-    if isinstance(matrix, str):
-        numbers = matrix.replace(";", ",").split(",")
-    else:
-        rows = several("matrix", matrix)
-        numbers = [x for row in rows for x in several("matrix", row)] if len(rows) in (3, 4) else rows
-    return texts("matrix", numbers, 16 if len(numbers) == 16 else 12)
-
-
-def _fields(
-    ties: str | None,
-    inside: str | None,
-    close_holes: int | None,
-    keep_thin: bool,
-    hollow: int | None,
-    band: Number | None,
-    signed: bool,
-) -> list[tuple[str, str]]:
-    """The options of a rule by the names of records."""
-    variants = {"keep-thin": keep_thin, f"hollow {hollow}": hollow is not None, "signed": signed}
-    found = [("variant", name) for name, is_given in variants.items() if is_given]
-    if inside is not None:
-        found.append(("inside", word("inside", inside)))
-    if close_holes is not None:
-        found.append(("close_holes", str(whole("close_holes", close_holes))))
-    if band is not None:
-        found.append(("band", text("band", band)))
-    if ties is not None:
-        found.append(("ties", word("ties", ties)))
-    return found
 
 
 __all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "many", "offset", "voxelize"]

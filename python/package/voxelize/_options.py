@@ -38,7 +38,7 @@ class How(TypedDict):
     cancel: _native.Cancel | None
 
 
-def text(name: str, number: Number) -> str:
+def text(name: str, number: Any) -> str:
     """A number as a person would write it."""
     match number:
         case bool():
@@ -65,21 +65,11 @@ def several(name: str, values: Any) -> list[Any]:
         raise usage(f"{name}: several values are expected, not {type(values).__name__}") from None
 
 
-def texts(name: str, numbers: Any, count: int) -> list[str]:
-    """So many numbers; a text has commas."""
-    numbers = several(name, numbers.split(",") if isinstance(numbers, str) else numbers)
-    if len(numbers) != count:
-        raise usage(f"{name}: {count} numbers are expected, not {len(numbers)}")
-    return [text(name, number) for number in numbers]
-
-
-def size(name: str, number: Size) -> list[str]:
-    """One number for all axes, or three."""
-    if isinstance(number, str) and "," not in number:
-        return [number] * 3
-    if isinstance(number, (str, Sequence, np.ndarray)):
-        return texts(name, number, 3)
-    return [text(name, number)] * 3
+def words(name: str, value: Any) -> list[str]:
+    """The texts of a value: of a sequence those of what it holds."""
+    if isinstance(value, (str, bytes)) or not np.iterable(value):
+        return [text(name, value)]
+    return [word for one in value for word in words(name, one)]
 
 
 def whole(name: str, number: Any, least: int = 0) -> int:

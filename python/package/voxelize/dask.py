@@ -90,7 +90,7 @@ def array(
         raise usage("blocks have no like, nearest and with_", "give res, voxel_size or dims")
     reading = Reading(lenient, strict)
     source = _source(mesh)
-    texts = chosen(reading, **options)
+    texts = chosen(reading, options)
     dims, kind = _native.planned_grid(_meshes(source, reading), texts, how(max_memory=max_memory))
     dtype = np.dtype({"bits": bool, "labels": np.uint8, "field": np.float32}[kind])
     size = da.core.normalize_chunks(chunks, shape=tuple(dims), dtype=dtype)

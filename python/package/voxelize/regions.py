@@ -146,7 +146,7 @@ def plan(
         "no_pyramid": bool(no_pyramid),
         "bin": bool(bin),
     }
-    made = _native.plan_store(meshes, chosen(reading, **options), storing, run)
+    made = _native.plan_store(meshes, chosen(reading, options), storing, run)
     findings += findings_of(made["findings"])
     warn(findings, _depth + 1)
     return Store(name, made["regions"])

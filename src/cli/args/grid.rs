@@ -2,33 +2,38 @@
 
 use std::path::PathBuf;
 
-use voxelize::Snap;
-use voxelize::job::{Measure, UnitOfLength};
-
 use super::transform::TransformArgs;
-use super::values::{self, TypedBox};
 
-#[derive(Debug, Clone, clap::Args)]
+/// Options of the grid and of coordinates. [`Argv::request`](crate::cli::argv::Argv::request) parses them.
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Grid")]
 pub struct GridArgs {
     /// cells on the longest axis [256]
-    #[arg(short, long, value_name = "N", value_parser = values::res, allow_negative_numbers = true,
-          conflicts_with_all = ["dims", "voxel_size", "origin"],
-          long_help = "Cells on the longest axis; the others get as many as they need [default: 256]")]
-    pub res: Option<usize>,
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        long_help = "Cells on the longest axis; the others get as many as they need [default: 256]"
+    )]
+    res: Option<String>,
 
     /// cell size, 0.1, 5mm or SX,SY,SZ
-    #[arg(long, value_name = "S", value_parser = values::cell_size, allow_hyphen_values = true,
-          visible_aliases = ["pitch", "spacing"], conflicts_with = "dims",
+    #[arg(long, value_name = "S", allow_hyphen_values = true,
+          visible_aliases = ["pitch", "spacing"],
           long_help = "Size of a cell in the units of the file, or with a unit such as 5mm if --unit is given; \
                        one number for all axes, or SX,SY,SZ. Decimals are exact, to 40 digits; so is 1/3")]
-    pub voxel_size: Option<[Measure; 3]>,
+    voxel_size: Option<String>,
 
     /// exactly this many cubic cells
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::dims, allow_hyphen_values = true,
-          long_help = "Exactly this many cells per axis: the smallest cubes that hold the mesh, which is \
-                       centred")]
-    pub dims: Option<[usize; 3]>,
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        long_help = "Exactly this many cells per axis: the smallest cubes that hold the mesh, which is \
+                       centred"
+    )]
+    dims: Option<String>,
 
     /// with --dims: fill the bounds, sides may differ
     #[arg(
@@ -36,65 +41,67 @@ pub struct GridArgs {
         hide_short_help = true,
         long_help = "With --dims: fill the mesh's bounds exactly, with cells whose sides may differ"
     )]
-    pub stretch: bool,
+    stretch: bool,
 
     /// with --voxel-size: walls pass through this point
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::point, allow_hyphen_values = true,
-          conflicts_with_all = ["dims", "bounds"], hide_short_help = true,
-          long_help = "With --voxel-size: walls between cells pass through this point on every axis, so that \
-                       0,0,0 makes them multiples of the cell size; the corner of the grid may lie elsewhere [default: the mesh's smallest coordinates]")]
-    pub origin: Option<[Measure; 3]>,
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        long_help = "With --voxel-size: walls between cells pass through this point on every axis, so that \
+                       0,0,0 makes them multiples of the cell size; the corner of the grid may lie elsewhere [default: the mesh's smallest coordinates]"
+    )]
+    origin: Option<String>,
 
     /// fit the cells to this box
-    #[arg(long, value_name = "X0,Y0,Z0,X1,Y1,Z1", value_parser = values::corners, allow_hyphen_values = true,
-          long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
-                       outside it [default: the mesh's bounds]")]
-    pub bounds: Option<TypedBox>,
+    #[arg(
+        long,
+        value_name = "X0,Y0,Z0,X1,Y1,Z1",
+        allow_hyphen_values = true,
+        long_help = "Fit the cells to this box, grown at the high end to whole cells, and leave out the mesh \
+                       outside it [default: the mesh's bounds]"
+    )]
+    bounds: Option<String>,
 
     /// as many cells on every axis, mesh centred
     #[arg(
         long,
-        conflicts_with = "dims",
         hide_short_help = true,
         long_help = "As many cells on every axis as on the longest, the mesh centred to whole cells"
     )]
-    pub cube: bool,
+    cube: bool,
 
     /// cells to add on every side [0]
-    #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
-          long_help = "Cells to add on every side after the grid is fitted. With --surface a face that lies on the \
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        long_help = "Cells to add on every side after the grid is fitted. With --surface a face that lies on the \
                        first or last wall also marks a layer of the padding: at the high end (--ties up) or at both ends (--ties both) \
-                       [default: 0]")]
-    pub pad: Option<usize>,
+                       [default: 0]"
+    )]
+    pad: Option<String>,
 
     /// the grid of this voxel file
-    #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["res", "voxel_size", "dims", "stretch", "origin", "bounds", "cube", "pad"],
-          long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: a scan \
-                       (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar")]
-    pub like: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: a scan \
+                       (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar"
+    )]
+    like: Option<PathBuf>,
 
     /// snap coordinates rounded to 32 bits [float]
-    #[arg(long, value_name = "float|none", value_parser = values::snap(), hide_possible_values = true,
-          hide_short_help = true,
-          long_help = "float: a coordinate that is the 32-bit float nearest to a wall or a cell centre counts as \
-                       lying on it, as no float is exactly 0.7. none: use the bits as they are [default: float]")]
-    pub snap: Option<Snap>,
+    #[arg(
+        long,
+        value_name = "float|none",
+        hide_short_help = true,
+        long_help = "float: a coordinate that is the 32-bit float nearest to a wall or a cell centre counts as \
+                       lying on it, as no float is exactly 0.7. none: use the bits as they are [default: float]"
+    )]
+    snap: Option<String>,
 
     #[command(flatten)]
-    pub transform: TransformArgs,
-}
-
-impl GridArgs {
-    /// These arguments for coordinates of this unit.
-    pub fn in_unit(&self, unit: UnitOfLength) -> Self {
-        let transform = TransformArgs {
-            unit: Some(unit),
-            ..self.transform.clone()
-        };
-        Self {
-            transform,
-            ..self.clone()
-        }
-    }
+    transform: TransformArgs,
 }

@@ -8,19 +8,20 @@ mod rule;
 pub mod transform;
 pub mod values;
 
+use std::any::TypeId;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args, Id};
+use voxelize::job::{OptionValues, RequestOption};
 use voxelize::mesh::PairLimit;
 
 pub use self::choices::givers;
 pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
 pub use self::grid::GridArgs;
-pub use self::rule::{
-    DoubtArgs, LeakArgs, NearestArgs, PartArgs, QuantityArgs, RuleArgs, prefixed,
-};
+pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, QuantityArgs, RuleArgs, prefixed};
 use super::files::Destination;
-use super::report::{ReportOptions, Verbosity};
+use super::report::{ReportOptions, Verbosity, hint_text};
 use transform::UpArgs;
 use values::{ColourWhen, Simd};
 
@@ -217,4 +218,50 @@ impl ReportArgs {
 /// Adds the arguments of a command and the options that every command has.
 pub fn arguments<A: Args>(command: clap::Command) -> clap::Command {
     CommonArgs::augment_args(A::augment_args(command))
+}
+
+/// Adds values and exclusions to the options of a job, as the table of the library has them.
+pub fn with_values(command: clap::Command) -> clap::Command {
+    let ids: Vec<Id> = command
+        .get_arguments()
+        .map(|arg| arg.get_id().clone())
+        .collect();
+    command.mut_args(|mut arg| {
+        let name = option_name(arg.get_id());
+        let Some(option) = RequestOption::from_name(&name) else {
+            return arg;
+        };
+        for id in &ids {
+            if option.excludes.contains(&option_name(id).as_str()) {
+                arg = arg.conflicts_with(id);
+            }
+        }
+        // Options of other values may have the same name.
+        if arg.get_value_parser().type_id() != TypeId::of::<String>() {
+            return arg;
+        }
+        let values = match option.values {
+            OptionValues::Name(_) if name == "unit" => transform::units(),
+            OptionValues::Name(names) => names().into_iter().map(Into::into).collect(),
+            _ => return arg.value_parser(move |text: &str| checked(option, text)),
+        };
+        arg.value_parser(PossibleValuesParser::new(values))
+            .hide_possible_values(true)
+    })
+}
+
+/// Returns the name of an option, which may be one of the table.
+fn option_name(id: &Id) -> String {
+    id.as_str().replace('_', "-")
+}
+
+/// Returns the text of an option if the option has such a value.
+fn checked(option: &RequestOption, text: &str) -> Result<String, String> {
+    match option.check(text) {
+        Ok(()) => Ok(text.to_string()),
+        Err(error) => Err(match error.hint() {
+            Some(hint) => format!("{}; {}", error.message(), hint_text(hint)),
+            None => error.message().to_string(),
+        }),
+    }
 }

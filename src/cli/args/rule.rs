@@ -3,50 +3,53 @@
 use std::path::PathBuf;
 
 use voxelize::grid::Quantity;
-use voxelize::job::{JobLabels, Measure, Transform, WrittenLength};
-use voxelize::{Band, Error, Inside, Kind, METHODS, Rational, Result, Rule, ThinFeatures, Ties};
+use voxelize::{Error, Inside, Kind, METHODS, Rational};
 
 use super::values;
 
-#[derive(Debug, Clone, Default, clap::Args)]
+/// Options of the rule. [`Argv::request`](crate::cli::argv::Argv::request) parses them.
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct RuleArgs {
     /// also thin, offset, distance, fraction, area
-    #[arg(long, value_name = "RULE", value_parser = values::rule(), hide_possible_values = true,
-          long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
-                       between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
-                       offset: centre within --radius. Fields: distance, fraction (the share inside), area [default: surface]")]
-    pub rule: Option<Rule>,
-
-    /// every cell the mesh touches; hollow [default]
     #[arg(
         long,
-        conflicts_with = "rule",
-        long_help = "The same as --rule surface"
+        value_name = "RULE",
+        long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
+                       between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
+                       offset: centre within --radius. Fields: distance, fraction (the share inside), area [default: surface]"
     )]
-    pub surface: bool,
+    rule: Option<String>,
+
+    /// every cell the mesh touches; hollow [default]
+    #[arg(long, long_help = "The same as --rule surface")]
+    surface: bool,
 
     /// every cell that overlaps the part
-    #[arg(long, conflicts_with_all = ["rule", "surface"], long_help = "The same as --rule filled")]
-    pub filled: bool,
+    #[arg(long, long_help = "The same as --rule filled")]
+    filled: bool,
 
     /// cells whose centre is inside
-    #[arg(long, conflicts_with_all = ["rule", "surface", "filled"], long_help = "The same as --rule solid")]
-    pub solid: bool,
+    #[arg(long, long_help = "The same as --rule solid")]
+    solid: bool,
 
-    #[arg(long, help = methods(), value_name = "METHOD", value_parser = values::inside(), hide_possible_values = true,
+    #[arg(long, help = methods(), value_name = "METHOD",
           long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: \
                        not reached from outside. vote: evenodd on 2 of 3 axes. robust: repaired, winding \
                        number > 0.5. auto: nonzero if closed and oriented, evenodd if closed, else robust \
                        [default: auto]")]
-    pub inside: Option<Inside>,
+    inside: Option<String>,
 
     /// with --inside flood: cap holes up to N cells across
-    #[arg(long, value_name = "N", value_parser = values::steps, allow_negative_numbers = true,
-          hide_short_help = true,
-          long_help = "With --inside flood: cap holes up to N cells across before flooding. Capped cells are \
-                       part of --filled, not of --solid [default: no caps]")]
-    pub close_holes: Option<u32>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        long_help = "With --inside flood: cap holes up to N cells across before flooding. Capped cells are \
+                       part of --filled, not of --solid [default: no caps]"
+    )]
+    close_holes: Option<String>,
 
     /// with --solid: keep thin features
     #[arg(
@@ -54,29 +57,41 @@ pub struct RuleArgs {
         long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs \
                        and spikes that --solid would lose or break. Criterion: docs/lost-features.md"
     )]
-    pub keep_thin: bool,
+    keep_thin: bool,
 
     /// with --filled: only a shell N cells thick
-    #[arg(long, value_name = "N", value_parser = values::shell, allow_negative_numbers = true,
-          hide_short_help = true,
-          long_help = "With --filled: keep only a shell of N layers of cells. It is N cells thick along the axes and up to 1.7 N \
-                       in oblique directions. Cells outside the grid count as empty [default: all cells]")]
-    pub hollow: Option<u32>,
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        hide_short_help = true,
+        long_help = "With --filled: keep only a shell of N layers of cells. It is N cells thick along the axes and up to 1.7 N \
+                       in oblique directions. Cells outside the grid count as empty [default: all cells]"
+    )]
+    hollow: Option<String>,
 
     /// with --rule offset: the distance, 0.5 or 2vx
-    #[arg(long, value_name = "R", value_parser = values::length, allow_hyphen_values = true,
-          hide_short_help = true,
-          long_help = "With --rule offset: the largest distance from the mesh to the centre of an occupied \
+    #[arg(
+        long,
+        value_name = "R",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        long_help = "With --rule offset: the largest distance from the mesh to the centre of an occupied \
                        cell, in units of the file, or in cells as 2vx (by their smallest side). With --res and \
-                       --voxel-size the grid grows by that distance, unless --pad is given")]
-    pub radius: Option<WrittenLength>,
+                       --voxel-size the grid grows by that distance, unless --pad is given"
+    )]
+    radius: Option<String>,
 
     /// with --rule distance: W cells from the mesh [3]
-    #[arg(long, value_name = "W|all", value_parser = values::band, allow_hyphen_values = true,
-          hide_short_help = true,
-          long_help = "With --rule distance: store distances below W cells (a decimal); the other cells get \
-                       the width of the band as background. all: store every distance [default: 3]")]
-    pub band: Option<Band>,
+    #[arg(
+        long,
+        value_name = "W|all",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        long_help = "With --rule distance: store distances below W cells (a decimal); the other cells get \
+                       the width of the band as background. all: store every distance [default: 3]"
+    )]
+    band: Option<String>,
 
     /// with --rule distance: negative inside
     #[arg(
@@ -84,36 +99,46 @@ pub struct RuleArgs {
         hide_short_help = true,
         long_help = "With --rule distance: set the sign bit in every cell whose centre is inside, by --inside"
     )]
-    pub signed: bool,
+    signed: bool,
 
     /// with --rule distance: cells up to V, not a field
-    #[arg(long, value_name = "V", value_parser = values::iso, allow_hyphen_values = true,
-          hide_short_help = true,
-          long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
-                       V is in units of the file, or in cells as 2vx, and less than the band [default: a field]")]
-    pub iso: Option<WrittenLength>,
+    #[arg(
+        long,
+        value_name = "V",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
+                       V is in units of the file, or in cells as 2vx, and less than the band [default: a field]"
+    )]
+    iso: Option<String>,
 
     #[command(flatten)]
-    pub parts: PartArgs,
+    parts: PartArgs,
 
     /// a face on a wall marks the cell above/both/none
-    #[arg(long, value_name = "up|both|none", value_parser = values::ties(), hide_possible_values = true,
-          long_help = "With --surface and --filled: a face that lies exactly on a wall between cells marks the \
-                       cell above it (up), both cells (both) or no cell (none) [default: up; filled: none; a flood: always up]")]
-    pub ties: Option<Ties>,
+    #[arg(
+        long,
+        value_name = "up|both|none",
+        long_help = "With --surface and --filled: a face that lies exactly on a wall between cells marks the \
+                       cell above it (up), both cells (both) or no cell (none) [default: up; filled: none; a flood: always up]"
+    )]
+    ties: Option<String>,
 }
 
 /// The parts of a mesh.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
-pub struct PartArgs {
+struct PartArgs {
     /// label cells by file, object, material, colour
-    #[arg(long, value_name = "file|object|material|colour", value_parser = values::labels(), hide_possible_values = true,
-          hide_short_help = true,
-          long_help = "Label cells by file, by object or by material. Each part is filled as a mesh of its own, and the first \
+    #[arg(
+        long,
+        value_name = "file|object|material|colour",
+        hide_short_help = true,
+        long_help = "Label cells by file, by object or by material. Each part is filled as a mesh of its own, and the first \
                        part keeps the cells that several occupy. NAME=FILE names a file. colour: each cell \
-                       takes the colour of the nearest triangle, 255 colours at most [default: no labels]")]
-    pub labels: Option<JobLabels>,
+                       takes the colour of the nearest triangle, 255 colours at most [default: no labels]"
+    )]
+    labels: Option<String>,
 
     /// parts that win shared cells, first to last
     #[arg(
@@ -125,7 +150,7 @@ pub struct PartArgs {
         long_help = "With --labels: where parts share cells, these come first, in this order; the others follow as \
                        in the file [default: the order of the file]"
     )]
-    pub priority: Vec<String>,
+    priority: Vec<String>,
 
     /// take only this part; may be repeated
     #[arg(
@@ -135,7 +160,7 @@ pub struct PartArgs {
         long_help = "Take only the parts of this name: objects, or materials with --labels material. May be \
                        repeated [default: all]"
     )]
-    pub only: Vec<String>,
+    only: Vec<String>,
 
     /// leave this part out; may be repeated
     #[arg(
@@ -145,7 +170,7 @@ pub struct PartArgs {
         long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated \
                      [default: none]"
     )]
-    pub skip: Vec<String>,
+    skip: Vec<String>,
 }
 
 /// `auto|nonzero|evenodd [auto]`.
@@ -154,86 +179,13 @@ fn methods() -> String {
     format!("{} [{}]", names.join("|"), Inside::default().name())
 }
 
-impl RuleArgs {
-    /// The rule with its options, on cells of this size if that is given.
-    pub fn chosen(&self, transform: &Transform, voxel_size: Option<&[Measure; 3]>) -> Result<Rule> {
-        let sides = voxel_size.map(|sides| {
-            sides
-                .each_ref()
-                .map(|side| side.in_units_of(transform.unit).ok())
-        });
-        let side = sides
-            .and_then(|[x, y, z]| x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x)));
-
-        let named = [
-            (self.surface, Rule::surface()),
-            (self.filled, Rule::filled()),
-            (self.solid, Rule::solid()),
-        ];
-        let named = named
-            .into_iter()
-            .find_map(|(is_named, rule)| is_named.then_some(rule));
-        let rule = self.rule.or(named).unwrap_or_default();
-        self.with_options(rule, transform, side.as_ref())
-            .map_err(|error| prefixed("--", &error))
-    }
-
-    /// `rule` with the options that are given: the method first, on which the others depend.
-    fn with_options(
-        &self,
-        mut rule: Rule,
-        transform: &Transform,
-        side: Option<&Rational>,
-    ) -> Result<Rule> {
-        let length = |name: &str, length: &Option<WrittenLength>| {
-            let resolved = length
-                .as_ref()
-                .map(|length| transform.length(length, side))
-                .transpose();
-            let typed = length.as_ref().map(WrittenLength::text).unwrap_or_default();
-            resolved.map_err(|error| prefixed(&format!("{name} {typed}: "), &error))
-        };
-        if let Some(band) = self.band {
-            rule = rule.with_band(band)?;
-        }
-        if self.signed {
-            rule = rule.with_sign()?;
-        }
-        if let Some(inside) = self.inside {
-            if let Rule::Distance { sign: None, .. } = rule {
-                let error = Error::usage("inside: unsigned distances have no inside");
-                return Err(error.with_hint("--signed sets the sign of the cells inside"));
-            }
-            rule = rule.with_inside(inside)?;
-        }
-        if let Some(cells) = self.close_holes {
-            rule = rule.with_closed_holes(cells)?;
-        }
-        if self.keep_thin {
-            rule = rule.with_thin(ThinFeatures::Keep)?;
-        }
-        if let Some(cells) = self.hollow {
-            rule = rule.with_shell(cells)?;
-        }
-        rule = rule.with_radius(length("radius", &self.radius)?)?;
-        if let Some(iso) = length("iso", &self.iso)? {
-            rule = rule.with_iso(iso)?;
-        }
-        self.ties.map_or(Ok(rule), |ties| rule.with_ties(ties))
-    }
-}
-
 /// `error` with `prefix` before its message, such as the name of an option.
 pub fn prefixed(prefix: &str, error: &Error) -> Error {
-    let message = format!("{prefix}{}", error.message());
-    let new = match error.kind() {
-        Kind::Usage => Error::usage(message),
-        Kind::TooLarge => Error::too_large(message),
-        _ => return error.clone(),
-    };
-    match error.hint() {
-        Some(hint) => new.with_hint(hint),
-        None => new,
+    match error.kind() {
+        Kind::Usage | Kind::TooLarge => error
+            .clone()
+            .with_message(format!("{prefix}{}", error.message())),
+        _ => error.clone(),
     }
 }
 

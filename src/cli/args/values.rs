@@ -4,76 +4,16 @@
 use std::io::IsTerminal;
 use std::str::FromStr;
 
-use crate::cli::suggest::INWARDS;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::format::{Dtype, FORMATS, Format};
-use voxelize::grid::{AXES, MAX_DIM, Quantity};
-use voxelize::job::{JobLabels, Measure, UnitOfLength, WrittenLength};
+use voxelize::grid::{AXES, Quantity};
+use voxelize::job::Measure;
 use voxelize::mesh::PairLimit;
-use voxelize::mesh::PartKind;
 use voxelize::par::MAX_THREADS;
+pub use voxelize::tool::text::{count, whole};
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
-use voxelize::{Band, Error, Inside, Level, METHODS, RULES, Rational, Rule, Snap, Ties};
-
-/// Exact coordinates or sizes per axis, `[x, y, z]`.
-pub type Exact3 = [Rational; 3];
-
-/// `3`, `2.5`, `all`: the width of a band, in cells.
-pub fn band(text: &str) -> Result<Band, String> {
-    cells_only(text, "3, 2.5 or all", parsed)
-}
-
-/// `3`: the thickness of a shell, in cells.
-pub fn shell(text: &str) -> Result<u32, String> {
-    cells_only(
-        text,
-        "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up",
-        steps,
-    )
-}
-
-/// What `parse` makes of `text`; a length with a unit is refused with what to write.
-fn cells_only<T>(
-    text: &str,
-    right: &str,
-    parse: fn(&str) -> Result<T, String>,
-) -> Result<T, String> {
-    let has_unit = text
-        .parse()
-        .is_ok_and(|measure: Measure| measure.unit.is_some());
-    match parse(text) {
-        Err(_) if has_unit => Err(format!(
-            "is a number of cells and takes no unit: write {right}"
-        )),
-        result => result,
-    }
-}
-
-/// `16`: a count of at least one.
-pub fn count(text: &str) -> Result<usize, String> {
-    match whole(text).map_err(|why| {
-        if why == BELOW_ZERO {
-            AT_LEAST_ONE.to_string()
-        } else {
-            why
-        }
-    })? {
-        0 => Err(AT_LEAST_ONE.to_string()),
-        n => Ok(n),
-    }
-}
-
-/// `256`: cells on the longest axis.
-pub fn res(text: &str) -> Result<usize, String> {
-    if split(text).len() > 1 {
-        return Err("one number is for the longest axis; --dims X,Y,Z sets all three".to_string());
-    }
-    count(text)
-}
-
-/// What a count must be.
-const AT_LEAST_ONE: &str = "must be at least 1";
+use voxelize::{Error, Level, Rational};
 
 /// `8`: threads to start.
 pub fn threads(text: &str) -> Result<usize, String> {
@@ -81,27 +21,6 @@ pub fn threads(text: &str) -> Result<usize, String> {
         n if n > MAX_THREADS => Err(format!("the most is {MAX_THREADS}")),
         n => Ok(n),
     }
-}
-
-/// `0`, `1`: layers of cells around.
-pub fn padding(text: &str) -> Result<usize, String> {
-    if split(text).len() > 1 {
-        return Err(
-            "one number is for all sides; --bounds X0,Y0,Z0,X1,Y1,Z1 sets each of them".to_string(),
-        );
-    }
-    match whole(text)? {
-        n if n > MAX_DIM => Err(format!("the most is {MAX_DIM}")),
-        n => Ok(n),
-    }
-}
-
-/// `2`: steps from cell to cell.
-pub fn steps(text: &str) -> Result<u32, String> {
-    u32::try_from(count(text)?)
-        .ok()
-        .filter(|n| *n as usize <= MAX_DIM)
-        .ok_or(format!("the most is {MAX_DIM}"))
 }
 
 /// `0`, `100`: cells that may differ.
@@ -188,113 +107,6 @@ pub fn share_of(text: &str) -> Result<ProcessShare, String> {
     }
 }
 
-/// `32,32,32`: cells per axis.
-pub fn dims(text: &str) -> Result<[usize; 3], String> {
-    let parts = split(text);
-    let [x, y, z] = parts.as_slice() else {
-        let crossed: Vec<_> = text.split(['x', 'X', '×']).collect();
-        if crossed.len() == 3 && crossed.iter().all(|part| count(part.trim()).is_ok()) {
-            return Err(format!(
-                "commas separate the numbers: {}",
-                crossed.join(",")
-            ));
-        }
-        return Err(format!(
-            "expected three whole numbers, X,Y,Z, not {}",
-            parts.len()
-        ));
-    };
-    Ok([count(x)?, count(y)?, count(z)?])
-}
-
-/// `0.5`, `5mm` or `0.5,0.5,1`: the sizes of a cell, all above zero.
-pub fn cell_size(text: &str) -> Result<[Measure; 3], String> {
-    let sizes = match measures(text)?.as_slice() {
-        [one] => [one.clone(), one.clone(), one.clone()],
-        [x, y, z] => [x.clone(), y.clone(), z.clone()],
-        other => {
-            return Err(format!(
-                "expected one number or three, SX,SY,SZ, not {}",
-                other.len()
-            ));
-        }
-    };
-    let is_positive = |size: &Measure| size.number.is_positive();
-    if sizes.iter().all(is_positive) {
-        Ok(sizes)
-    } else {
-        Err("must be above zero".to_string())
-    }
-}
-
-/// `2vx`: how far from the mesh cells are occupied.
-pub fn iso(text: &str) -> Result<WrittenLength, String> {
-    match text.trim_start().starts_with('-') {
-        true => Err(format!("must not be below zero; {INWARDS}")),
-        false => length(text),
-    }
-}
-
-/// `0.5`, `5mm` or `2vx`: a length in units of the file, with a unit, or in cells.
-pub fn length(text: &str) -> Result<WrittenLength, String> {
-    parsed(text)
-}
-
-/// `-0.5,0,0`: a point.
-pub fn point(text: &str) -> Result<[Measure; 3], String> {
-    let numbers = measures(text)?;
-    let given = numbers.len();
-    numbers
-        .try_into()
-        .map_err(|_| format!("expected three numbers, X,Y,Z, not {given}"))
-}
-
-/// The corners of a box.
-#[derive(Debug, Clone)]
-pub struct BoxCorners {
-    /// The lowest coordinates.
-    pub min: Exact3,
-    /// The highest coordinates.
-    pub max: Exact3,
-}
-
-/// A box as typed: its lowest corner, then its highest.
-#[derive(Debug, Clone)]
-pub struct TypedBox([Measure; 6]);
-
-impl TypedBox {
-    /// The box in units of the coordinates, whose unit is this; refused if it ends before it begins.
-    pub fn resolve(&self, unit: Option<UnitOfLength>) -> Result<BoxCorners, Error> {
-        let mut numbers = Vec::new();
-        for measure in &self.0 {
-            numbers.push(measure.in_units_of(unit)?);
-        }
-        let corner = |first: usize| std::array::from_fn(|a| numbers[first + a].clone());
-        let corners = BoxCorners {
-            min: corner(0),
-            max: corner(3),
-        };
-        match (0..3).find(|&axis| corners.min[axis] > corners.max[axis]) {
-            Some(axis) => Err(Error::usage(format!(
-                "the box ends before it begins along {}",
-                AXES[axis]
-            ))
-            .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
-            None => Ok(corners),
-        }
-    }
-}
-
-/// `-1,0,0,1,1,1`: a box.
-pub fn corners(text: &str) -> Result<TypedBox, String> {
-    let numbers = measures(text)?;
-    let given = numbers.len();
-    let numbers: [Measure; 6] = numbers
-        .try_into()
-        .map_err(|_| format!("expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"))?;
-    Ok(TypedBox(numbers))
-}
-
 /// `4G`, `1.5GiB`, `512M`, `1000000`: bytes; K, M, G and T are powers of 1024.
 pub fn memory(text: &str) -> Result<u64, String> {
     let bad = || "expected a size such as 4G, 512M or plain bytes".to_string();
@@ -326,45 +138,6 @@ pub fn named<T: Clone + Send + Sync + 'static>(
         let row = rows.iter().find(|(name, _)| *name == word);
         row.map(|(_, value)| value.clone()).ok_or("no such name")
     })
-}
-
-/// The names of rules.
-pub fn rule() -> impl TypedValueParser<Value = Rule> {
-    named(
-        RULES
-            .iter()
-            .filter_map(|info| Some((info.name, Rule::from_name(info.name)?))),
-    )
-}
-
-/// The names of ways to tell inside from outside.
-pub fn inside() -> impl TypedValueParser<Value = Inside> {
-    named(
-        METHODS
-            .iter()
-            .filter_map(|method| Some((method.name, Inside::from_name(method.name)?))),
-    )
-}
-
-/// The names of what labels stand for.
-pub fn labels() -> impl TypedValueParser<Value = JobLabels> {
-    let parts = PartKind::ALL
-        .into_iter()
-        .map(|kind| (kind.name(), JobLabels::Parts(kind)));
-    named(parts.chain([
-        ("colour", JobLabels::Colours),
-        ("color", JobLabels::Colours),
-    ]))
-}
-
-/// The names of ties.
-pub fn ties() -> impl TypedValueParser<Value = Ties> {
-    named(Ties::ALL.map(|ties| (ties.name(), ties)))
-}
-
-/// The names of ways to snap.
-pub fn snap() -> impl TypedValueParser<Value = Snap> {
-    named([Snap::Float, Snap::None].map(|snap| (snap.name(), snap)))
 }
 
 /// The names of voxel formats.
@@ -527,44 +300,6 @@ pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
         .map_err(|error: Error| error.message().to_string())
 }
 
-/// The parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.
-fn split(text: &str) -> Vec<&str> {
-    let is_number = |part: &str| part.contains(|c: char| c.is_ascii_digit());
-    let numbers = |part: &'_ str| part.split_whitespace().all(is_number);
-    let mut all = vec![];
-    for part in text.split(',').map(str::trim) {
-        match !part.is_empty() && numbers(part) {
-            true => all.extend(part.split_whitespace()),
-            false => all.push(part),
-        }
-    }
-    all
-}
-
-fn measures(text: &str) -> Result<Vec<Measure>, String> {
-    split(text).into_iter().map(parsed).collect()
-}
-
-/// What no number of cells may be.
-const BELOW_ZERO: &str = "must not be below zero";
-
-fn whole(text: &str) -> Result<usize, String> {
-    match text.parse::<usize>() {
-        Ok(n) => Ok(n),
-        Err(e) if *e.kind() == std::num::IntErrorKind::PosOverflow => {
-            Err("is out of range".to_string())
-        }
-        Err(_)
-            if text
-                .strip_prefix('-')
-                .is_some_and(|rest| rest.parse::<usize>().is_ok()) =>
-        {
-            Err(BELOW_ZERO.to_string())
-        }
-        Err(_) => Err(format!("'{text}' is not a whole number")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -588,34 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_exact_and_may_be_negative() {
-        assert_eq!(
-            point("-0.1,2,3e-1").unwrap()[0].number,
-            Rational::new(-1, 10)
-        );
-        assert_eq!(
-            cell_size("0.1").unwrap().map(|size| size.number),
-            [(); 3].map(|()| Rational::new(1, 10))
-        );
-        let corners = |text: &str| corners(text).unwrap().resolve(None);
-        assert!(corners("-1,0,0,1,1,1").is_ok() && corners("2,0,0,1,1,1").is_err());
-        assert_eq!(
-            corners("-1 0 0, 1 1.5 1").unwrap().max[1],
-            Rational::new(3, 2)
-        );
-        assert_eq!(
-            cell_size("5 mm").unwrap().map(|size| size.number),
-            [(); 3].map(|()| Rational::from(5))
-        );
-        assert!(cell_size("0").is_err() && cell_size("1,2").is_err() && point("1,2").is_err());
-        assert!(
-            cell_size(&format!("0.{}", "1".repeat(41)))
-                .unwrap_err()
-                .contains("40 significant digits")
-        );
-    }
-
-    #[test]
     fn shares_are_disjoint_and_make_up_the_whole() {
         for wrong in [
             "0/4", "5/4", "3", "3/", "/4", "-1/4", "3/64/2", "a/b", "1/0", "",
@@ -636,23 +343,5 @@ mod tests {
             seen += all.len();
         }
         assert_eq!(seen, 28);
-    }
-
-    #[test]
-    fn counts_start_at_one() {
-        assert_eq!(
-            (dims("1, 2,3"), dims(" 1 2  3")),
-            (Ok([1, 2, 3]), Ok([1, 2, 3]))
-        );
-        for text in ["0", "-1", "1.5", "", "99999999999999999999"] {
-            assert!(count(text).is_err(), "{text}");
-        }
-        assert_eq!(
-            dims("32x32x32").unwrap_err(),
-            "commas separate the numbers: 32,32,32"
-        );
-        assert!(dims("1,2").is_err() && dims("1,2,0").is_err() && dims("32x32x32").is_err());
-        assert!(threads("1024").is_ok() && threads("1025").is_err());
-        assert!(padding("0").is_ok() && padding("99999999999").is_err());
     }
 }

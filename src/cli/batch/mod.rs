@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use voxelize::format::{Existing, GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
-use voxelize::job::{Transform, one_unit, one_up, system};
-use voxelize::{Bounds, Error, Kind, Progress, Result, tool};
+use voxelize::job::{Request, Transform, one_unit, one_up, system};
+use voxelize::{Bounds, Error, Kind, Progress, Rational, Result, tool};
 
 use super::args::{ConvertArgs, InputArgs, OutputArgs, prefixed};
 use super::argv::Argv;
@@ -18,9 +18,7 @@ use super::command::Call;
 use super::files::{self, MeshSource};
 use super::guard::guarded;
 use super::memory::Resources;
-use super::options::{
-    self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options, PartOptions,
-};
+use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
 use super::output::{self, Output};
 use super::progress::Bar;
 use super::report::{Outcome, Report, Verbosity};
@@ -131,8 +129,9 @@ impl BatchOptions {
     /// Looks at files but changes none.
     fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;
+        let request = argv.request()?;
         if args.output.stack {
-            refuse_uneven(&args)?;
+            refuse_uneven(&request, &args)?;
         }
         let folder = (!args.output.stack)
             .then(|| folder(&args.input, &args.output, argv))
@@ -147,16 +146,9 @@ impl BatchOptions {
         } else {
             Grids::Own
         };
-        let options = JobOptions::new(
-            args.grid,
-            &args.rule,
-            &args.read,
-            call.resources(args.run.max_memory)?,
-            argv,
-            &call.names,
-        )?
-        .with_up(&args.up)
-        .reported(&call.printer.options);
+        let resources = call.resources(args.run.max_memory)?;
+        let options = JobOptions::new(request, &args.read, resources, &call.names)?
+            .reported(&call.printer.options);
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, Sidecar::Auto, call)?;
         let leak = options::leak(&args.leak, &options.rule, Sidecar::Auto, call)?;
         let nearest = options::nearest(&args.nearest, &options.rule, call)?;
@@ -390,7 +382,8 @@ impl BatchOptions {
             .fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
         let mut options = self.options.clone();
         let units = found.iter().flatten().map(|(_, transform)| transform.unit);
-        options.take_stated(one_unit(units)?, None)?;
+        let origin = [const { Rational::ZERO }; 3];
+        options.take_stated(&[(one_unit(units)?, None)], origin)?;
         // Each mesh has its own up axis, which must be that of all.
         one_up(
             found
@@ -445,19 +438,12 @@ impl BatchOptions {
 }
 
 /// Refuses grids in one array whose dimensions may differ, or whose numbers may mean different things.
-fn refuse_uneven(args: &ConvertArgs) -> Result<()> {
-    let ConvertArgs {
-        grid,
-        input,
-        rule,
-        quantities,
-        ..
-    } = args;
-    let is_cube = grid.cube && grid.voxel_size.is_none();
-    let is_even = grid.dims.is_some()
-        || grid.like.is_some()
-        || grid.bounds.is_some()
-        || input.same_grid
+fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
+    let is_cube = request.is_cube && request.voxel_size.is_none();
+    let is_even = request.dims.is_some()
+        || request.like.is_some()
+        || request.bounds.is_some()
+        || args.input.same_grid
         || is_cube;
     if !is_even {
         let error =
@@ -466,12 +452,12 @@ fn refuse_uneven(args: &ConvertArgs) -> Result<()> {
             error.with_hint("add --dims X,Y,Z, -r N --cube, --same-grid, --bounds or --like FILE")
         );
     }
-    if PartOptions::new(&rule.parts).labels.are_of_mesh() {
+    if request.labels.unwrap_or_default().are_of_mesh() {
         let error =
             Error::usage("--labels cannot be used with --stack: each mesh has labels of its own");
         return Err(error.with_hint("-o DIR/ writes a file of each, with its legend"));
     }
-    match quantities.with.is_empty() {
+    match args.quantities.with.is_empty() {
         true => Ok(()),
         false => {
             Err(Error::usage("--with cannot be used with --stack").with_hint("-o DIR/ writes them"))

@@ -11,7 +11,7 @@ use voxelize::job::findings;
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{GridArgs, PairArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
+use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, arguments, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::MeshSource;
@@ -26,7 +26,7 @@ use report::CheckedMesh;
 /// The options of the grid; any of them turns on the cells of the defects.
 const GRID: [&str; 10] = [
     "res",
-    "voxel_size",
+    "voxel-size",
     "dims",
     "stretch",
     "origin",
@@ -78,7 +78,7 @@ struct CheckArgs {
     require: Vec<Fitness>,
 
     /// Places to report of each finding; this limits no counts [default: 5, in JSON 20]
-    #[arg(long, value_name = "N", value_parser = values::padding, allow_negative_numbers = true,
+    #[arg(long, value_name = "N", value_parser = values::whole, allow_negative_numbers = true,
           help_heading = "Output")]
     places: Option<usize>,
 
@@ -117,16 +117,10 @@ const PLACES: [usize; 2] = [5, 20];
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: CheckArgs = call.args()?;
-    let has_grid = GRID.iter().any(|option| call.given(option));
-    let rule = RuleArgs::default();
-    let options = JobOptions::new(
-        args.grid,
-        &rule,
-        &args.read,
-        call.resources(args.run.max_memory)?,
-        call.argv,
-        &call.names,
-    )?;
+    let request = call.argv.request()?;
+    let has_grid = GRID.iter().any(|option| request.is_given(option));
+    let resources = call.resources(args.run.max_memory)?;
+    let options = JobOptions::new(request, &args.read, resources, &call.names)?;
     let options = JobOptions {
         has_findings: true,
         has_numbers: true,

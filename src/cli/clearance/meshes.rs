@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use voxelize::job::{Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
+use voxelize::job::{Request, Transform, UnitOfLength, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize::{Error, Kind, Mesh, Result};
 
 use super::ClearanceArgs;
-use crate::cli::args::transform::TransformArgs;
 use crate::cli::files;
 use crate::cli::memory::Resources;
 use crate::cli::names::InputFile;
 use crate::cli::progress::Bar;
 use crate::cli::report::display::bytes;
+
+/// The options of a transform behind the name of a mesh.
+const TRANSFORMS: [&str; 5] = ["axes", "matrix", "rotate", "scale", "translate"];
 
 /// The memory of a triangle, in bytes.
 const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
@@ -22,14 +24,14 @@ pub struct PlacedMesh {
     /// The file with its transform, as reports call it.
     pub name: String,
     pub path: PathBuf,
-    transform: TransformArgs,
+    transform: Request,
 }
 
 impl PlacedMesh {
     /// The file, and the transform behind it. A file whose whole name is there has none.
     pub fn new(argument: &Path) -> Result<Self> {
         let name = argument.display().to_string();
-        let mut transform = TransformArgs::default();
+        let mut transform = Request::new(|name| format!("@{name}"));
         let mut path = argument.to_str().unwrap_or_default();
         if argument.exists() || path.is_empty() {
             return Ok(Self {
@@ -47,8 +49,8 @@ impl PlacedMesh {
         }
         // Rotations are done in the order typed.
         for (option, value) in options.into_iter().rev() {
-            transform.set(option, value).map_err(|why| {
-                let error = Error::usage(format!("{name}: @{option}={value}: {why}"));
+            set(&mut transform, option, value).map_err(|why| {
+                let error = Error::usage(format!("{name}: @{option}={value}: {}", why.message()));
                 error.with_hint("such as part.stl@rotate=z,90@translate=0,0,5")
             })?;
         }
@@ -60,12 +62,30 @@ impl PlacedMesh {
     }
 
     fn transform(&self, unit: Option<UnitOfLength>) -> Result<Transform> {
-        let args = TransformArgs {
-            unit,
-            ..self.transform.clone()
-        };
-        args.transform().map_err(|error| error.in_file(&self.name))
+        let mut request = self.transform.clone();
+        request.unit = unit;
+        request
+            .transform(&[])
+            .map_err(|error| error.in_file(&self.name))
     }
+
+    /// Axes, matrix or rotations are given.
+    fn turns(&self) -> bool {
+        let turns = &TRANSFORMS[..3];
+        turns.iter().any(|name| self.transform.is_given(name))
+    }
+}
+
+/// Sets an option of a transform.
+fn set(transform: &mut Request, name: &str, text: &str) -> Result<()> {
+    if !TRANSFORMS.contains(&name) {
+        let names = TRANSFORMS.join(", ");
+        return Err(Error::usage(format!("is none of {names}")));
+    }
+    if name != "rotate" && transform.is_given(name) {
+        return Err(Error::usage("is there twice"));
+    }
+    transform.set(name, text)
 }
 
 /// Reads all meshes, within the memory for them, and moves them to where they are compared; with the unit of all.
@@ -111,10 +131,7 @@ pub fn read_all(
         })?,
     };
     // A mesh that is turned stands as its transform says.
-    let as_stated = meshes
-        .iter()
-        .zip(named)
-        .filter(|(_, named)| !named.transform.turns());
+    let as_stated = meshes.iter().zip(named).filter(|(_, named)| !named.turns());
     one_up(as_stated.map(|(loaded, _)| loaded.up)).map_err(|error| {
         error.with_hint(
             "FILE@axes=x,-z,y turns a file with y up upright, FILE@axes=x,y,z leaves it as it is",

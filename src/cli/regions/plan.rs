@@ -165,16 +165,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 /// The mesh and its options; looks at files but changes none.
 fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let names = &call.names;
-    let options = JobOptions::new(
-        args.grid.clone(),
-        &args.rule,
-        &args.read,
-        call.resources(args.run.max_memory)?,
-        call.argv,
-        names,
-    )?
-    .with_up(&args.up)
-    .reported(&call.printer.options);
+    let resources = call.resources(args.run.max_memory)?;
+    let options = JobOptions::new(call.argv.request()?, &args.read, resources, names)?
+        .reported(&call.printer.options);
     let source = MeshSource::find_all(&args.meshes, names)?;
     check_source(&source)?;
     let options = options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?;
@@ -241,7 +234,7 @@ fn plan(
     format::check(options.kind(), &placed, zarr, &SaveOptions::default())
         .map_err(|error| error.in_file(&args.output))?;
     let choices = args.choices();
-    let labels = match options.parts.labels {
+    let labels = match options.labels() {
         JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => {
             JobLabels::SurfaceAndInterior
         }
@@ -377,7 +370,7 @@ pub fn planned(
         regions: store.regions,
         meshes: job.source.parts.iter().map(name).collect::<Result<_>>()?,
         tolerance: options.tolerance,
-        parts: &options.parts.choice,
+        parts: &options.request.parts,
         bins: store.bins,
     };
     let how = run::library_run(options, bar);

@@ -60,7 +60,8 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
 
 /// The options; looks at files but changes none.
 fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
-    let mut options = Options::unchecked(args, call, Output::unregistered)?;
+    let request = call.argv.request()?;
+    let mut options = Options::unchecked(args, request, call, Output::unregistered)?;
     check_source(&options.job.source)?;
     if options.output.format.name != "zarr" || options.output.file.is_stdout() {
         let error = Error::usage("--resume makes regions of a folder of Zarr");

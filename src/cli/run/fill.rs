@@ -51,13 +51,13 @@ pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
         .with_run(*run)
         .budget(options.resources.budget());
     let extras = Extras {
-        labels: options.parts.labels,
+        labels: options.labels(),
         ..Extras::default()
     };
     let voxelizer = voxelizer
         .transform(&options.grid.transform)
         .extras(extras)
-        .priority(&options.parts.priority);
+        .priority(&options.request.priority);
     if options.has_findings {
         voxelizer
     } else {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use voxelize::format::Choice;
-use voxelize::job::{JobLabels, findings, one_unit, one_up, other_unit};
+use voxelize::job::{JobLabels, findings, other_unit};
 use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
@@ -48,15 +48,10 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     }
     let near = all[0].1.near.clone();
     bar.clear();
-    let is_given = job.options.grid.transform.unit.is_some();
-    let units = all.iter().map(|(_, loaded)| loaded.unit);
-    let unit = if is_given { None } else { one_unit(units)? };
-    let ups = all.iter().map(|(_, loaded)| loaded.up);
-    let up = if job.options.up.is_some() {
-        None
-    } else {
-        one_up(ups)?
-    };
+    let stated: Vec<_> = all
+        .iter()
+        .map(|(_, loaded)| (loaded.unit, loaded.up))
+        .collect();
     let files = sources
         .iter()
         .zip(&all)
@@ -64,7 +59,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         .collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
-    if job.options.parts.labels == JobLabels::Colours && mesh.colours().is_none() {
+    if job.options.labels() == JobLabels::Colours && mesh.colours().is_none() {
         // What is known of them is why.
         if let Some(why) = report
             .warnings
@@ -80,11 +75,10 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         }
     }
     report.has_colours = mesh.colours().is_some();
-    job.options.take_stated(unit, up)?;
-    job.options.grid.take_near(near)?;
+    job.options.take_stated(&stated, near)?;
     let mesh = job
         .options
-        .parts
+        .request
         .choose(mesh)
         .map_err(|error| error.in_file(job.source.name()))?;
     let mesh = turned(job, mesh)?;
@@ -154,7 +148,7 @@ fn read_one(
         .tolerance(options.tolerance)
         .memory(max_memory)
         .progress(bar);
-    let paints = options.parts.labels == JobLabels::Colours;
+    let paints = options.labels() == JobLabels::Colours;
     let reading = reading
         .textures(paints)
         .vertex_numbers(options.has_numbers)
@@ -204,7 +198,7 @@ fn read_one(
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
         let (name, Loaded { mesh, .. }) = all.remove(0);
-        if options.parts.labels != JobLabels::Parts(PartKind::File) {
+        if options.labels() != JobLabels::Parts(PartKind::File) {
             return Ok(mesh);
         }
         let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
@@ -338,7 +332,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
             report.warnings.extend(found);
         }
     }
-    report.cut = findings::passed(mesh, &lattice).filter(|_| grid.is_bounded);
+    report.cut = findings::passed(mesh, &lattice).filter(|_| grid.bounds.is_some());
     let options = &job.options;
     let coordinates = grid.transform.coordinates();
     let found = findings::of_lattice(

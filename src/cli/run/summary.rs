@@ -98,7 +98,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
         .format
         .kinds
         .contains(&CellKind::Labels);
-    let leaves_labels_out = job.rule.kind() == CellKind::Bits && job.parts.labels == JobLabels::Off;
+    let leaves_labels_out = job.rule.kind() == CellKind::Bits && job.labels() == JobLabels::Off;
     if found.has_colours && leaves_labels_out && holds_labels {
         rows.row(
             "colours",
@@ -253,7 +253,7 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
 pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     let grid = &options.grid;
     // Where a box cuts the mesh, the mesh may go on in the padding.
-    let is_empty = !grid.is_bounded && options.rule.margin() == Length::ZERO;
+    let is_empty = grid.bounds.is_none() && options.rule.margin() == Length::ZERO;
     let padded = if is_empty { "padded" } else { "grown" };
     match grid.padding(lattice) {
         None | Some([0, 0, 0]) => String::new(),
@@ -266,7 +266,7 @@ pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
 /// Axes along which the box that was given had to grow for its cells to be whole, or to be cubes:
 /// `x = 1.2, z = -1 … 3`.
 fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
-    let given = job.grid.grown_from.as_ref()?;
+    let [min, max] = job.grid.bounds.as_ref()?;
     let padding = job.grid.padding(lattice).unwrap_or_default();
     let mut grown = vec![];
     for axis in 0..3 {
@@ -274,13 +274,13 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
         let low = &lattice.origin()[axis] + &pad;
         let high = &lattice.end()[axis] - &pad;
         let last = number(high.to_f64());
-        if low < given.min[axis] {
+        if low < min[axis] {
             grown.push(format!(
                 "{} = {} … {last}",
                 AXES[axis],
                 number(low.to_f64())
             ));
-        } else if high > given.max[axis] {
+        } else if high > max[axis] {
             grown.push(format!("{} = {last}", AXES[axis]));
         }
     }

@@ -3,14 +3,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use clap::error::ErrorKind;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 use voxelize::compare::{Case, CaseOption, CaseOptions};
+use voxelize::job::{OptionValues, Request, option_of_field};
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Result};
 
-use crate::cli::args::{GridArgs, RuleArgs};
+use crate::cli::args::{GridArgs, RuleArgs, with_values};
 use crate::cli::argv::Argv;
 use crate::cli::files::located;
 use crate::cli::parse::usage_error;
@@ -23,25 +22,20 @@ use crate::cli::suggest;
     disable_help_flag = true,
     disable_version_flag = true
 )]
-pub struct CaseArgs {
+struct CaseArgs {
     #[command(flatten)]
-    pub grid: GridArgs,
+    grid: GridArgs,
 
     #[command(flatten)]
-    pub rule: RuleArgs,
+    rule: RuleArgs,
 }
 
-impl CaseArgs {
-    /// Parses the options of a case. The words are for messages.
-    pub fn parse(options: &CaseOptions) -> Result<(Self, Argv)> {
-        let mut command = Self::command().no_binary_name(true);
-        let matches = command.try_get_matches_from_mut(options.words()?);
-        let argv = Argv::new(
-            matches.map_err(|error| usage_error(&error, &command))?,
-            None,
-        );
-        Ok((argv.args()?, argv))
-    }
+/// Parses the options of a case.
+pub fn request(options: &CaseOptions) -> Result<Request> {
+    let mut command = with_values(CaseArgs::command()).no_binary_name(true);
+    let matches = command.try_get_matches_from_mut(options.words()?);
+    let matches = matches.map_err(|error| usage_error(&error, &command))?;
+    Argv::new(matches, None).request()
 }
 
 /// Refuses a key that is neither a key of every case nor an option that decides cells.
@@ -72,84 +66,54 @@ pub fn check_keys(options: &CaseOptions) -> Result<()> {
     Ok(())
 }
 
-/// Returns the options of a case in the spelling of [`TypedOptions`]. Options that make no sense stay as they are.
+/// Returns the options of a case in the spelling of [`given`]. Options that make no sense stay as they are.
 pub fn spelled(options: &CaseOptions) -> CaseOptions {
-    let Ok(words) = options.words() else {
-        return options.clone();
-    };
-    let typed = CaseArgs::command()
-        .no_binary_name(true)
-        .try_get_matches_from(words)
-        .and_then(|matches| TypedOptions::from_arg_matches(&matches));
-    typed.map_or_else(|_| options.clone(), |typed| typed.0)
+    request(options).map_or_else(|_| options.clone(), |request| given(&request))
 }
 
-/// Options of a case as typed after `verify`, by their long names.
-pub struct TypedOptions(pub CaseOptions);
-
-impl TypedOptions {
-    /// Returns the options for a list in `folder`: the file of `--like` is relative to it.
-    ///
-    /// # Errors
-    /// If the path is not UTF-8.
-    pub fn relocated(&self, folder: &Path) -> Result<CaseOptions> {
-        let mut options = self.0.clone();
-        for option in options.0.iter_mut().filter(|option| option.name == "like") {
-            for file in &mut option.values {
-                *file = relative(folder, Path::new(file))?;
-            }
-        }
-        Ok(options)
-    }
-}
-
-impl FromArgMatches for TypedOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let mut options = vec![];
-        for arg in CaseArgs::command().get_arguments() {
-            let id = arg.get_id().as_str();
-            if matches.value_source(id) != Some(ValueSource::CommandLine) {
-                continue;
-            }
-            let mut values = vec![];
-            if arg.get_action().takes_values() {
-                for value in matches.get_raw(id).into_iter().flatten() {
-                    let value = value
-                        .to_str()
-                        .ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8))?;
-                    values.push(value.to_string());
-                }
-            }
-            options.push(CaseOption {
-                name: arg.get_long().unwrap_or(id).to_string(),
+/// Returns the options of a request by their long names.
+pub fn given(request: &Request) -> CaseOptions {
+    let mut options: Vec<CaseOption> = vec![];
+    for (option, text) in request.given() {
+        let values = match option.values {
+            OptionValues::Flag => vec![],
+            _ => vec![text.clone()],
+        };
+        match options.last_mut() {
+            Some(last) if last.name == option.name => last.values.extend(values),
+            _ => options.push(CaseOption {
+                name: option.name.to_string(),
                 values,
                 line: None,
-            });
+            }),
         }
-        Ok(Self(CaseOptions(options)))
     }
+    CaseOptions(options)
+}
 
-    fn update_from_arg_matches(
-        &mut self,
-        matches: &ArgMatches,
-    ) -> std::result::Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
+/// Returns the options of a request for a list in `folder`: the file of `--like` is relative to it.
+///
+/// # Errors
+/// If the path is not UTF-8.
+pub fn relocated(request: &Request, folder: &Path) -> Result<CaseOptions> {
+    let mut options = given(request);
+    if let Some(like) = &request.like {
+        for option in options.0.iter_mut().filter(|option| option.name == "like") {
+            option.values = vec![relative(folder, like)?];
+        }
     }
+    Ok(options)
 }
 
 /// Returns the options that make these fields of a record. The value of a variant is an option itself.
 pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<CaseOption> {
     let mut options = vec![];
     for (field, value) in fields {
-        let (name, values) = match (field, value.split_once(' ')) {
-            ("variant", Some((name, value))) => (name.to_string(), vec![value.to_string()]),
-            ("variant", None) => (value, vec![]),
-            ("rotate", _) => (
-                "rotate".to_string(),
-                value.split(';').map(str::to_string).collect(),
-            ),
-            _ => (field.replace('_', "-"), vec![value]),
+        let (name, text) = option_of_field(field, &value);
+        let values = match field {
+            "rotate" => text.split(';').map(str::to_string).collect(),
+            "variant" if text.is_empty() => vec![],
+            _ => vec![text.to_string()],
         };
         options.push(CaseOption {
             name,
@@ -271,18 +235,18 @@ mod tests {
 
     #[test]
     fn options_are_read_as_typed() {
-        let (options, typed) = CaseArgs::parse(&text("-r 64 --pad=1 --ties both")).unwrap();
-        assert_eq!((options.grid.res, options.grid.pad), (Some(64), Some(1)));
-        assert_eq!(typed.with_value("res").unwrap(), "--res 64");
-        let (options, typed) = CaseArgs::parse(&option("res", "64")).unwrap();
-        assert_eq!(options.grid.res, Some(64));
-        assert_eq!(typed.with_value("res").unwrap(), "--res 64");
+        let typed = request(&text("-r 64 --pad=1 --ties both")).unwrap();
+        assert_eq!((typed.res, typed.pad), (Some(64), Some(1)));
+        assert_eq!(typed.written("res"), "--res 64");
+        let typed = request(&option("res", "64")).unwrap();
+        assert_eq!(typed.res, Some(64));
+        assert_eq!(typed.written("res"), "--res 64");
         for options in [
             text(""),
             text("--bounds '-1, 0, 0, 1, 1, 1'"),
             option("translate", "-1,0,0"),
         ] {
-            assert!(CaseArgs::parse(&options).is_ok(), "{options}");
+            assert!(request(&options).is_ok(), "{options}");
         }
     }
 
@@ -309,7 +273,7 @@ mod tests {
             ),
             (option("res", ""), "a value is required for '--res <N>'"),
         ] {
-            let message = CaseArgs::parse(&options).map(drop).unwrap_err().to_string();
+            let message = request(&options).map(drop).unwrap_err().to_string();
             assert!(message.contains(expected), "{options}: {message}");
             assert!(check_keys(&options).is_ok());
         }

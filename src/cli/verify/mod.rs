@@ -20,7 +20,6 @@ use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
 use super::names::{InputFile, Names, OutputFile};
 use super::report::{Report, empty};
-use case::TypedOptions;
 use task::{Task, Wanted};
 
 pub const COMMAND: Command = Command {
@@ -157,16 +156,16 @@ fn arguments(command: clap::Command) -> clap::Command {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let mut args: VerifyArgs = call.args()?;
-    let options: TypedOptions = call.args()?;
+    let request = call.argv.request()?;
     if args.verify.update {
         let mut meshes = vec![];
         for (path, problem) in inputs::in_folders(&args.meshes, &call.bar())? {
             meshes.push(problem.map_or(Ok(path), Err)?);
         }
         args.meshes = meshes;
-        return record::run(call, &args, &options);
+        return record::run(call, &args, &request);
     }
-    let options = options.0.to_string();
+    let options = case::given(&request).to_string();
     if !options.is_empty() {
         let error = Error::usage(format!("{options}: options come from the list of goldens"));
         let is_voxels = format::sniff(&args.goldens).is_some();

@@ -6,10 +6,11 @@ use std::time::Duration;
 use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
 use voxelize::grid::InMemory;
+use voxelize::job::Request;
 use voxelize::{Error, Result, tool};
 
 use super::VerifyArgs;
-use super::case::{self, TypedOptions};
+use super::case;
 use super::judge::judge;
 use super::report::{self, CaseJson, CaseReport};
 use super::task::{self, CaseCells, Task, Wanted};
@@ -21,8 +22,8 @@ use crate::cli::report::display::{counted, grouped, sanitized};
 use crate::cli::report::{Outcome, Report};
 
 /// Records the requested cases.
-pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec<Report>> {
-    refuse(args, options)?;
+pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Report>> {
+    refuse(args, request)?;
     let list = args.goldens.as_path();
     let resources = call.resources(args.run.max_memory)?;
     let new_list = OutputFile::new(list, "the list of goldens").register(&call.names)?;
@@ -35,7 +36,7 @@ pub fn run(call: &Call, args: &VerifyArgs, options: &TypedOptions) -> Result<Vec
         }
     } else {
         goldens = Goldens::edit(list)?;
-        tasks = named(args, options, &goldens, &call.names)?;
+        tasks = named(args, request, &goldens, &call.names)?;
     }
     call.check_files()?;
     // Files that a comparison would refuse are not recorded.
@@ -81,7 +82,7 @@ fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar
 }
 
 /// Refuses arguments that make no sense, and recording in CI.
-fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
+fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
         let error =
             Error::usage("--update: CI is set, and a run that records goldens verifies nothing");
@@ -94,7 +95,7 @@ fn refuse(args: &VerifyArgs, options: &TypedOptions) -> Result<()> {
         let error = Error::usage("-: a case names its mesh, and standard input has no name");
         return Err(error.with_hint("save it as a file"));
     }
-    let options = options.0.to_string();
+    let options = case::given(request).to_string();
     if !options.is_empty() && args.meshes.is_empty() {
         let error = Error::usage(format!(
             "{options}: every case of a list has its own options"
@@ -136,13 +137,13 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
 /// Returns the tasks of the named meshes, whose cases are in the list or new.
 fn named(
     args: &VerifyArgs,
-    options: &TypedOptions,
+    request: &Request,
     goldens: &Goldens,
     names: &Names,
 ) -> Result<Vec<Task>> {
     let list = args.goldens.as_path();
     let folder = case::folder_of(list);
-    let options = options.relocated(folder)?;
+    let options = case::relocated(request, folder)?;
     let text = options.to_string();
     let mut tasks: Vec<Task> = vec![];
     for file in &args.meshes {

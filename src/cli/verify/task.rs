@@ -9,7 +9,7 @@ use voxelize::job::{MemoryLimit, Target, findings};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
 
-use super::case::{self, CaseArgs};
+use super::case;
 use crate::cli::args::{PowerArgs, ReadArgs};
 use crate::cli::command::Call;
 use crate::cli::files::MeshSource;
@@ -73,20 +73,13 @@ impl Task {
 
     /// Returns the job of the case. Looks at files, but changes none.
     fn job(&self, names: &Names) -> Result<Job> {
-        let (mut args, argv) = CaseArgs::parse(&self.case.options)?;
-        if let Some(file) = &args.grid.like {
+        let mut request = case::request(&self.case.options)?;
+        if let Some(file) = &request.like {
             let file = case::resolve(case::folder_of(&self.list), &file.to_string_lossy());
-            args.grid.like = Some(self.like.clone().unwrap_or(file));
+            request.like = Some(self.like.clone().unwrap_or(file));
         }
         let resources = Resources::new(&PowerArgs::default(), None)?;
-        let options = JobOptions::new(
-            args.grid,
-            &args.rule,
-            &ReadArgs::default(),
-            resources,
-            &argv,
-            names,
-        )?;
+        let options = JobOptions::new(request, &ReadArgs::default(), resources, names)?;
         let mut options = options.for_meshes([self.mesh.as_path()].into_iter())?;
         options.has_findings = true;
         let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {

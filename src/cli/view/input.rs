@@ -74,14 +74,8 @@ impl ViewSource {
             let file = call.names.reads(&args.file, "the input")?;
             return Ok(Self::Voxels(file, resources.for_job()));
         }
-        let ViewArgs {
-            file,
-            grid,
-            rule,
-            read,
-            ..
-        } = args;
-        let options = JobOptions::new(grid.clone(), rule, read, resources, call.argv, &call.names)?
+        let ViewArgs { file, read, .. } = args;
+        let options = JobOptions::new(call.argv.request()?, read, resources, &call.names)?
             .reported(&call.printer.options);
         let source = MeshSource::find(file, &call.names)?;
         let options = options.for_meshes([file.as_path()].into_iter())?;
@@ -109,7 +103,11 @@ impl ViewInput {
     ) -> Result<Self> {
         let found = RunReport::new(Instant::now());
         let name = args.file.display().to_string();
-        let unit = args.grid.transform.unit.map(|unit| unit.name().to_string());
+        let unit = call
+            .argv
+            .request()?
+            .unit
+            .map(|unit| unit.name().to_string());
         let limit = source.limit();
         let mut input = Self {
             name,

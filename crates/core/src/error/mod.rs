@@ -142,6 +142,13 @@ impl Error {
         self
     }
 
+    /// Replaces the message.
+    #[must_use]
+    pub fn with_message(mut self, message: String) -> Self {
+        self.message = message.into();
+        self
+    }
+
     /// Adds the file. An existing name is kept.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {

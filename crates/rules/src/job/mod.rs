@@ -2,13 +2,13 @@
 //! found on the way.
 
 pub mod findings;
-mod fit_options;
 mod measure;
 mod paint;
 mod parts;
 mod plan;
 mod prepared;
 pub mod regions;
+mod request;
 mod run;
 mod slabs;
 mod stated;
@@ -18,11 +18,13 @@ mod transform;
 mod turn;
 mod voxelizer;
 
-pub use self::fit_options::{DEFAULT_RES, FitOptions};
 pub use self::measure::{Measure, WrittenLength};
 pub use self::parts::PartChoice;
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
+pub use self::request::{
+    DEFAULT_RES, OPTIONS, OptionValues, Request, RequestOption, ResolvedRequest, option_of_field,
+};
 pub use self::slabs::{Made, SharedCells, Slabs};
 pub use self::stated::{check_unit_of_grid, one_unit, one_up, other_unit};
 pub use self::target::Target;

@@ -4,15 +4,11 @@
 //! the option, which on the command line is the same behind two dashes.
 
 use super::distance;
-use super::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
+use super::{Band, Inside, Rule, ThinFeatures};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Ties;
-use voxelize_core::grid::record::{FIELDS, INSIDE};
+use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{Length, Record};
-
-/// The advice where an option is not known.
-const OTHER: &str =
-    "check the spelling; docs/rules.md lists the values, and a newer version may know more";
 
 /// The distance that the rule offset asks for.
 const RADIUS: &str = "radius";
@@ -254,146 +250,50 @@ impl Rule {
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     pub fn fields(&self) -> Vec<(&'static str, String)> {
-        OPTIONS
-            .iter()
-            .filter_map(|option| Some((option.name, (option.get)(self)?)))
-            .collect()
-    }
-
-    /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
-    /// [`fields`](Self::fields). An option that is absent has its default.
-    ///
-    /// # Errors
-    /// If the rule, the option or the value is unknown, or a radius is missing.
-    pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
-    where
-        N: AsRef<str>,
-        V: AsRef<str>,
-    {
-        let mut rule = Self::from_name(name).ok_or_else(|| {
-            let known: Vec<_> = RULES.iter().map(|info| info.name).collect();
-            Error::usage(format!("no rule is named '{name}'"))
-                .with_hint(format!("the rules are {}", known.join(", ")))
-        })?;
-        let fields: Vec<_> = fields.into_iter().collect();
-        let is_known = |name: &str| OPTIONS.iter().any(|option| option.name == name);
-        if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name.as_ref())) {
-            let name = name.as_ref();
-            let error = Error::usage(format!("the rule {} has no option '{name}'", rule.name()));
-            return Err(error.with_hint(OTHER));
-        }
-        if !fields.iter().any(|(name, _)| name.as_ref() == RADIUS) {
-            rule = rule.with_radius(None)?;
-        }
-        // The method and its options first: ties depend on it.
-        let method = OPTIONS
-            .iter()
-            .position(|option| option.name == INSIDE)
-            .unwrap_or(0);
-        let (own, of_method) = OPTIONS.split_at(method);
-        for OptionField { name, set, .. } in of_method.iter().chain(own) {
-            for (_, value) in fields.iter().filter(|(field, _)| field.as_ref() == *name) {
-                let value = value.as_ref();
-                let other = || {
-                    let error = Error::usage(format!("{name}: {} has no '{value}'", rule.name()));
-                    match *name {
-                        "ties" => error.with_hint("it is up, both or none"),
-                        INSIDE => {
-                            let known: Vec<_> = METHODS.iter().map(|method| method.name).collect();
-                            error.with_hint(format!("it is one of {}", known.join(", ")))
-                        }
-                        _ => error.with_hint(OTHER),
-                    }
-                };
-                rule = set(rule, value).ok_or_else(other)??;
+        let (mut radius, mut band, mut iso) = (None, None, None);
+        match self {
+            Self::Offset { radius: of_rule } => radius = Some(of_rule.to_string()),
+            Self::Distance {
+                band: of_rule,
+                iso: limit,
+                ..
+            } => {
+                band = Some(of_rule.to_string());
+                iso = limit.as_ref().map(Length::to_string);
             }
+            _ => {}
         }
-        Ok(rule)
+        let inside = self.inside();
+        let values: [Option<String>; FIELDS.len()] = [
+            self.variant(),
+            radius,
+            self.ties().map(|ties| ties.name().to_string()),
+            band,
+            iso,
+            inside.map(|inside| inside.name().to_string()),
+            inside
+                .and_then(Inside::closed_holes)
+                .map(|cells| cells.to_string()),
+        ];
+        let mut fields = vec![];
+        for (name, value) in FIELDS.into_iter().zip(values) {
+            fields.extend(value.map(|value| (name, value)));
+        }
+        fields
     }
-}
 
-/// An option as files have it.
-struct OptionField {
-    name: &'static str,
-    /// Its value in force; `None` if the rule has no such option, or does not use it.
-    get: fn(&Rule) -> Option<String>,
-    /// Gives a rule the option with this value; `None` if the option has no such value.
-    set: fn(Rule, &str) -> Option<Result<Rule>>,
-}
-
-/// Every option, in the order of [`FIELDS`].
-static OPTIONS: [OptionField; FIELDS.len()] = [
-    OptionField {
-        name: "variant",
-        get: variant,
-        set: with_variant,
-    },
-    OptionField {
-        name: RADIUS,
-        get: |rule| match rule {
-            Rule::Offset { radius } => Some(radius.to_string()),
+    fn variant(&self) -> Option<String> {
+        match self {
+            Self::Solid {
+                thin: ThinFeatures::Keep,
+                ..
+            } => Some(KEEP_THIN.to_string()),
+            Self::Filled {
+                shell: Some(cells), ..
+            } => Some(format!("{HOLLOW} {cells}")),
+            Self::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
             _ => None,
-        },
-        set: |rule, value| Some(rule.with_radius(value.parse::<Length>().ok()?)),
-    },
-    OptionField {
-        name: "ties",
-        get: |rule| Some(rule.ties()?.name().to_string()),
-        set: |rule, value| {
-            Ties::ALL
-                .into_iter()
-                .find(|ties| ties.name() == value)
-                .map(|ties| rule.with_ties(ties))
-        },
-    },
-    OptionField {
-        name: "band",
-        get: |rule| match rule {
-            Rule::Distance { band, .. } => Some(band.to_string()),
-            _ => None,
-        },
-        set: |rule, value| value.parse().ok().map(|band| rule.with_band(band)),
-    },
-    OptionField {
-        name: "iso",
-        get: |rule| match rule {
-            Rule::Distance { iso, .. } => iso.as_ref().map(Length::to_string),
-            _ => None,
-        },
-        set: |rule, value| value.parse().ok().map(|iso| rule.with_iso(iso)),
-    },
-    OptionField {
-        name: INSIDE,
-        get: |rule| Some(rule.inside()?.name().to_string()),
-        set: |rule, value| Some(rule.with_inside(Inside::from_name(value)?)),
-    },
-    OptionField {
-        name: "close_holes",
-        get: |rule| Some(rule.inside()?.closed_holes()?.to_string()),
-        set: |rule, value| Some(rule.with_closed_holes(value.parse().ok()?)),
-    },
-];
-
-fn variant(rule: &Rule) -> Option<String> {
-    match rule {
-        Rule::Solid {
-            thin: ThinFeatures::Keep,
-            ..
-        } => Some(KEEP_THIN.to_string()),
-        Rule::Filled {
-            shell: Some(cells), ..
-        } => Some(format!("{HOLLOW} {cells}")),
-        Rule::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
-        _ => None,
-    }
-}
-
-fn with_variant(rule: Rule, value: &str) -> Option<Result<Rule>> {
-    match value.split_once(' ') {
-        None if value == KEEP_THIN => Some(rule.with_thin(ThinFeatures::Keep)),
-        None if value == SIGNED => Some(rule.with_sign()),
-        Some((HOLLOW, cells)) => Some(rule.with_shell(cells.parse().ok()?)),
-        _ => None,
+        }
     }
 }
 
@@ -408,7 +308,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::METHODS;
+    use crate::rule::{METHODS, RULES};
 
     /// Rules with every option, in every combination that is none to refuse.
     fn all() -> Vec<Rule> {
@@ -464,11 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn files_have_the_names_of_the_table_in_its_order() {
-        assert_eq!(OPTIONS.each_ref().map(|option| option.name), FIELDS);
-    }
-
-    #[test]
     fn defaults_are_those_of_the_table() {
         for info in RULES {
             let wanted = info.rule.with_radius(None);
@@ -480,21 +375,13 @@ mod tests {
     #[test]
     fn what_no_rule_has_is_refused_with_its_name() {
         for (rule, fields, words) in [
-            ("doubt", &[][..], "no rule is named 'doubt'"),
-            (
-                "surface",
-                &[("seed", "3")],
-                "the rule surface has no option 'seed'",
-            ),
-            (
-                "surface",
-                &[("ties", "down")],
-                "ties: surface has no 'down'",
-            ),
+            ("doubt", &[][..], "rule: there is no 'doubt'"),
+            ("surface", &[("seed", "3")], "a rule has no option 'seed'"),
+            ("surface", &[("ties", "down")], "ties: there is no 'down'"),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
             ("thin", &[("ties", "up")], "ties: the rule thin"),
             ("offset", &[], "radius: the rule offset needs one"),
-            ("offset", &[("radius", "-1")], "radius: offset has no '-1'"),
+            ("offset", &[("radius", "-1")], "radius: '-1' is below zero"),
             (
                 "offset",
                 &[("radius", "1"), ("ties", "up")],
@@ -511,7 +398,7 @@ mod tests {
             (
                 "solid",
                 &[("inside", "outside")],
-                "inside: solid has no 'outside'",
+                "inside: there is no 'outside'",
             ),
             (
                 "solid",
@@ -526,14 +413,18 @@ mod tests {
             (
                 "filled",
                 &[("variant", "hollow")],
-                "variant: filled has no 'hollow'",
+                "variant: '' is not a whole number",
             ),
             (
                 "filled",
                 &[("variant", "hollow -1")],
-                "variant: filled has no 'hollow -1'",
+                "variant: must be at least 1",
             ),
-            ("filled", &[("variant", "hollow 0")], "hollow: a shell"),
+            (
+                "filled",
+                &[("variant", "hollow 0")],
+                "variant: must be at least 1",
+            ),
             (
                 "filled",
                 &[("close_holes", "3")],
@@ -547,7 +438,7 @@ mod tests {
             (
                 "solid",
                 &[("close_holes", "many"), ("inside", "flood")],
-                "close_holes: solid has no 'many'",
+                "close_holes: 'many' is not a whole number",
             ),
             (
                 "filled",

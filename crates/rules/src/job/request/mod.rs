@@ -1,0 +1,873 @@
+//! A request: everything that decides the cells of a mesh, as a user writes it.
+//!
+//! [`OPTIONS`] is the table of options. The command line, lists of goldens and the package for Python hand over names and
+//! texts. Here they are parsed, checked together and resolved to a transform, a rule and a fit.
+
+mod parse;
+
+use std::path::PathBuf;
+
+use super::measure::{Measure, WrittenLength};
+use super::parts::PartChoice;
+use super::stated::{one_unit, one_up};
+use super::transform::{AxisOrder, Transform};
+use super::turn::{Matrix, Rotation};
+use super::voxelizer::JobLabels;
+use crate::rule::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::{Rational, Ties};
+use voxelize_core::grid::record::FIELDS;
+use voxelize_core::grid::{AXES, Fit, Size, Snap};
+use voxelize_meshes::{Mesh, PartKind, UnitOfLength, UpAxis};
+
+/// The cells on the longest axis by default.
+pub const DEFAULT_RES: usize = 256;
+
+/// The field of a record that holds an option of these names.
+const VARIANT: &str = "variant";
+const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
+
+/// Options of a job as written. Lengths may have a unit, which is resolved once the unit of the mesh is known.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+/// use voxelize::job::Request;
+/// use voxelize::{Mesh, Voxelizer};
+///
+/// let mut request = Request::default();
+/// request.set("voxel-size", "5mm")?;
+/// request.set("unit", "mm")?;
+/// request.set("rule", "filled")?;
+/// let job = request.resolve(&[])?;
+/// let mesh = job.transform.apply(Mesh::open("fixtures/knot.stl")?)?;
+/// let lattice = job.fit.to(mesh.bounds())?;
+/// let voxels = Voxelizer::new(job.rule).transform(&job.transform).run(&mesh, &lattice)?.voxels;
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Request {
+    /// Cells on the longest axis. Without any size it is [`DEFAULT_RES`].
+    pub res: Option<usize>,
+    /// Sides of a cell.
+    pub voxel_size: Option<[Measure; 3]>,
+    /// Cells on each axis.
+    pub dims: Option<[usize; 3]>,
+    /// The dims fill the box exactly, by cells that need not be cubes.
+    pub is_stretched: bool,
+    /// Point that walls of all axes go through, or would.
+    pub origin: Option<[Measure; 3]>,
+    /// Lowest, then highest corner of a box in place of the bounds of the mesh.
+    pub bounds: Option<[Measure; 6]>,
+    /// All dims are equal to the largest.
+    pub is_cube: bool,
+    /// Cells added on every side. Without it, a lattice that is fitted to the mesh has room for cells that the rule
+    /// occupies beyond the mesh.
+    pub pad: Option<usize>,
+    /// File whose grid is taken over.
+    pub like: Option<PathBuf>,
+    /// How coordinates snap.
+    pub snap: Option<Snap>,
+    /// Axes of the file that become those of the grid.
+    pub axes: Option<AxisOrder>,
+    /// Factor of coordinates.
+    pub scale: Option<Rational>,
+    /// Matrix that coordinates are multiplied by.
+    pub matrix: Option<Matrix>,
+    /// Rotations, the first of them first.
+    pub rotate: Vec<Rotation>,
+    /// Move of the mesh after all other transforms.
+    pub translate: Option<[Measure; 3]>,
+    /// Unit of the coordinates.
+    pub unit: Option<UnitOfLength>,
+    /// Axis of the file that points up.
+    pub up: Option<UpAxis>,
+    /// Rule without its options.
+    pub rule: Option<Rule>,
+    /// Method that finds the inside.
+    pub inside: Option<Inside>,
+    /// Width of holes that are closed before a flood, in cells.
+    pub close_holes: Option<u32>,
+    /// Thin features are kept.
+    pub keeps_thin: bool,
+    /// Thickness of a shell, in cells.
+    pub hollow: Option<u32>,
+    /// Radius of the rule offset.
+    pub radius: Option<WrittenLength>,
+    /// Band of distances.
+    pub band: Option<Band>,
+    /// Distances are negative inside.
+    pub is_signed: bool,
+    /// Distance up to which cells are occupied.
+    pub iso: Option<WrittenLength>,
+    /// Ties of the rule.
+    pub ties: Option<Ties>,
+    /// What cells are labelled by.
+    pub labels: Option<JobLabels>,
+    /// Names of the parts that come first where several share cells.
+    pub priority: Vec<String>,
+    /// Parts that are taken.
+    pub parts: PartChoice,
+    spelling: Spelling,
+    /// Options with their texts.
+    given: Vec<(&'static RequestOption, String)>,
+}
+
+/// How messages write the name of an option.
+#[derive(Debug, Clone, Copy)]
+struct Spelling(fn(&str) -> String);
+
+/// A row of the table of options.
+#[derive(Debug)]
+pub struct RequestOption {
+    /// Long name on the command line, without dashes.
+    pub name: &'static str,
+    /// Values that it takes.
+    pub values: OptionValues,
+    /// Options that it cannot be used with.
+    pub excludes: &'static [&'static str],
+    set: fn(&mut Request, &str) -> Result<()>,
+}
+
+/// Values of an option.
+#[derive(Debug, Clone, Copy)]
+pub enum OptionValues {
+    /// None: the option is a flag.
+    Flag,
+    /// One text.
+    Text,
+    /// One of these names.
+    Name(fn() -> Vec<&'static str>),
+    /// A text each time the option is given.
+    Texts,
+}
+
+use OptionValues::{Flag, Name, Text, Texts};
+
+/// Every option of a request.
+pub static OPTIONS: &[RequestOption] = &[
+    row("res", Text, |request, text| {
+        put(&mut request.res, parse::res(text))
+    })
+    .excluding(&["dims", "voxel-size", "origin"]),
+    row("voxel-size", Text, |request, text| {
+        put(&mut request.voxel_size, parse::cell_size(text))
+    })
+    .excluding(&["dims"]),
+    row("dims", Text, |request, text| {
+        put(&mut request.dims, parse::dims(text))
+    }),
+    row("stretch", Flag, |request, _| {
+        turn_on(&mut request.is_stretched)
+    }),
+    row("origin", Text, |request, text| {
+        put(&mut request.origin, parse::point(text))
+    })
+    .excluding(&["dims", "bounds"]),
+    row("bounds", Text, |request, text| {
+        put(&mut request.bounds, parse::corners(text))
+    }),
+    row("cube", Flag, |request, _| turn_on(&mut request.is_cube)).excluding(&["dims"]),
+    row("pad", Text, |request, text| {
+        put(&mut request.pad, parse::padding(text))
+    }),
+    row("like", Text, |request, text| {
+        put(&mut request.like, Ok(text.into()))
+    })
+    .excluding(&[
+        "res",
+        "voxel-size",
+        "dims",
+        "stretch",
+        "origin",
+        "bounds",
+        "cube",
+        "pad",
+    ]),
+    row("snap", Name(|| names(&snaps())), |request, text| {
+        put(&mut request.snap, named(text, &snaps()))
+    }),
+    row("axes", Text, |request, text| {
+        put(&mut request.axes, text.parse())
+    }),
+    row("scale", Text, |request, text| {
+        put(&mut request.scale, parse::factor(text))
+    }),
+    row("matrix", Text, |request, text| {
+        put(&mut request.matrix, text.parse())
+    }),
+    row("rotate", Texts, |request, text| {
+        add(&mut request.rotate, text.parse())
+    }),
+    row("translate", Text, |request, text| {
+        put(&mut request.translate, parse::point(text))
+    }),
+    row("unit", Name(|| names(&units())), |request, text| {
+        // Other words for a unit are known as well.
+        let known = UnitOfLength::from_name(text).map(UnitOfLength::name);
+        put(&mut request.unit, named(known.unwrap_or(text), &units()))
+    }),
+    row("up", Name(|| names(&up_axes())), |request, text| {
+        put(&mut request.up, named(text, &up_axes()))
+    }),
+    row("rule", Name(|| names(&rules())), |request, text| {
+        put(&mut request.rule, named(text, &rules()))
+    }),
+    row("surface", Flag, |request, _| {
+        put(&mut request.rule, Ok(Rule::surface()))
+    })
+    .excluding(&["rule"]),
+    row("filled", Flag, |request, _| {
+        put(&mut request.rule, Ok(Rule::filled()))
+    })
+    .excluding(&["rule", "surface"]),
+    row("solid", Flag, |request, _| {
+        put(&mut request.rule, Ok(Rule::solid()))
+    })
+    .excluding(&["rule", "surface", "filled"]),
+    row("inside", Name(|| names(&methods())), |request, text| {
+        put(&mut request.inside, named(text, &methods()))
+    }),
+    row("close-holes", Text, |request, text| {
+        put(&mut request.close_holes, parse::steps(text))
+    }),
+    row("keep-thin", Flag, |request, _| {
+        turn_on(&mut request.keeps_thin)
+    }),
+    row("hollow", Text, |request, text| {
+        put(&mut request.hollow, parse::shell(text))
+    }),
+    row("radius", Text, |request, text| {
+        put(&mut request.radius, text.parse())
+    }),
+    row("band", Text, |request, text| {
+        put(&mut request.band, parse::band(text))
+    }),
+    row("signed", Flag, |request, _| turn_on(&mut request.is_signed)),
+    row("iso", Text, |request, text| {
+        put(&mut request.iso, parse::iso(text))
+    }),
+    row("labels", Name(|| names(&labels())), |request, text| {
+        put(&mut request.labels, named(text, &labels()))
+    }),
+    row("priority", Texts, |request, text| {
+        add(&mut request.priority, Ok(text.into()))
+    }),
+    row("only", Texts, |request, text| {
+        add(&mut request.parts.only, Ok(text.into()))
+    }),
+    row("skip", Texts, |request, text| {
+        add(&mut request.parts.skip, Ok(text.into()))
+    }),
+    row("ties", Name(|| names(&all_ties())), |request, text| {
+        put(&mut request.ties, named(text, &all_ties()))
+    }),
+];
+
+const fn row(
+    name: &'static str,
+    values: OptionValues,
+    set: fn(&mut Request, &str) -> Result<()>,
+) -> RequestOption {
+    RequestOption {
+        name,
+        values,
+        excludes: &[],
+        set,
+    }
+}
+
+fn put<T>(place: &mut Option<T>, value: Result<T>) -> Result<()> {
+    *place = Some(value?);
+    Ok(())
+}
+
+fn add<T>(all: &mut Vec<T>, value: Result<T>) -> Result<()> {
+    all.push(value?);
+    Ok(())
+}
+
+fn turn_on(flag: &mut bool) -> Result<()> {
+    *flag = true;
+    Ok(())
+}
+
+fn snaps() -> [(&'static str, Snap); 2] {
+    [Snap::Float, Snap::None].map(|snap| (snap.name(), snap))
+}
+
+fn units() -> Vec<(&'static str, UnitOfLength)> {
+    UnitOfLength::ALL.map(|unit| (unit.name(), unit)).into()
+}
+
+fn up_axes() -> Vec<(&'static str, UpAxis)> {
+    UpAxis::ALL.map(|axis| (axis.name(), axis)).into()
+}
+
+fn rules() -> Vec<(&'static str, Rule)> {
+    RULES.iter().map(|info| (info.name, info.rule)).collect()
+}
+
+fn methods() -> Vec<(&'static str, Inside)> {
+    METHODS
+        .iter()
+        .map(|method| (method.name, method.inside))
+        .collect()
+}
+
+fn all_ties() -> [(&'static str, Ties); 3] {
+    Ties::ALL.map(|ties| (ties.name(), ties))
+}
+
+fn labels() -> Vec<(&'static str, JobLabels)> {
+    let mut labels: Vec<_> = PartKind::ALL
+        .into_iter()
+        .map(|kind| (kind.name(), JobLabels::Parts(kind)))
+        .collect();
+    labels.extend([
+        ("colour", JobLabels::Colours),
+        ("color", JobLabels::Colours),
+    ]);
+    labels
+}
+
+fn names<T>(rows: &[(&'static str, T)]) -> Vec<&'static str> {
+    rows.iter().map(|(name, _)| *name).collect()
+}
+
+fn named<T: Clone>(text: &str, rows: &[(&'static str, T)]) -> Result<T> {
+    match rows.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(value.clone()),
+        None => Err(Error::usage(format!("there is no '{text}'"))
+            .with_hint(format!("it is one of {}", names(rows).join(", ")))),
+    }
+}
+
+impl RequestOption {
+    const fn excluding(mut self, others: &'static [&'static str]) -> Self {
+        self.excludes = others;
+        self
+    }
+
+    /// Finds the option of this name.
+    pub fn from_name(name: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// Checks a text by itself.
+    ///
+    /// # Errors
+    /// If the option has no such value.
+    pub fn check(&self, text: &str) -> Result<()> {
+        (self.set)(&mut Request::default(), text)
+    }
+}
+
+/// Transform, rule and fit of a request.
+#[derive(Debug, Clone)]
+pub struct ResolvedRequest {
+    /// Map from coordinates of the file to those of the grid.
+    pub transform: Transform,
+    /// Rule with its options.
+    pub rule: Rule,
+    /// Fit to the mesh; of no use where the grid of a file is taken over.
+    pub fit: Fit,
+    /// Lowest and highest corner of the box that was given.
+    pub bounds: Option<[[Rational; 3]; 2]>,
+}
+
+impl ResolvedRequest {
+    /// Takes coordinates as relative to a point of the file, such as those of a mesh that was read near it.
+    #[must_use]
+    pub fn relative_to(mut self, near: [Rational; 3]) -> Self {
+        let before = self.transform.offset();
+        self.transform.near = near;
+        let after = self.transform.offset();
+        let by = std::array::from_fn(|axis| &before[axis] - &after[axis]);
+        self.fit = self.fit.moved(&by);
+        self
+    }
+}
+
+impl Default for Spelling {
+    fn default() -> Self {
+        Self(str::to_string)
+    }
+}
+
+impl Request {
+    /// Returns an empty request, in whose messages `spell` writes the names of options.
+    pub fn new(spell: fn(&str) -> String) -> Self {
+        Self {
+            spelling: Spelling(spell),
+            ..Self::default()
+        }
+    }
+
+    /// Sets an option of [`OPTIONS`] to the value of a text, which is empty for a flag.
+    ///
+    /// # Errors
+    /// If there is no such option, or it has no such value. The message does not name the option.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        let Some(option) = RequestOption::from_name(name) else {
+            return Err(Error::usage(format!("there is no option '{name}'")));
+        };
+        if matches!(option.values, Flag) && !text.is_empty() {
+            return Err(Error::usage("takes no value"));
+        }
+        (option.set)(self, text)?;
+        self.given.push((option, text.to_string()));
+        Ok(())
+    }
+
+    /// Returns the options that were set with their texts, in their order.
+    pub fn given(&self) -> &[(&'static RequestOption, String)] {
+        &self.given
+    }
+
+    /// Returns whether the option of this name was set.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.iter().any(|(option, _)| option.name == name)
+    }
+
+    /// Returns an option as messages write it, with its text: `--res 8192`.
+    pub fn written(&self, name: &str) -> String {
+        let name_in_messages = (self.spelling.0)(name);
+        match self.given.iter().find(|(option, _)| option.name == name) {
+            Some((_, text)) if !text.is_empty() => format!("{name_in_messages} {text}"),
+            _ => name_in_messages,
+        }
+    }
+
+    /// Returns the option that decides the size of the grid, as messages write it.
+    pub fn size_option(&self) -> String {
+        let sizes = ["like", "dims", "voxel-size", "res"];
+        match sizes.into_iter().find(|name| self.is_given(name)) {
+            Some(name) => self.written(name),
+            None => format!("{} {DEFAULT_RES} (the default)", (self.spelling.0)("res")),
+        }
+    }
+
+    /// Resolves the request for files that state these units and up axes. What the request says itself has precedence.
+    ///
+    /// # Errors
+    /// If options exclude or lack each other, a length cannot be resolved, or the files do not state the same.
+    pub fn resolve(
+        &self,
+        stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
+    ) -> Result<ResolvedRequest> {
+        self.check_exclusions()?;
+        let transform = self.transform(stated)?;
+        let rule = self.resolve_rule(&transform)?;
+        if self.is_stretched && self.dims.is_none() {
+            return Err(self
+                .needs("stretch", "dims")
+                .with_hint("such as `--dims 32,32,64` `--stretch`"));
+        }
+        if self.origin.is_some() && self.voxel_size.is_none() {
+            return Err(self.needs("origin", "voxel-size").with_hint(
+                "`--origin` fixes where walls are, so the cell size must be given: add `--voxel-size S`",
+            ));
+        }
+        let voxel_size = self.lengths("voxel-size", &self.voxel_size, transform.unit)?;
+        let origin = self.lengths("origin", &self.origin, transform.unit)?;
+        let bounds = match self.lengths("bounds", &self.bounds, transform.unit)? {
+            Some([x0, y0, z0, x1, y1, z1]) => Some(self.corners([x0, y0, z0], [x1, y1, z1])?),
+            None => None,
+        };
+
+        let size = match (voxel_size, self.dims) {
+            (_, Some(dims)) if self.is_stretched => Size::Stretched(dims),
+            (_, Some(dims)) => Size::Dims(dims),
+            (Some(sides), None) => Size::Spacing(sides.map(|side| &side / &transform.scale)),
+            (None, None) => Size::Longest(self.res.unwrap_or(DEFAULT_RES)),
+        };
+        let mut fit = Fit::new(size).snap(self.snap.unwrap_or_default());
+        let is_fitted = self.dims.is_none() && bounds.is_none();
+        fit = match self.pad {
+            None if is_fitted => fit.margin(rule.margin()),
+            pad => fit.pad(pad.unwrap_or(0)),
+        };
+        if let Some(origin) = &origin {
+            fit = fit.origin(transform.unplaced(origin));
+        }
+        if let Some([min, max]) = &bounds {
+            fit = fit.bounds(transform.unplaced(min), transform.unplaced(max));
+        }
+        if self.is_cube {
+            fit = fit.cube();
+        }
+        Ok(ResolvedRequest {
+            transform,
+            rule,
+            fit,
+            bounds,
+        })
+    }
+
+    /// Resolves the transform alone.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn transform(
+        &self,
+        stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
+    ) -> Result<Transform> {
+        let scale = self.scale.clone().unwrap_or(Rational::ONE);
+        let unit = match self.unit {
+            Some(unit) => Some(unit),
+            // A unit that a file states is that of coordinates that are not scaled.
+            None => {
+                one_unit(stated.iter().map(|(unit, _)| *unit))?.filter(|_| scale == Rational::ONE)
+            }
+        };
+        let up = match self.up {
+            Some(up) => Some(up),
+            None => one_up(stated.iter().map(|(_, up)| *up))?,
+        };
+        let transform = Transform {
+            axes: self.axes.unwrap_or_default(),
+            matrix: self.matrix.clone(),
+            rotate: self.rotate.clone(),
+            scale,
+            translate: self
+                .lengths("translate", &self.translate, unit)?
+                .unwrap_or([const { Rational::ZERO }; 3]),
+            unit,
+            ..Transform::default()
+        };
+        Ok(match up {
+            Some(up) => transform.with_up(up),
+            None => transform,
+        })
+    }
+
+    /// Returns the mesh of the parts that are taken, which are files or materials where these are labelled.
+    ///
+    /// # Errors
+    /// If a name is none of a part.
+    pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
+        let kind = match self.labels {
+            Some(JobLabels::Parts(kind)) => kind,
+            _ => PartKind::Object,
+        };
+        self.parts.apply(mesh, kind)
+    }
+
+    fn check_exclusions(&self) -> Result<()> {
+        for (option, _) in &self.given {
+            if let Some(other) = option.excludes.iter().find(|name| self.is_given(name)) {
+                let [one, other] = [option.name, *other].map(self.spelling.0);
+                return Err(
+                    Error::usage(format!("{one} and {other} exclude each other"))
+                        .with_hint("give one of them"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the options of the rule: the method first, on which the others depend.
+    fn resolve_rule(&self, transform: &Transform) -> Result<Rule> {
+        let rule = self.rule_with_options(transform);
+        // The message begins with the name of the option.
+        rule.map_err(|error| {
+            let message = error.message();
+            let end = message.find([':', ' ']).unwrap_or(message.len());
+            let (name, rest) = message.split_at(end);
+            error
+                .clone()
+                .with_message(format!("{}{rest}", (self.spelling.0)(name)))
+        })
+    }
+
+    fn rule_with_options(&self, transform: &Transform) -> Result<Rule> {
+        let mut rule = self.rule.unwrap_or_default();
+        if let Some(band) = self.band {
+            rule = rule.with_band(band)?;
+        }
+        if self.is_signed {
+            rule = rule.with_sign()?;
+        }
+        if let Some(inside) = self.inside {
+            if let Rule::Distance { sign: None, .. } = rule {
+                return Err(Error::usage("inside: unsigned distances have no inside")
+                    .with_hint("`--signed` sets the sign of the cells inside"));
+            }
+            rule = rule.with_inside(inside)?;
+        }
+        if let Some(cells) = self.close_holes {
+            rule = rule.with_closed_holes(cells)?;
+        }
+        if self.keeps_thin {
+            rule = rule.with_thin(ThinFeatures::Keep)?;
+        }
+        if let Some(cells) = self.hollow {
+            rule = rule.with_shell(cells)?;
+        }
+        let length = |name: &str, written: &Option<WrittenLength>| {
+            let Some(written) = written else {
+                return Ok(None);
+            };
+            match transform.length(written, self.side(transform).as_ref()) {
+                Ok(length) => Ok(Some(length)),
+                Err(error) => Err(error.about(&format!("{name} {}", written.text()))),
+            }
+        };
+        rule = rule.with_radius(length("radius", &self.radius)?)?;
+        if let Some(iso) = length("iso", &self.iso)? {
+            rule = rule.with_iso(iso)?;
+        }
+        match self.ties {
+            Some(ties) => rule.with_ties(ties),
+            None => Ok(rule),
+        }
+    }
+
+    /// Returns the side of a cell if cells are cubes of a size that is given.
+    fn side(&self, transform: &Transform) -> Option<Rational> {
+        let [x, y, z] = self.voxel_size.as_ref()?;
+        let [x, y, z] = [x, y, z].map(|side| side.in_units_of(transform.unit).ok());
+        x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x))
+    }
+
+    /// Resolves lengths of an option to coordinates of this unit.
+    fn lengths<const N: usize>(
+        &self,
+        name: &str,
+        written: &Option<[Measure; N]>,
+        unit: Option<UnitOfLength>,
+    ) -> Result<Option<[Rational; N]>> {
+        let Some(written) = written else {
+            return Ok(None);
+        };
+        let mut lengths = [const { Rational::ZERO }; N];
+        for (length, measure) in lengths.iter_mut().zip(written) {
+            *length = measure
+                .in_units_of(unit)
+                .map_err(|error| error.about(&self.written(name)))?;
+        }
+        Ok(Some(lengths))
+    }
+
+    fn corners(&self, min: [Rational; 3], max: [Rational; 3]) -> Result<[[Rational; 3]; 2]> {
+        match (0..3).find(|&axis| min[axis] > max[axis]) {
+            Some(axis) => Err(Error::usage(format!(
+                "{}: the box ends before it begins along {}",
+                self.written("bounds"),
+                AXES[axis]
+            ))
+            .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
+            None => Ok([min, max]),
+        }
+    }
+
+    fn needs(&self, one: &str, other: &str) -> Error {
+        let [one, other] = [one, other].map(self.spelling.0);
+        Error::usage(format!("{one} needs {other}"))
+    }
+}
+
+/// Returns the option and the text of a field of a record, in which the value of a variant is an option itself.
+pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) {
+    if field == VARIANT {
+        let (option, text) = value.split_once(' ').unwrap_or((value, ""));
+        return (option.to_string(), text);
+    }
+    (field.replace('_', "-"), value)
+}
+
+impl Rule {
+    /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
+    /// [`fields`](Self::fields). An option that is absent has its default.
+    ///
+    /// # Errors
+    /// If the rule, the option or the value is unknown, or a radius is missing.
+    pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
+    where
+        N: AsRef<str>,
+        V: AsRef<str>,
+    {
+        let mut request = Request::default();
+        request
+            .set("rule", name)
+            .map_err(|error| error.about("rule"))?;
+        for (field, value) in fields {
+            let field = field.as_ref();
+            let (option, text) = option_of_field(field, value.as_ref());
+            if !FIELDS.contains(&field) || field == VARIANT && !VARIANTS.contains(&option.as_str())
+            {
+                return Err(Error::usage(format!("a rule has no option '{option}'")).with_hint(
+                    "check the spelling; docs/rules.md lists the values, and a newer version may know more",
+                ));
+            }
+            request
+                .set(&option, text)
+                .map_err(|error| error.about(field))?;
+        }
+        request.resolve_rule(&Transform::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request of these words, `res=64 cube`.
+    fn request(words: &str) -> Result<Request> {
+        let mut request = Request::new(|name| format!("--{name}"));
+        for word in words.split_whitespace() {
+            let (name, text) = word.split_once('=').unwrap_or((word, ""));
+            request.set(name, text)?;
+        }
+        Ok(request)
+    }
+
+    #[test]
+    fn texts_are_refused_by_themselves() {
+        let mut tried = 0;
+        for (word, message) in [
+            ("rez=4", "there is no option 'rez'"),
+            ("res=0", "must be at least 1"),
+            ("res=-1", "must be at least 1"),
+            ("res=1.5", "'1.5' is not a whole number"),
+            ("res=99999999999999999999", "is out of range"),
+            ("res=1,2,3", "one number is for the longest axis"),
+            ("dims=1,2", "expected three whole numbers, X,Y,Z, not 2"),
+            ("dims=1,2,0", "must be at least 1"),
+            ("dims=32x32x32", "commas separate the numbers: 32,32,32"),
+            ("voxel-size=0", "must be above zero"),
+            (
+                "voxel-size=1,2",
+                "expected one number or three, SX,SY,SZ, not 2",
+            ),
+            ("origin=1,2", "expected three numbers, X,Y,Z, not 2"),
+            (
+                "bounds=1,2",
+                "expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not 2",
+            ),
+            ("pad=-1", "must not be below zero"),
+            ("pad=1,2", "one number is for all sides"),
+            ("pad=99999999999", "the most is"),
+            ("scale=-1", "must be above zero"),
+            ("hollow=5mm", "is a number of cells and takes no unit"),
+            ("band=5mm", "is a number of cells and takes no unit"),
+            ("iso=-1", "must not be below zero"),
+            ("unit=mile", "there is no 'mile'"),
+            ("ties=sideways", "there is no 'sideways'"),
+        ] {
+            let error = request(word).unwrap_err();
+            assert!(error.message().starts_with(message), "{word}: {error}");
+            tried += 1;
+        }
+        assert!(tried > 20);
+    }
+
+    #[test]
+    fn options_that_do_not_go_together_are_refused() {
+        let mut tried = 0;
+        for (words, message) in [
+            ("res=9 dims=1,2,3", "--res and --dims exclude each other"),
+            ("like=a.npz pad=1", "--like and --pad exclude each other"),
+            (
+                "filled rule=solid",
+                "--filled and --rule exclude each other",
+            ),
+            ("stretch", "--stretch needs --dims"),
+            ("origin=0,0,0", "--origin needs --voxel-size"),
+            (
+                "voxel-size=5mm",
+                "--voxel-size 5mm: the unit of the file is unknown",
+            ),
+            (
+                "translate=5mm,0,0",
+                "--translate 5mm,0,0: the unit of the file is unknown",
+            ),
+            (
+                "rule=offset radius=5mm",
+                "--radius 5mm: the unit of the file is unknown",
+            ),
+            ("rule=offset", "--radius: the rule offset needs one"),
+            (
+                "bounds=1,0,0,0,1,1",
+                "--bounds 1,0,0,0,1,1: the box ends before it begins along x",
+            ),
+            (
+                "rule=distance inside=vote",
+                "--inside: unsigned distances have no inside",
+            ),
+            ("solid ties=up", "--ties: "),
+            ("close-holes=3", "--close-holes: needs a flood"),
+        ] {
+            let error = request(words).unwrap().resolve(&[]).unwrap_err();
+            assert!(error.message().starts_with(message), "{words}: {error}");
+            tried += 1;
+        }
+        assert!(tried > 10);
+    }
+
+    #[test]
+    fn requests_are_resolved() {
+        let mm = Some(UnitOfLength::Millimetre);
+        let longest = |n| Fit::longest(n);
+        let sides = |numerator| {
+            Fit::new(Size::Spacing(
+                [(); 3].map(|()| Rational::new(numerator, 10)),
+            ))
+        };
+        let mut tried = 0;
+        for (words, unit, rule, fit) in [
+            ("", None, Rule::surface(), longest(DEFAULT_RES)),
+            ("res=9 filled pad=0", None, Rule::filled(), longest(9)),
+            ("voxel-size=0.1 solid", None, Rule::solid(), sides(1)),
+            ("voxel-size=0.1 scale=1/2", mm, Rule::surface(), sides(2)),
+            ("voxel-size=0.01cm", mm, Rule::surface(), sides(1)),
+            ("voxel-size=0.01cm unit=mm", None, Rule::surface(), sides(1)),
+            (
+                "unit=inch rule=offset radius=2vx",
+                None,
+                Rule::offset("2vx".parse().unwrap()),
+                longest(DEFAULT_RES),
+            ),
+            (
+                "inside=flood ties=up filled close-holes=3",
+                None,
+                Rule::filled()
+                    .with_inside(Inside::flood())
+                    .unwrap()
+                    .with_closed_holes(3)
+                    .unwrap(),
+                longest(DEFAULT_RES),
+            ),
+        ] {
+            let job = request(words).unwrap().resolve(&[(unit, None)]).unwrap();
+            let fit = if words.contains("pad") {
+                fit
+            } else {
+                fit.margin(rule.margin())
+            };
+            assert_eq!((job.rule, job.fit), (rule, fit), "{words}");
+            tried += 1;
+        }
+        assert!(tried > 5);
+        let turned = request("rotate=z,90 rotate=x,90 up=y").unwrap();
+        let transform = turned.transform(&[(mm, Some(UpAxis::Z))]).unwrap();
+        assert_eq!((transform.rotate.len(), transform.unit), (2, mm));
+        let scaled = request("scale=2").unwrap();
+        assert_eq!(scaled.transform(&[(mm, None)]).unwrap().unit, None);
+    }
+
+    #[test]
+    fn options_are_written_as_given() {
+        let request = request("voxel-size=0.10 cube").unwrap();
+        assert_eq!(request.size_option(), "--voxel-size 0.10");
+        assert_eq!(request.written("cube"), "--cube");
+        assert_eq!(Request::default().size_option(), "res 256 (the default)");
+        for option in OPTIONS {
+            for other in option.excludes {
+                assert!(RequestOption::from_name(other).is_some(), "{other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! From the text of a value to its meaning. Messages do not name the option.
+
+use crate::job::measure::{Measure, WrittenLength};
+use crate::rule::Band;
+use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::Rational;
+use voxelize_core::grid::MAX_DIM;
+use voxelize_core::text::{count, whole};
+
+/// `256`: cells on the longest axis.
+pub(super) fn res(text: &str) -> Result<usize> {
+    if split(text).len() > 1 {
+        return Err(Error::usage("one number is for the longest axis")
+            .with_hint("`--dims X,Y,Z` sets all three"));
+    }
+    count(text).map_err(Error::usage)
+}
+
+/// `0.5`, `5mm` or `0.5,0.5,1`: sides of a cell, all above zero.
+pub(super) fn cell_size(text: &str) -> Result<[Measure; 3]> {
+    let sides = match measures(text)?.as_slice() {
+        [one] => [one.clone(), one.clone(), one.clone()],
+        [x, y, z] => [x.clone(), y.clone(), z.clone()],
+        other => {
+            return Err(Error::usage(format!(
+                "expected one number or three, SX,SY,SZ, not {}",
+                other.len()
+            )));
+        }
+    };
+    if sides.iter().all(|side| side.number.is_positive()) {
+        Ok(sides)
+    } else {
+        Err(Error::usage("must be above zero"))
+    }
+}
+
+/// `32,32,32`: cells per axis.
+pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
+    let parts = split(text);
+    let [x, y, z] = parts.as_slice() else {
+        let crossed: Vec<_> = text.split(['x', 'X', '×']).collect();
+        if crossed.len() == 3 && crossed.iter().all(|part| count(part.trim()).is_ok()) {
+            return Err(Error::usage(format!(
+                "commas separate the numbers: {}",
+                crossed.join(",")
+            )));
+        }
+        return Err(Error::usage(format!(
+            "expected three whole numbers, X,Y,Z, not {}",
+            parts.len()
+        )));
+    };
+    let count = |text: &str| count(text).map_err(Error::usage);
+    Ok([count(x)?, count(y)?, count(z)?])
+}
+
+/// `-0.5,0,0`: a point.
+pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
+    let numbers = measures(text)?;
+    let given = numbers.len();
+    numbers
+        .try_into()
+        .map_err(|_| Error::usage(format!("expected three numbers, X,Y,Z, not {given}")))
+}
+
+/// `-1,0,0,1,1,1`: the lowest corner of a box, then its highest.
+pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
+    let numbers = measures(text)?;
+    let given = numbers.len();
+    numbers.try_into().map_err(|_| {
+        Error::usage(format!(
+            "expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"
+        ))
+    })
+}
+
+/// `0`, `1`: layers of cells around.
+pub(super) fn padding(text: &str) -> Result<usize> {
+    if split(text).len() > 1 {
+        return Err(Error::usage("one number is for all sides")
+            .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each of them"));
+    }
+    at_most(whole(text).map_err(Error::usage)?)
+}
+
+/// `2`: steps from cell to cell.
+pub(super) fn steps(text: &str) -> Result<u32> {
+    Ok(at_most(count(text).map_err(Error::usage)?)? as u32)
+}
+
+fn at_most(n: usize) -> Result<usize> {
+    if n > MAX_DIM {
+        return Err(Error::usage(format!("the most is {MAX_DIM}")));
+    }
+    Ok(n)
+}
+
+/// `0.001`, `1/3`: a number above zero.
+pub(super) fn factor(text: &str) -> Result<Rational> {
+    let factor = Rational::parse(text).map_err(Error::usage)?;
+    if factor.is_positive() {
+        Ok(factor)
+    } else {
+        Err(Error::usage("must be above zero"))
+    }
+}
+
+/// `3`: thickness of a shell, in cells.
+pub(super) fn shell(text: &str) -> Result<u32> {
+    refuse_unit(
+        text,
+        "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up",
+    )?;
+    steps(text)
+}
+
+/// `3`, `2.5`, `all`: width of a band, in cells.
+pub(super) fn band(text: &str) -> Result<Band> {
+    refuse_unit(text, "3, 2.5 or all")?;
+    text.parse()
+}
+
+/// Refuses a length with a unit where a number of cells is expected.
+fn refuse_unit(text: &str, right: &str) -> Result<()> {
+    match text.parse::<Measure>() {
+        Ok(measure) if measure.unit.is_some() => Err(Error::usage(format!(
+            "is a number of cells and takes no unit: write {right}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// `2vx`: distance from the mesh up to which cells are occupied.
+pub(super) fn iso(text: &str) -> Result<WrittenLength> {
+    if text.trim_start().starts_with('-') {
+        return Err(Error::usage("must not be below zero").with_hint([
+            "`--rule distance` `--signed` `--band all` `-o FILE.npz` has the distances",
+            "in NumPy, voxels <= -R is the part less R",
+        ]));
+    }
+    text.parse()
+}
+
+fn measures(text: &str) -> Result<Vec<Measure>> {
+    split(text).into_iter().map(str::parse).collect()
+}
+
+/// Returns the parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.
+fn split(text: &str) -> Vec<&str> {
+    let is_number = |part: &str| part.contains(|c: char| c.is_ascii_digit());
+    let mut all = vec![];
+    for part in text.split(',').map(str::trim) {
+        if !part.is_empty() && part.split_whitespace().all(is_number) {
+            all.extend(part.split_whitespace());
+        } else {
+            all.push(part);
+        }
+    }
+    all
+}
