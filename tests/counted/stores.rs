@@ -95,8 +95,10 @@ fn damage() -> Counts {
         .iter()
         .map(|name| (name, region_of(&store, name)))
         .collect();
-    let (mut damaged, mut kinds) = (0, [0_u64; KINDS.len()]);
-    let (mut of_parts, mut kept) = (0, 0);
+    let mut damaged = 0;
+    let mut kinds = [0_u64; KINDS.len()];
+    let mut of_parts = 0;
+    let mut kept = 0;
     while damaged < DAMAGES {
         let mut name = names[random.index(names.len())].clone();
         let path = store.root.join(&name);

@@ -138,7 +138,8 @@ fn solids_of_a_file_are_the_parts_of_a_mesh() {
 fn a_cell_has_the_first_object_that_occupies_it() {
     let mesh = parsed(&ascii(&solids()));
     let lattice = lattice(&mesh);
-    let (mut seen, mut all_taken) = ([0; 4], 0);
+    let mut seen = [0; 4];
+    let mut all_taken = 0;
     for (words, rule) in rules() {
         let alone: Vec<_> = solids()
             .into_iter()
@@ -205,7 +206,8 @@ fn nothing_but_the_order_of_objects_decides() {
     let mesh = parsed(&ascii(&solids()));
     let lattice = lattice(&mesh);
     let mut random = Random(7);
-    let (mut compared, mut in_slabs) = (0, 0);
+    let mut compared = 0;
+    let mut in_slabs = 0;
     for (words, rule) in rules() {
         let (wanted, _, wanted_result) = file(labelling(rule), &mesh, &lattice);
         for round in 0..6 {
@@ -568,7 +570,8 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
             run.err,
         )
     };
-    let (lid, others) = (left_right.to_vec(), rest.to_vec());
+    let lid = left_right.to_vec();
+    let others = rest.to_vec();
     for (parts, words, counts, is_said) in [
         // The two pyramids of a cube below its faces across x, and the rest. Ties go to the first.
         (

@@ -330,7 +330,8 @@ fn no_modules_form_a_circle() {
     let mut arrows = 0;
     for (n, source) in sources.iter().enumerate() {
         for used in modules.uses(n) {
-            let (from, to) = (&source.module, &sources[used].module);
+            let from = &source.module;
+            let to = &sources[used].module;
             let depth = from.iter().zip(to).take_while(|(a, b)| a == b).count();
             if depth > 0 && depth < from.len() && depth < to.len() {
                 let folder = folders.entry(from[..depth].to_vec()).or_default();

@@ -52,7 +52,9 @@ fn is_part(part: &Voxels, whole: &Voxels, at: [usize; 3]) -> bool {
 #[test]
 fn local_rules_have_the_cells_of_the_whole_in_a_region() {
     let mut random = Random(11);
-    let (mut regions, mut closed, mut occupied) = (0, 0, 0);
+    let mut regions = 0;
+    let mut closed = 0;
+    let mut occupied = 0;
     for name in ["knot.stl", "open.stl", "slivers.stl", "cube.stl"] {
         let mesh = fixture(name);
         for lattice in lattices(&mesh) {

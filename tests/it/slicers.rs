@@ -42,7 +42,8 @@ fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
 
 /// Returns the mesh element of these boxes, each of 12 triangles.
 fn mesh(boxes: &[Cuboid]) -> String {
-    let (mut vertices, mut triangles) = (String::new(), String::new());
+    let mut vertices = String::new();
+    let mut triangles = String::new();
     for (n, [x, y, z]) in boxes
         .iter()
         .flat_map(|[low, high]| between(*low, *high))
@@ -73,13 +74,15 @@ fn model(resources: &str, build: &str) -> String {
 
 /// Returns a project of PrusaSlicer: objects of boxes, each with the type of its volume, placed by items.
 fn prusa(objects: &[&[(&str, Cuboid)]], items: &str) -> Vec<u8> {
-    let (mut resources, mut config) = (String::new(), String::new());
+    let mut resources = String::new();
+    let mut config = String::new();
     for (id, volumes) in (1..).zip(objects) {
         let boxes: Vec<_> = volumes.iter().map(|(_, cuboid)| *cuboid).collect();
         resources += &object(id, "type=\"model\"", &mesh(&boxes));
         config += &format!("<object id=\"{id}\" instances_count=\"1\">");
         for (n, (kind, _)) in volumes.iter().enumerate() {
-            let (first, last) = (12 * n, 12 * n + 11);
+            let first = 12 * n;
+            let last = 12 * n + 11;
             config += &format!(
                 "<volume firstid=\"{first}\" lastid=\"{last}\"><metadata type=\"volume\" key=\"name\" value=\"piece {n}\"/>\
                  <metadata type=\"volume\" key=\"volume_type\" value=\"{kind}\"/></volume>"
@@ -97,7 +100,9 @@ fn prusa(objects: &[&[(&str, Cuboid)]], items: &str) -> Vec<u8> {
 /// Returns a project of Bambu Studio: one object of components in a separate model, each with the subtype of
 /// its part.
 fn bambu(parts: &[(&str, Cuboid)], more: &str, item: &str) -> Vec<u8> {
-    let (mut leaf, mut components, mut config) = (String::new(), String::new(), String::new());
+    let mut leaf = String::new();
+    let mut components = String::new();
+    let mut config = String::new();
     for (id, (subtype, cuboid)) in (1..).zip(parts) {
         leaf += &object(id, more, &mesh(&[*cuboid]));
         components += &format!("<component p:path=\"/3D/Objects/part.model\" objectid=\"{id}\"/>");
@@ -430,7 +435,8 @@ fn solid_and_filled_follow_their_definition() {
     let mut random = Random(3);
     let dims = [11, 9, 13];
     let lattice = unit_cells(dims);
-    let (mut removed, mut occupied) = (0, 0);
+    let mut removed = 0;
+    let mut occupied = 0;
     for _ in 0..60 {
         let bodies: Vec<(Cuboid, Vec<Cuboid>)> = (0..1 + random.below(3))
             .map(|_| {

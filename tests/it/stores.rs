@@ -49,7 +49,8 @@ fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
     let mesh = mesh();
     let lattice = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
     let mut random = Random(31);
-    let (mut rules, mut regions) = (0, 0);
+    let mut rules = 0;
+    let mut regions = 0;
     for voxelizer in local() {
         let expected = whole(&voxelizer.without_findings(), &mesh, &lattice);
         let plan = plan(&voxelizer, &mesh, &lattice, 16, &[]).unwrap();
@@ -142,7 +143,8 @@ fn no_two_regions_write_one_file() {
     let mesh = mesh();
     let lattice = Fit::longest(520).to(mesh.bounds()).unwrap();
     let voxelizer = Voxelizer::new(Rule::surface());
-    let (mut plans, mut shards) = (0, 0);
+    let mut plans = 0;
+    let mut shards = 0;
     for choices in [&[][..], &[Choice::NoPyramid], &[Choice::Uncompressed]] {
         for regions in [1, 2, 5, 100] {
             let folder = tempfile::tempdir().unwrap();
@@ -327,7 +329,9 @@ fn bins_give_the_cells_of_the_whole_mesh() {
         .region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5])
         .unwrap();
     let mut random = Random(77);
-    let (mut binned, mut refused, mut fewer) = (0, 0, 0);
+    let mut binned = 0;
+    let mut refused = 0;
+    let mut fewer = 0;
     for lattice in [whole, cut] {
         for voxelizer in local() {
             let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());

@@ -73,7 +73,8 @@ fn expected([x, y, z]: [f64; 3], picture: &RgbImage) -> Rgb {
         let dot = |u: [f64; 3], v: [f64; 3]| u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
         dot(side, away) / dot(side, side)
     };
-    let (u, v) = (along(b), 1.0 - along(d));
+    let u = along(b);
+    let v = 1.0 - along(d);
     picture.at(
         (u * f64::from(picture.width)) as u32,
         (v * f64::from(picture.height)) as u32,
@@ -108,12 +109,11 @@ fn a_cell_has_the_texel_that_is_nearest() {
         assert_eq!(run.err.contains("W015"), merged, "{}", run.err);
         let found = labels(&place, "a.npz");
         let lattice = format::open(&place.path("a.npz")).unwrap().lattice.unwrap();
-        let (mut seen, mut off) = (0_u64, 0_u64);
+        let mut seen = 0_u64;
+        let mut off = 0_u64;
         for (cell, _) in found.iter() {
-            let (is, wanted) = (
-                colour(&found, cell),
-                expected(lattice.centre(cell), &picture),
-            );
+            let is = colour(&found, cell);
+            let wanted = expected(lattice.centre(cell), &picture);
             assert!(
                 merged || is == wanted,
                 "{width} x {height}: {cell:?} is {is:?}, not {wanted:?}"
@@ -287,7 +287,8 @@ fn pictures_of_a_gltf_lie_where_it_says() {
 #[test]
 fn pictures_are_png_jpeg_and_webp() {
     let place = Place::new();
-    let (red, blue) = ([200, 30, 20], [20, 40, 180]);
+    let red = [200, 30, 20];
+    let blue = [20, 40, 180];
     let halves = RgbImage::from_fn(64, 64, |x, _| if x < 32 { red } else { blue });
     let deep: Vec<u8> = halves
         .texels

@@ -739,10 +739,8 @@ fn what_readers_of_a_format_take_for_granted_is_warned_of() {
             .map(str::to_string)
             .collect::<Vec<_>>()
     };
-    let (unit, up) = (
-        "take its coordinates as mm; those of this grid are m; ",
-        "take z as up; in this grid y is up; ",
-    );
+    let unit = "take its coordinates as mm; those of this grid are m; ";
+    let up = "take z as up; in this grid y is up; ";
     let stl = says("-r 8 -o a.stl");
     assert!(
         stl.len() == 2 && stl[0].contains(unit) && stl[1].contains(up),

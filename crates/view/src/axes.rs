@@ -1,21 +1,21 @@
-//! The axes in a corner of the picture: three lines with their letters, the nearest on top.
+//! Axes in a corner of the picture: three lines with their letters, the nearest on top.
 
 use super::camera::Camera;
 use super::colours;
 use super::font;
 use super::picture::{Pixel, over, pixel};
 
-/// Whether the axes are drawn.
+/// Visibility of the axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Axes {
-    /// In the lower left corner.
+    /// Drawn in the lower left corner.
     #[default]
     Shown,
-    /// Nowhere.
+    /// Not drawn.
     Hidden,
 }
 
-/// Draws the axes of a camera onto a picture, where that is large enough to hold them.
+/// Draws the axes of a camera onto a picture if the picture is large enough.
 pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let shorter = size[0].min(size[1]) as f64;
     if shorter < 160.0 {
@@ -36,7 +36,7 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
         let [right, up, _] = turned[axis];
         let along = [right, -up];
         let flat = (right * right + up * up).sqrt();
-        // Seen from its end an axis is a point, and needs no letter.
+        // Seen end-on, an axis is a point and needs no letter.
         if flat < 0.05 {
             continue;
         }
@@ -53,7 +53,7 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     }
 }
 
-/// A line with round ends, its borders smooth.
+/// Draws a line with round ends and smooth borders.
 fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colour: Pixel) {
     let d = [to[0] - from[0], to[1] - from[1]];
     let square = d[0] * d[0] + d[1] * d[1];
@@ -78,7 +78,7 @@ fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colo
     }
 }
 
-/// A letter around a point, each of its pixels `unit` large.
+/// Draws a letter around a point, with font pixels of size `unit`.
 fn letter(rows: &mut [Vec<Pixel>], text: &str, at: [f64; 2], unit: f64, colour: Pixel) {
     let scale = unit as usize;
     // Lower-case letters fill the lower five of seven rows.
@@ -87,7 +87,7 @@ fn letter(rows: &mut [Vec<Pixel>], text: &str, at: [f64; 2], unit: f64, colour: 
     label(rows, text, [left, top], scale, colour);
 }
 
-/// A line of text whose upper left corner is at a pixel, each of its pixels `scale` large.
+/// Draws a line of text with its upper left corner at a pixel, with font pixels of size `scale`.
 pub(super) fn label(
     rows: &mut [Vec<Pixel>],
     text: &str,

@@ -1,30 +1,30 @@
-//! Where a picture is taken from: a direction, a lens, and a frame that fits what is to be seen.
+//! Camera of a picture: a direction, a lens, and a frame that fits the scene.
 //!
-//! View coordinates are `[right, up, towards the viewer]`, in the units of what is seen. All numbers
-//! come from `+ - * /` and square roots, which every machine rounds alike, so a picture has the same
-//! pixels everywhere; sines, which libraries round differently, are summed up here.
+//! View coordinates are `[right, up, towards the viewer]` in the units of the scene. All numbers come from `+
+//! - * /` and square roots, which every machine rounds identically, so a picture has the same pixels
+//! everywhere. Sines, which libraries round differently, are computed here.
 
 use voxelize_core::geom::vector::dot;
 
-/// The part of the shorter side of a picture that stays free on either side.
+/// Free margin on either side, as a share of the shorter side of a picture.
 const MARGIN: f64 = 0.06;
 
-/// Half of the angle that a lens sees along the shorter side, as its tangent: 30 degrees in all.
+/// Tangent of half the lens angle along the shorter side. The whole angle is 30 degrees.
 const HALF_ANGLE: f64 = 0.268;
 
-/// The direction something is seen from, in degrees.
+/// Viewing direction in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct From {
-    /// How far the viewer goes around the up axis, counterclockwise seen from above: 0 is the
-    /// front, 90 the right.
+    /// Angle of the viewer around the up axis, counterclockwise seen from above: 0 is the front, 90 the
+    /// right.
     pub azimuth: f64,
-    /// How far the viewer rises: 90 is straight above.
+    /// Angle of the viewer above the horizon: 90 is straight above.
     pub elevation: f64,
 }
 
-/// The directions that have a name.
+/// Named directions.
 pub const NAMED: [(&str, From); 7] = [
-    // The elevation from which the edges of a cube are equally long: atan(1/√2).
+    // The elevation at which the edges of a cube are equally long: atan(1/√2).
     ("iso", From::new(45.0, 35.264_389_682_754_654)),
     ("front", From::new(0.0, 0.0)),
     ("back", From::new(180.0, 0.0)),
@@ -35,15 +35,15 @@ pub const NAMED: [(&str, From); 7] = [
 ];
 
 impl From {
-    /// So many degrees around and up.
+    /// Creates a direction from its angles.
     pub const fn new(azimuth: f64, elevation: f64) -> Self {
         Self { azimuth, elevation }
     }
 
-    /// Reads a name of [`NAMED`] or `AZIMUTH,ELEVATION`.
+    /// Parses a name of [`NAMED`] or `AZIMUTH,ELEVATION`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the problem.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         if let Some((_, from)) = NAMED.iter().find(|(name, _)| *name == text) {
             return Ok(*from);
@@ -66,45 +66,45 @@ impl From {
     }
 }
 
-/// The axis that points up in a picture.
+/// Axis that points up in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Up {
-    /// y, as in many programs that draw; the front then looks along -z.
+    /// y, as in many rendering programs. The front then looks along -z.
     Y,
-    /// z, as in most that construct; the front then looks along +y.
+    /// z, as in most CAD programs. The front then looks along +y.
     #[default]
     Z,
 }
 
-/// How depth is drawn.
+/// Representation of depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Projection {
     /// Without foreshortening: equal cells are equally large.
     #[default]
     Orthographic,
-    /// As an eye sees it.
+    /// With foreshortening, as seen by an eye.
     Perspective,
 }
 
-/// A direction, a lens and a frame.
+/// Direction, lens and frame.
 #[derive(Debug, Clone)]
 pub(super) struct Camera {
-    /// `right`, `up` and `towards the viewer` in the space of what is seen.
+    /// `right`, `up` and `towards the viewer` in the space of the scene.
     axes: [[f64; 3]; 3],
-    /// The middle of the picture, right and up.
+    /// Middle of the picture, right and up.
     centre: [f64; 2],
-    /// The depths, towards the viewer, between which all lies; in perspective the first is the eye.
+    /// Range of depths of the scene, towards the viewer. In perspective the first is the depth of the eye.
     depths: [f64; 2],
-    /// The size of a pixel; in perspective at a distance of one.
+    /// Size of a pixel. In perspective, at a distance of one.
     pixel: f64,
     size: [usize; 2],
     projection: Projection,
 }
 
 impl Camera {
-    /// A camera whose picture of `size` pixels is filled by what is seen. `reach` says how far that
-    /// goes along each of some directions: the greatest dot product with any of its points. `None` if
-    /// it has no extent, or one that is not finite.
+    /// Creates a camera whose picture of `size` pixels is filled by the scene. `reach` returns the extent of
+    /// the scene along given directions: the greatest dot product with any of its points. `None` if the scene
+    /// has no extent, or an infinite one.
     pub(super) fn new(
         from: From,
         up: Up,
@@ -116,7 +116,7 @@ impl Camera {
         let [right, upwards, back] = axes;
         let shorter = size[0].min(size[1]) as f64;
         let room = size.map(|n| n as f64 - 2.0 * MARGIN * shorter);
-        // In perspective what is nearer needs more room to the sides: so much for each unit of depth.
+        // In perspective nearer points need more room to the sides: this much per unit of depth.
         let slope = match projection {
             Projection::Orthographic => [0.0; 2],
             Projection::Perspective => room.map(|n| HALF_ANGLE * n / shorter),
@@ -135,7 +135,7 @@ impl Camera {
             Projection::Orthographic => {
                 (near, (2.0 * half[0] / room[0]).max(2.0 * half[1] / room[1]))
             }
-            // The nearest eye that has all within its angle, and before it.
+            // The nearest eye whose angle covers the whole scene, in front of it.
             Projection::Perspective => {
                 let eye = (half[0] / slope[0]).max(half[1] / slope[1]);
                 (
@@ -158,8 +158,8 @@ impl Camera {
         })
     }
 
-    /// The ray at a point of the picture, in pixels from its upper left corner: from the first
-    /// point to the last that could be.
+    /// Returns the ray at a point of the picture, in pixels from its upper left corner: from the first to the
+    /// last possible point.
     pub(super) fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
         let aside = [
             (at[0] - self.size[0] as f64 / 2.0) * self.pixel,
@@ -181,7 +181,7 @@ impl Camera {
         [point(begin, near), point(end, far)]
     }
 
-    /// A point and where it is seen from, as a direction: the second point lies towards the viewer.
+    /// Returns a point, and a second point from there towards the viewer.
     pub(super) fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
         let [right, up, back] = self.axes;
         let viewer = match self.projection {
@@ -195,8 +195,8 @@ impl Camera {
         [point, viewer]
     }
 
-    /// Where a point is in the picture, in pixels, and how near: a number that grows towards the
-    /// viewer and is linear across the picture on every plane.
+    /// Returns the place of a point in the picture, in pixels, and its nearness: a number that grows towards
+    /// the viewer and is linear across the picture on every plane.
     pub(super) fn project(&self, point: [f64; 3]) -> [f64; 3] {
         let [x, y, depth] = self.turn(point);
         let (scale, near) = match self.projection {
@@ -213,23 +213,23 @@ impl Camera {
         ]
     }
 
-    /// Whether what is so near, as [`Camera::project`] says it, is before the eye.
+    /// Reports whether a nearness, as returned by [`Camera::project`], is in front of the eye.
     pub(super) fn is_before(&self, near: f64) -> bool {
         self.projection == Projection::Orthographic || near > 0.0
     }
 
-    /// The fraction of its [`Camera::segment`] at which a point lies.
+    /// Returns the fraction of its [`Camera::segment`] at which a point lies.
     pub(super) fn fraction(&self, point: [f64; 3]) -> f64 {
         let [near, far] = self.depths;
         (near - dot(self.axes[2], point)) / (near - far)
     }
 
-    /// A direction in view coordinates.
+    /// Converts a direction to view coordinates.
     pub(super) fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, direction))
     }
 
-    /// How many pixels a length is long at a point, seen from the side.
+    /// Returns the length in pixels of a length at a point, seen from the side.
     pub(super) fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
         match self.projection {
             Projection::Orthographic => length / self.pixel,
@@ -240,7 +240,7 @@ impl Camera {
     }
 }
 
-/// `right`, `up` and `towards the viewer`, each of length one, at right angles.
+/// Returns `right`, `up` and `towards the viewer`, an orthonormal basis.
 fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
     let [sin_a, cos_a] = sin_cos(from.azimuth);
     let [sin_e, cos_e] = sin_cos(from.elevation);
@@ -255,7 +255,8 @@ fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
     }
 }
 
-/// Sine and cosine of an angle in degrees, by their series from within 45 degrees of a right angle.
+/// Returns sine and cosine of an angle in degrees, by their series within 45 degrees of a multiple of a right
+/// angle.
 fn sin_cos(degrees: f64) -> [f64; 2] {
     let quarters = (degrees / 90.0).round();
     let x = (degrees - 90.0 * quarters) * (std::f64::consts::PI / 180.0);
@@ -276,7 +277,7 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
     }
 }
 
-/// A sum of vectors, each times its factor.
+/// Returns a linear combination of vectors.
 fn combine<const N: usize>(terms: [([f64; 3], f64); N]) -> [f64; 3] {
     std::array::from_fn(|a| {
         terms
@@ -291,7 +292,7 @@ mod tests {
     use super::*;
     use voxelize_core::geom::segment_box::ClosedBox;
 
-    /// How far a box goes along each of six directions.
+    /// Returns the extent of a box along each of six directions.
     fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
         directions.map(|d| {
             (0..3)

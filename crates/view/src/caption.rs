@@ -1,4 +1,4 @@
-//! A line below a picture: what it shows, and a bar of a round length where lengths have a scale.
+//! Caption below a picture: a description, and a scale bar of a round length if lengths have a scale.
 
 use super::axes::label;
 use super::colours;
@@ -6,18 +6,18 @@ use super::font;
 use super::panel::{GROUND, TEXT, fill, scale_of, short};
 use super::picture::{Background, CLEAR, Picture, pixel};
 
-/// Free pixels around the line, in pixels of the font.
+/// Free pixels around the line, in font pixels.
 const MARGIN: usize = 5;
 
-/// The most of the width that the bar takes.
+/// Maximum share of the width for the bar.
 const LONGEST: f64 = 0.22;
 
-/// The height of the bar, in pixels of the font.
+/// Height of the bar in font pixels.
 const BAR: usize = 3;
 
 impl Picture {
-    /// The picture with a line of text below it, and a bar of 1, 2 or 5 times a power of ten units where all that it
-    /// shows has one scale; `unit` stands behind the length. Text that is too long is cut.
+    /// Adds a line of text below the picture, and a bar of 1, 2 or 5 times a power of ten units if the whole
+    /// picture has one scale. `unit` follows the length. Text that is too long is cut.
     #[must_use]
     pub fn with_caption(&self, text: &str, unit: &str, background: Background) -> Self {
         let [width, height] = self.size();
@@ -60,25 +60,25 @@ impl Picture {
         self.above(&Self::from_rows([width, line], &rows, background))
     }
 
-    /// The length of the bar in pixels, and its name.
+    /// Returns the length of the bar in pixels and its label.
     fn bar(&self, unit: &str) -> Option<(usize, String)> {
         let per_unit = self.pixels_per_unit()?;
         let most = LONGEST * self.size()[0] as f64 / per_unit;
         if !most.is_normal() || most <= 0.0 {
             return None;
         }
-        let power = 10_f64.powi(most.log10().floor() as i32);
-        let length = [5.0, 2.0, 1.0]
-            .into_iter()
-            .map(|n| n * power)
-            .find(|length| *length <= most)?;
+                let power = 10_f64.powi(most.log10().floor() as i32);
+        let lengths = [5.0 * power, 2.0 * power, 1.0 * power];
+        let length = lengths.into_iter().find(|length| *length <= most)?;
         let pixels = (length * per_unit).round() as usize;
-        let name = if unit.is_empty() {
-            short(length)
-        } else {
-            format!("{} {unit}", short(length))
-        };
-        (pixels >= 4).then_some((pixels, name))
+        if pixels < 4 {
+            return None;
+        }
+        let mut name = short(length);
+        if !unit.is_empty() {
+            name = format!("{name} {unit}");
+        }
+        Some((pixels, name))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Colours, as sRGB: labels have those of their legend, so that a .vox and a picture of it agree.
+//! Colours as sRGB. Labels have the colours of their legend, so that a .vox and a picture of it agree.
 
 use voxelize_core::grid::{Label, Legend};
 
@@ -11,38 +11,38 @@ pub(super) const INK: Colour = rgb(0x6b, 0x72, 0x7c);
 /// Rings around few changed cells.
 pub(super) const RING: Colour = rgb(0x1c, 0x1f, 0x24);
 
-/// The cells around others, and bits that are seen through them.
+/// Cells around others, and bits that are seen through them.
 pub(super) const COMMON: Colour = of_bytes(Label::STANDARD_COLOURS[2]);
 pub(super) const MARKED: Colour = of_bytes(Label::STANDARD_COLOURS[4]);
 
-/// The axes x, y, z.
+/// Axes x, y, z.
 pub(super) const AXES: [Colour; 3] = [
     rgb(0xd1, 0x4b, 0x4b),
     rgb(0x3f, 0x9b, 0x5a),
     rgb(0x3d, 0x74, 0xd6),
 ];
 
-/// The facets of a mesh.
+/// Facets of a mesh.
 pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
 
-/// The empty cells of a slice.
+/// Empty cells of a slice.
 pub(super) const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
 
-/// The cells of bits.
+/// Cells of bits.
 pub(super) const SURFACE: Colour = of_bytes(Label::STANDARD_COLOURS[0]);
 
-/// The cells of bits in a slice whose six neighbours are occupied.
+/// Cells of bits in a slice whose six neighbours are occupied.
 pub(super) const INTERIOR: Colour = of_bytes(Label::STANDARD_COLOURS[1]);
 
-/// Cells of a field that are inside and beyond its band, and cells that are inside as a whole.
+/// Cells of a field inside and beyond its band, and whole cells in a picture of shares.
 pub(super) const NEGATED: Colour = rgb(0x2b, 0x2f, 0x36);
 
-/// Cells of a field that have no value.
+/// Cells of a field without a value.
 pub(super) const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
 
-/// The colours of a scale from its lowest value to its highest, evenly spaced: viridis, in which equal steps look
-/// equal, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015; CC0).
-/// 25 of its 256 colours; those between are off by 3 of 255 at most.
+/// Colours of a scale from its lowest value to its highest, evenly spaced: viridis, which is perceptually
+/// uniform, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015;
+/// CC0). These are 25 of its 256 colours. Interpolated colours deviate by at most 3 of 255.
 const SCALE: [Colour; 25] = [
     rgb(0x44, 0x01, 0x54),
     rgb(0x47, 0x11, 0x63),
@@ -71,12 +71,12 @@ const SCALE: [Colour; 25] = [
     rgb(0xfd, 0xe7, 0x25),
 ];
 
-/// The colour at a share of a scale, 0 to 1.
+/// Returns the colour at a share of a scale, 0 to 1.
 pub(super) fn of_share(share: f64) -> Colour {
     between(&SCALE, share)
 }
 
-/// The colour at a share of evenly spaced ones, 0 to 1.
+/// Interpolates evenly spaced colours at a share, 0 to 1.
 fn between(colours: &[Colour], share: f64) -> Colour {
     let place = share.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
     let below = (place as usize).min(colours.len() - 2);
@@ -84,8 +84,8 @@ fn between(colours: &[Colour], share: f64) -> Colour {
     std::array::from_fn(|c| colours[below][c] * (1.0 - rest) + colours[below + 1][c] * rest)
 }
 
-/// The colours of signed values, evenly spaced: blue below zero, light at zero, orange above, which nearly all eyes
-/// tell apart.
+/// Colours of signed values, evenly spaced: blue below zero, light at zero, orange above. Nearly all eyes can
+/// distinguish them.
 const SIGNED: [Colour; 7] = [
     rgb(0x0b, 0x3c, 0x6e),
     rgb(0x3f, 0x86, 0xbd),
@@ -96,20 +96,20 @@ const SIGNED: [Colour; 7] = [
     rgb(0x7f, 0x2b, 0x0a),
 ];
 
-/// The colour at a share of a scale with its middle at zero, -1 to 1.
+/// Returns the colour at a share of a scale with zero in its middle, -1 to 1.
 pub(super) fn of_signed_share(share: f64) -> Colour {
     between(&SIGNED, (share + 1.0) / 2.0)
 }
 
-/// Lightness of shares of cells just above 0 and just below 1: apart from those of empty and whole cells.
+/// Lightness of shares just above 0 and just below 1, distinct from empty and whole cells.
 const GREYS: [f32; 2] = [0.86, 0.32];
 
-/// The grey of a share between 0 and 1.
+/// Returns the grey of a share between 0 and 1.
 pub(super) fn grey_of(share: f32) -> Colour {
     [GREYS[0] + (GREYS[1] - GREYS[0]) * share.clamp(0.0, 1.0); 3]
 }
 
-/// The colour of a share of a cell: 0 and 1 are plain.
+/// Returns the colour of a share of a cell. 0 and 1 have special colours.
 pub(super) fn of_share_of_cell(share: f32) -> Colour {
     match share {
         _ if share.is_nan() => NO_VALUE,
@@ -119,7 +119,7 @@ pub(super) fn of_share_of_cell(share: f32) -> Colour {
     }
 }
 
-/// The colour of every value of a legend.
+/// Returns the colours of all values of a legend.
 pub(super) fn of(legend: &Legend) -> [Colour; 256] {
     std::array::from_fn(|value| {
         let value = value as u8;
@@ -136,10 +136,10 @@ const fn rgb(r: u8, g: u8, b: u8) -> Colour {
     [r as f32 / 255.0, g as f32 / 255.0, b as f32 / 255.0]
 }
 
-/// Reads `white`, `black` or `#rrggbb`.
+/// Parses `white`, `black` or `#rrggbb`.
 ///
 /// # Errors
-/// A sentence that says what is wrong.
+/// A sentence that describes the problem.
 pub fn parse(text: &str) -> Result<[u8; 3], String> {
     match text {
         "white" => return Ok([255; 3]),
@@ -188,7 +188,7 @@ mod tests {
         let standard = Label::STANDARD_COLOURS.map(of_bytes);
         let unnamed = of(&Legend::default());
         let mut compared = 0;
-        // The first forty values have colours of their own.
+        // The first forty values have distinct colours.
         for colours in [&standard[..], &unnamed[1..41]] {
             for (n, a) in colours.iter().enumerate() {
                 for b in &colours[n + 1..] {

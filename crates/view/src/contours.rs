@@ -1,55 +1,59 @@
-//! Lines of equal value over a slice of a field: thin ones at the values of the scale, a thick one at zero, which
-//! of signed distances is the surface.
+//! Contour lines over a slice of a field: thin ones at the values of the scale, and a thick one at zero,
+//! which is the surface for signed distances.
 //!
-//! Between the centres of cells values are interpolated bilinearly. A line runs where a pixel and the next are on two
-//! sides of its value.
+//! Values are interpolated bilinearly between the centres of cells. A line is drawn where adjacent pixels are
+//! on different sides of its value.
 
 use super::picture::{Pixel, over};
 use voxelize_core::grid::Field;
 
-/// The least side in pixels of a rectangle whose thick line is three pixels wide; in smaller ones it is one.
+/// Minimum side, in pixels, of a rectangle whose thick line is three pixels wide. In smaller ones it is one
+/// pixel wide.
 const WIDE: usize = 200;
 
-/// Thin lines, and the thick one: dark, and so transparent.
+/// Thin lines and the thick line: dark and translucent.
 const THIN: Pixel = [0.08 * 0.45, 0.09 * 0.45, 0.1 * 0.45, 0.45];
 const THICK: Pixel = [0.08 * 0.9, 0.09 * 0.9, 0.1 * 0.9, 0.9];
 
-/// A rectangle of a picture that shows cells of a field.
+/// Rectangle of a picture that shows cells of a field.
 pub(super) struct Contours<'a, F> {
     pub field: &'a Field,
-    /// The cell at a column and a row, counted upwards.
+    /// Function from a column and a row, counted upwards, to the cell.
     pub cell: F,
     /// Columns and rows of cells.
     pub dims: [usize; 2],
-    /// The upper left pixel, and pixels along both sides.
+    /// Upper left pixel, and pixels along both sides.
     pub corner: [usize; 2],
     pub size: [usize; 2],
 }
 
 impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
-    /// Draws the lines of these values, and that of zero.
+    /// Draws the lines of these values and the line of zero.
     pub(super) fn draw(&self, values: &[f64], rows: &mut [Vec<Pixel>]) {
         let [width, height] = self.size;
-        let rank = |value: f64| values.iter().filter(|level| **level <= value).count();
-        let line =
-            |y: usize| -> Vec<Option<f64>> { (0..width).map(|x| self.value([x, y])).collect() };
-        let mut above: Option<Vec<Option<f64>>> = None;
+                let mut above: Vec<Option<f64>> = vec![None; width];
         let mut zero = Vec::new();
         for y in 0..height {
-            let here = line(y);
+            let mut left = None;
             for x in 0..width {
-                let left = x.checked_sub(1).and_then(|x| here[x]);
-                let over_it = above.as_ref().and_then(|above| above[x]);
-                let Some(value) = here[x] else { continue };
-                let near = [left, over_it].into_iter().flatten();
-                let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
-                if near.clone().any(|other| (other < 0.0) != (value < 0.0)) {
+                let here = self.value([x, y]);
+                let near = [left, above[x]];
+                above[x] = here;
+                left = here;
+                let Some(value) = here else { continue };
+                let mut passes_zero = false;
+                let mut passes_value = false;
+                for other in near.into_iter().flatten() {
+                    passes_zero |= (other < 0.0) != (value < 0.0);
+                    passes_value |= rank(values, other) != rank(values, value);
+                }
+                if passes_zero {
                     zero.push([x, y]);
-                } else if near.clone().any(|other| rank(other) != rank(value)) {
+                } else if passes_value {
+                    let pixel = &mut rows[self.corner[1] + y][self.corner[0] + x];
                     *pixel = over(THIN, *pixel);
                 }
             }
-            above = Some(here);
         }
         self.draw_thick(&zero, rows);
     }
@@ -72,7 +76,8 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         }
     }
 
-    /// The value at the middle of a pixel; `None` next to a cell of the background or without a number.
+    /// Returns the value at the middle of a pixel. `None` next to a cell of the background or without a
+    /// number.
     fn value(&self, [x, y]: [usize; 2]) -> Option<f64> {
         // Rows of cells are counted upwards, rows of pixels downwards.
         let pixel = [x, self.size[1] - 1 - y];
@@ -96,6 +101,11 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         let high = corner(0, 1)? * (1.0 - s) + corner(1, 1)? * s;
         Some(low * (1.0 - t) + high * t)
     }
+}
+
+/// Returns the number of levels up to a value.
+fn rank(levels: &[f64], value: f64) -> usize {
+    levels.iter().filter(|level| **level <= value).count()
 }
 
 #[cfg(test)]

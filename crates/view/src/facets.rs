@@ -1,5 +1,5 @@
-//! The triangles of a mesh themselves, for comparison with its cells: each facet flat, the nearest
-//! one at each of four points of a pixel.
+//! Triangles of a mesh, for comparison with its cells: each facet is flat, and the nearest one is drawn at
+//! each of four points of a pixel.
 
 use std::ops::Range;
 
@@ -7,36 +7,36 @@ use super::camera::Camera;
 use super::colours;
 use super::picture::{CLEAR, Pixel, pixel};
 use super::shade;
-use voxelize_core::geom::vector::dot;
-use voxelize_core::geom::{Point, Triangle};
+use voxelize_core::geom::vector::{self, dot, minus};
+use voxelize_core::geom::Triangle;
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 
-/// Rows that a thread takes at once.
+/// Rows that a thread processes at once.
 const BAND: usize = 32;
 
 /// Points along the side of a pixel.
 const FINE: usize = 2;
 
-/// A triangle in the picture, its coordinates in points.
+/// Triangle in the picture, in units of points.
 struct DrawnFacet {
     corners: [[f64; 3]; 3],
     light: f32,
 }
 
-/// How far the vertices of a mesh go along each of six directions.
+/// Returns the extent of the vertices of a mesh along each of six directions.
 pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
-    let far = |most: [f64; 6], vertex: &Point| {
+        let mut most = [f64::NEG_INFINITY; 6];
+    for vertex in mesh.triangles().iter().flatten() {
         let vertex = vertex.map(f64::from);
-        std::array::from_fn(|n| most[n].max(dot(directions[n], vertex)))
-    };
-    mesh.triangles()
-        .iter()
-        .flatten()
-        .fold([f64::NEG_INFINITY; 6], far)
+        for (most, direction) in most.iter_mut().zip(directions) {
+            *most = most.max(dot(direction, vertex));
+        }
+    }
+    most
 }
 
-/// The pixels of all rows.
+/// Returns the pixels of all rows.
 pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
     let facets: Vec<DrawnFacet> = mesh
         .triangles()
@@ -49,22 +49,15 @@ pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pi
     bands.into_iter().flatten().collect()
 }
 
-/// A triangle as it is seen; `None` if it has no normal.
+/// Projects a triangle. `None` if it has no normal.
 fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
-    let edge = |p: [f64; 3]| -> [f64; 3] { std::array::from_fn(|n| p[n] - a[n]) };
-    let u = edge(b);
-    let v = edge(c);
-    let normal = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
+        let normal = vector::cross(minus(b, a), minus(c, a));
     let length = dot(normal, normal).sqrt();
     if length == 0.0 {
         return None;
     }
-    // Both sides are lit: the side that is seen looks towards the viewer.
+    // Both sides are lit: the normal is turned towards the viewer.
     let turned = camera.turn(normal.map(|n| n / length));
     let [here, viewer] = camera.sight(a);
     let towards = dot(normal, std::array::from_fn(|n| viewer[n] - here[n]));
@@ -83,34 +76,40 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     })
 }
 
-/// The pixels of some rows.
+/// Returns the pixels of some rows.
 fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
     let fine = (width * FINE, rows.start * FINE..rows.end * FINE);
     let mut points = vec![(f64::NEG_INFINITY, 0.0_f32); fine.0 * fine.1.len()];
     for facet in facets {
         fill(facet, &mut points, fine.0, &fine.1);
     }
-    let colour = |(near, light): (f64, f32)| {
-        if near == f64::NEG_INFINITY {
-            CLEAR
-        } else {
-            pixel(colours::FACETS.map(|c| c * light), 1.0)
+        let mut drawn = Vec::with_capacity(rows.len());
+    for y in 0..rows.len() {
+        let mut row = Vec::with_capacity(width);
+        for x in 0..width {
+            let mut sum = CLEAR;
+            for n in 0..FINE * FINE {
+                let point = points[(y * FINE + n / FINE) * fine.0 + x * FINE + n % FINE];
+                let seen = colour_of(point);
+                (0..4).for_each(|c| sum[c] += seen[c]);
+            }
+            row.push(sum.map(|c| c / (FINE * FINE) as f32));
         }
-    };
-    let mixed = |x: usize, y: usize| {
-        let mut sum = CLEAR;
-        for n in 0..FINE * FINE {
-            let seen = colour(points[(y * FINE + n / FINE) * fine.0 + x * FINE + n % FINE]);
-            (0..4).for_each(|c| sum[c] += seen[c]);
-        }
-        sum.map(|c| c / (FINE * FINE) as f32)
-    };
-    (0..rows.len())
-        .map(|y| (0..width).map(|x| mixed(x, y)).collect())
-        .collect()
+        drawn.push(row);
+    }
+    drawn
 }
 
-/// Puts a facet where it is nearer than what is there.
+/// Returns the colour of a point from its nearness and light.
+fn colour_of((near, light): (f64, f32)) -> Pixel {
+    if near == f64::NEG_INFINITY {
+        CLEAR
+    } else {
+        pixel(colours::FACETS.map(|c| c * light), 1.0)
+    }
+}
+
+/// Draws a facet where it is nearer than the previous ones.
 fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
     let [a, b, c] = &facet.corners;
     let span = |n: usize, range: Range<usize>| {
@@ -143,7 +142,7 @@ fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Rang
     }
 }
 
-/// Twice the signed area of a triangle in the picture.
+/// Returns twice the signed area of a triangle in the picture.
 fn cross(a: &[f64; 3], b: &[f64; 3], c: &[f64; 3]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }

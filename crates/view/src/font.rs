@@ -1,12 +1,12 @@
-//! Letters for labels: five pixels wide, seven high, drawn here as they look.
+//! Font for labels: letters five pixels wide and seven high, drawn here as they appear.
 
-/// Width of a letter and the gap behind it.
+/// Width of a letter with the gap after it.
 pub(super) const ADVANCE: usize = 6;
 
 /// Height of a letter.
 pub(super) const HEIGHT: usize = 7;
 
-/// The letters there are, and their rows one after the other.
+/// Available letters, each with its rows.
 const LETTERS: &str = "\
 ! ..#.. ..#.. ..#.. ..#.. ..#.. ..... ..#..
 \" .#.#. .#.#. .#.#. ..... ..... ..... .....
@@ -104,19 +104,22 @@ z ..... ..... ##### ...#. ..#.. .#... #####
 ~ ..... ..... ..... .##.# #..#. ..... .....
 ";
 
-/// Whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A character
-/// without a letter is drawn as a question mark.
+/// Reports whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A
+/// character without a letter is drawn as a question mark.
 pub(super) fn inked(text: &str, x: usize, y: usize) -> bool {
-    let (Some(letter), column) = (text.chars().nth(x / ADVANCE), x % ADVANCE) else {
+        let letter = match text.chars().nth(x / ADVANCE) {
+        None | Some(' ') => return false,
+        Some(letter) => letter,
+    };
+    let Some(rows) = rows_of(letter).or_else(|| rows_of('?')) else {
         return false;
     };
-    if letter == ' ' {
-        return false;
-    }
-    let rows_of = |letter: char| LETTERS.lines().find_map(|line| line.strip_prefix(letter));
-    let rows = rows_of(letter).or_else(|| rows_of('?'));
-    let row = rows.and_then(|rows| rows.split_whitespace().nth(y));
-    row.is_some_and(|row| row.as_bytes().get(column) == Some(&b'#'))
+    let row = rows.split_whitespace().nth(y);
+    row.is_some_and(|row| row.as_bytes().get(x % ADVANCE) == Some(&b'#'))
+}
+
+fn rows_of(letter: char) -> Option<&'static str> {
+    LETTERS.lines().find_map(|line| line.strip_prefix(letter))
 }
 
 #[cfg(test)]

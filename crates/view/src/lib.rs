@@ -1,4 +1,4 @@
-//! Pictures of cells, without a display: from any side, as slices, as sheets of slices.
+//! Pictures of cells, without a display: from any side, as slices, and as sheets of slices.
 //!
 //! A picture has the same pixels on every machine and for any number of threads.
 //!
@@ -61,22 +61,22 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, CellsRef};
 use voxelize_meshes::Mesh;
 
-/// How cells are looked at. The default is 1200 × 900 pixels, from above one corner, transparent.
+/// View of cells. The default is 1200 × 900 pixels, from above one corner, transparent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Width and height in pixels.
     pub size: [usize; 2],
-    /// The direction they are seen from.
+    /// Viewing direction.
     pub from: From,
-    /// The axis that points up.
+    /// Axis that points up.
     pub up: Up,
-    /// How depth is drawn.
+    /// Representation of depth.
     pub projection: Projection,
-    /// The background.
+    /// Background.
     pub background: Background,
-    /// Whether the axes are drawn.
+    /// Visibility of the axes.
     pub axes: Axes,
-    /// Whether pixels at borders are mixed from several rays.
+    /// Treatment of pixels at borders.
     pub borders: Borders,
 }
 
@@ -94,11 +94,12 @@ impl Default for View {
     }
 }
 
-/// A picture of bits or labels, framed so that all are in it. `spacing` is the size of a cell per axis. Names of
-/// labels are in the upper left corner, where there is room.
+/// Draws bits or labels. The frame fits all cells. `spacing` is the size of a cell per axis. Names of labels
+/// are in the upper left corner if there is room.
 ///
 /// # Errors
-/// If no cell is occupied, it is a field, a cell has no size, the picture has no pixels or too many, or memory is short.
+/// No cell is occupied, the cells are a field, a cell has no size, the picture has no pixels or too many, or
+/// memory is short.
 pub fn cells<'a>(
     cells: impl Into<CellsRef<'a>>,
     spacing: [f64; 3],
@@ -107,11 +108,11 @@ pub fn cells<'a>(
     cells_behind(cells, None, spacing, view)
 }
 
-/// The picture of [`cells`], with the cells of `veil` around them, grey and translucent. Where there is a veil, or cells
-/// common to two grids, few small ones are ringed.
+/// Draws the picture of [`cells`] with the cells of `veil` around them, grey and translucent. If there is a
+/// veil, or if there are cells common to two grids, few small cells are ringed.
 ///
 /// # Errors
-/// Those of [`cells`], or the veil has other dimensions.
+/// The errors of [`cells`], or the veil has other dimensions.
 pub fn cells_behind<'a>(
     cells: impl Into<CellsRef<'a>>,
     veil: Option<&BitGrid>,
@@ -125,15 +126,15 @@ pub fn cells_behind<'a>(
     let mut rows = render::rows(&scene, &camera, view.size, view.borders);
     ring::draw(&camera, view.size, &scene.small_boxes(), &mut rows);
     scene.panel().draw(&mut rows, [0, 0], view.size);
-    // The scene's largest side is 1.
+    // The largest side of a cell is 1 in the scene.
     let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
     Ok(view.finish(&camera, rows, largest))
 }
 
-/// A picture of the triangles of a mesh, for comparison with one of its cells. Borders are always smooth.
+/// Draws the triangles of a mesh, for comparison with a picture of its cells. Borders are always smooth.
 ///
 /// # Errors
-/// If it has none, or no extent, or the picture has no pixels or too many.
+/// The mesh has no triangles or no extent, or the picture has no pixels or too many.
 pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
     check_size(view.size)?;
     let camera = view.camera(
@@ -150,7 +151,7 @@ impl View {
             .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to draw")))
     }
 
-    /// `unit` is the length that is 1 to the camera.
+    /// `unit` is the length that is 1 in the scene of the camera.
     fn finish(&self, camera: &Camera, mut rows: Vec<Vec<Pixel>>, unit: f64) -> Picture {
         if self.axes == Axes::Shown {
             axes::draw(camera, self.size, &mut rows);
@@ -164,7 +165,7 @@ impl View {
     }
 }
 
-/// Refuses cells without a size: a picture of them has no scale.
+/// Rejects cells without a size, because a picture of them has no scale.
 fn check_spacing(spacing: [f64; 3]) -> Result<()> {
     if spacing.iter().all(|size| size.is_normal() && *size > 0.0) {
         return Ok(());
@@ -184,7 +185,7 @@ fn check_size(size: [usize; 2]) -> Result<()> {
     )))
 }
 
-/// The names that examples of this package use: those of the package `voxelize-mesh`.
+/// Names for the examples of this package: the names of the package `voxelize-mesh`.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as view;

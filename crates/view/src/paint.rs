@@ -1,4 +1,4 @@
-//! How cells look in a slice: the colour and the letter of each, and what the colours mean.
+//! Appearance of cells in a slice: the colour and the letter of each, and the legend of the colours.
 
 use super::colours::{self, Colour};
 use super::panel::{Panel, PanelScale, short};
@@ -7,13 +7,13 @@ use super::shown::{Enclosed, FieldScale, Shown};
 use voxelize_core::grid::{BitGrid, CellsRef, Field, Label, Labels};
 use voxelize_core::par;
 
-/// The colours of cells.
+/// Source of the colours of cells.
 pub(super) enum Paint<'a> {
-    /// Occupied cells in one colour; enclosed ones in another, but those of a shell.
+    /// Occupied cells in one colour. Enclosed ones may have another colour.
     Bits(&'a BitGrid, Enclosed),
-    /// Every label in its own.
+    /// Every label in its own colour.
     Labels(&'a Labels, Box<[Colour; 256]>),
-    /// Values on a scale; `None` if there are none but the background.
+    /// Values on a scale. `None` if all cells are background.
     Field(&'a Field, Option<[f64; 2]>),
     /// Shares of cells, 0 to 1.
     Shares(&'a Field),
@@ -31,7 +31,7 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// The colour of a cell. Surface within other cells is drawn as interior.
+    /// Returns the colour of a cell. Surface cells within other cells are drawn as interior.
     pub(super) fn colour(&self, cell: [usize; 3]) -> Colour {
         match self {
             Self::Bits(bits, _) if !bits.get(cell) => colours::EMPTY,
@@ -58,10 +58,10 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// A letter for a cell: `.` if it is empty or background; `#` for an occupied one, `+` and `-` for one added
-    /// or removed, 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the range of a field, `?`
-    /// where it has no value. With values below zero 0 to 9 are tenths of the largest size, a to j the same below zero,
-    /// and `#` is inside beyond the band.
+    /// Returns a letter for a cell: `.` for an empty or background cell; `#` for an occupied one; `+` and `-`
+    /// for added and removed ones; 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the
+    /// range of a field; `?` for a missing value. If values are below zero, 0 to 9 are tenths of the largest
+    /// magnitude, a to j the same below zero, and `#` is inside and beyond the band.
     pub(super) fn letter(&self, cell: [usize; 3]) -> char {
         match self {
             Self::Bits(bits, _) => {
@@ -110,13 +110,16 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// The meaning of the colours; nothing if they are those of every picture.
+    /// Returns the legend of the colours. Empty if the colours need no explanation.
     pub(super) fn panel(&self) -> Panel {
         match self {
-            // One colour says nothing.
+            // A single colour needs no legend.
             Self::Bits(_, Enclosed::Alike) => Panel::default(),
-            Self::Bits(_, Enclosed::Apart) => Panel {
-                squares: Vec::from(OF_BITS.map(named)),
+                        Self::Bits(_, Enclosed::Apart) => Panel {
+                squares: vec![
+                    (colours::SURFACE, "occupied".to_string()),
+                    (colours::INTERIOR, "enclosed".to_string()),
+                ],
                 ..Panel::default()
             },
             Self::Labels(labels, colours) => of_labels(labels, colours),
@@ -139,73 +142,64 @@ impl<'a> Paint<'a> {
                     squares,
                 }
             }
-            Self::Shares(_) => {
-                let plain = [(0.0, "0: outside"), (1.0, "1: inside")];
-                let square = |(share, name)| named((colours::of_share_of_cell(share), name));
-                Panel {
-                    scale: Some(PanelScale::Shares),
-                    squares: plain.map(square).into(),
-                }
-            }
+                        Self::Shares(_) => Panel {
+                scale: Some(PanelScale::Shares),
+                squares: vec![
+                    (colours::of_share_of_cell(0.0), "0: outside".to_string()),
+                    (colours::of_share_of_cell(1.0), "1: inside".to_string()),
+                ],
+            },
         }
     }
 }
 
-/// The meaning of the colours of bits in a slice.
-const OF_BITS: [(Colour, &str); 2] = [
-    (colours::SURFACE, "occupied"),
-    (colours::INTERIOR, "enclosed"),
-];
 
-fn named((colour, name): (Colour, &str)) -> (Colour, String) {
-    (colour, name.to_string())
-}
 
-/// The digit for a share of a scale.
+/// Returns the digit for a share of a scale.
 fn tenth(share: f64) -> char {
     char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9')
 }
 
-/// Where the value of a cell is on a scale.
+/// Place of a cell's value on a scale.
 enum Share {
     Background,
-    /// Inside, beyond the band.
+    /// Inside and beyond the band.
     Negated,
     NoValue,
     Of(f64),
 }
 
-/// A letter for a value of a field with values of both signs: 0 to 9 for tenths of the largest value, a to j for the
-/// same below zero.
+/// Returns a letter for a value of a field with values of both signs: 0 to 9 for tenths of the largest value,
+/// a to j for the same below zero.
 fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
     let value = field.get(cell);
-    match () {
-        () if field.is_background(value) => '.',
-        () if field.is_negated(value) => '#',
-        () if value.is_nan() => '?',
-        () => {
-            let tenth = (f64::from(value.abs()) / largest * 10.0).min(9.0) as u8;
-            char::from(if value.is_sign_negative() { b'a' } else { b'0' } + tenth)
-        }
+        if field.is_background(value) {
+        return '.';
     }
+    if field.is_negated(value) {
+        return '#';
+    }
+    if value.is_nan() {
+        return '?';
+    }
+    let tenth = (f64::from(value.abs()) / largest * 10.0).min(9.0) as u8;
+    let zero = if value.is_sign_negative() { b'a' } else { b'0' };
+    char::from(zero + tenth)
 }
 
-/// Labels that have a line beside a picture.
+/// Maximum number of labels in a legend.
 const MOST_LABELS: usize = 24;
 
-/// The meaning of the colours of labels: those of the cells. Colours that are named by their numbers mean nothing else.
+/// Returns the legend of the labels that occur. Labels named by their colour are omitted, because they have
+/// no other meaning.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
-    let present = labels.counts().into_iter().filter(|(_, count)| *count > 0);
-    let square = |(value, _): (u8, u64)| {
-        (
-            colours[usize::from(value)],
-            labels.legend().name(value).into_owned(),
-        )
-    };
-    let mut squares: Vec<_> = present
-        .map(square)
-        .filter(|(_, name)| !name.starts_with('#'))
-        .collect();
+        let mut squares = vec![];
+    for (value, count) in labels.counts() {
+        let name = labels.legend().name(value);
+        if count > 0 && !name.starts_with('#') {
+            squares.push((colours[usize::from(value)], name.into_owned()));
+        }
+    }
     let more = squares.len().saturating_sub(MOST_LABELS);
     squares.truncate(MOST_LABELS);
     if more > 0 {
@@ -221,40 +215,37 @@ fn is(labels: &Labels, value: u8, label: &Label) -> bool {
     value == label.value && labels.legend().get(value) == Some(label)
 }
 
-/// Whether all six neighbours are occupied.
+/// Reports whether all six neighbours are occupied.
 fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
-    (0..3).all(|axis| {
-        let is_same = |at: usize| {
-            let mut other = cell;
-            other[axis] = at;
-            occupied.get(other)
-        };
-        cell[axis] > 0
-            && cell[axis] + 1 < occupied.dims()[axis]
-            && is_same(cell[axis] - 1)
-            && is_same(cell[axis] + 1)
-    })
+        for axis in 0..3 {
+        if cell[axis] == 0 || cell[axis] + 1 == occupied.dims()[axis] {
+            return false;
+        }
+        let mut below = cell;
+        let mut above = cell;
+        below[axis] -= 1;
+        above[axis] += 1;
+        if !occupied.get(below) || !occupied.get(above) {
+            return false;
+        }
+    }
+    true
 }
 
-/// The least and the greatest finite value that is not the background.
+/// Returns the least and the greatest finite value, without the background and its negative.
 fn finite_range(field: &Field) -> Option<[f64; 2]> {
     let [nx, ny, nz] = field.dims();
-    let of_layer = |k: usize| {
-        let values = field.values()[k * nx * ny..(k + 1) * nx * ny].iter();
-        let is_value = |value: f32| {
-            value.is_finite() && !field.is_background(value) && !field.is_negated(value)
-        };
-        let values = values.filter(|value| is_value(**value));
-        values.fold(None, |range: Option<[f32; 2]>, value| {
-            Some(range.map_or([*value; 2], |[low, high]| {
-                [low.min(*value), high.max(*value)]
-            }))
-        })
-    };
-    let layers = par::map_range(0..nz, of_layer);
-    let range = layers
-        .into_iter()
-        .flatten()
-        .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
-    range.map(|range| range.map(f64::from))
+        let layers = par::map_range(0..nz, |k| {
+        let mut range: Option<[f32; 2]> = None;
+        for value in &field.values()[k * nx * ny..(k + 1) * nx * ny] {
+            if value.is_finite() && !field.is_background(*value) && !field.is_negated(*value) {
+                let [low, high] = range.unwrap_or([*value; 2]);
+                range = Some([low.min(*value), high.max(*value)]);
+            }
+        }
+        range
+    });
+    let ranges = layers.into_iter().flatten();
+    let range = ranges.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
+    Some(range.map(f64::from))
 }

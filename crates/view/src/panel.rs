@@ -1,4 +1,4 @@
-//! The legend next to a picture: a scale with its values, and squares with names.
+//! Legend next to a picture: a scale with its values, and squares with names.
 
 use super::axes::label;
 use super::colours::{self, Colour};
@@ -6,37 +6,37 @@ use super::font;
 use super::picture::{Pixel, over, pixel};
 use super::scale::Scale;
 
-/// The colour of names and values.
+/// Colour of names and values.
 pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
 
-/// The ground below names, so that they can be read on any background.
+/// Ground below names, which makes them legible on any background.
 pub(super) const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
 
-/// Height of a line of text and the gap below it, in pixels of the font.
+/// Height of a line of text with the gap below it, in font pixels.
 const LINE: usize = font::HEIGHT + 5;
 
-/// Width of the scale and of a square, in pixels of the font.
+/// Width of the scale and of a square, in font pixels.
 const SQUARE: usize = 9;
 
-/// Free pixels around all of it, in pixels of the font.
+/// Free pixels around the legend, in font pixels.
 const MARGIN: usize = 4;
 
-/// The most lines of text, however high the picture.
+/// Maximum number of lines of text, for any height of the picture.
 const MOST_LINES: usize = 40;
 
-/// The meaning of the colours of a picture.
+/// Legend of the colours of a picture.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Panel {
-    /// The values next to colours.
+    /// Scale with its values.
     pub scale: Option<PanelScale>,
     /// Colours with their names.
     pub squares: Vec<(Colour, String)>,
 }
 
-/// The values of a scale.
+/// Kind of scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PanelScale {
-    /// Any values.
+    /// Arbitrary values.
     Values(Scale),
     /// Shares of cells, 0 to 1, as greys.
     Shares,
@@ -59,7 +59,8 @@ impl PanelScale {
 }
 
 impl Panel {
-    /// The size in pixels in a picture of this size; `None` if there is nothing to say, or no room.
+    /// Returns the size in pixels within a picture of this size. `None` if the legend is empty or has no
+    /// room.
     pub(super) fn size(&self, picture: [usize; 2]) -> Option<[usize; 2]> {
         let scale = scale_of(picture);
         let lines = self.lines(picture[1])?;
@@ -69,7 +70,7 @@ impl Panel {
         (2 * size[0] <= picture[0] && size[1] <= picture[1]).then_some(size)
     }
 
-    /// Draws it with its upper left corner at a pixel of a picture of this size.
+    /// Draws the legend with its upper left corner at a pixel of a picture of this size.
     pub(super) fn draw(
         &self,
         rows: &mut [Vec<Pixel>],
@@ -86,7 +87,7 @@ impl Panel {
         if let (Some(panel_scale), Some(first), Some(last)) =
             (self.scale, values.first(), values.last())
         {
-            // From the middle of the first value to that of the last.
+            // From the middle of the first value to the middle of the last.
             let height = (values.len() - 1) * LINE * scale;
             let [x, y] = at(0);
             let y = y + font::HEIGHT * scale / 2;
@@ -99,7 +100,7 @@ impl Panel {
         for (n, line) in lines.iter().enumerate() {
             let [x, y] = at(n);
             if let Line::Square(colour, _) = line {
-                // A frame, as colours may be those of the ground.
+                // A frame, because the colour may equal the ground.
                 fill(
                     rows,
                     [x, y],
@@ -119,53 +120,49 @@ impl Panel {
         }
     }
 
-    /// The values next to the scale in a picture of this size, the highest first.
+    /// Returns the values next to the scale in a picture of this size, the highest first.
     pub(super) fn values(&self, picture: [usize; 2]) -> Vec<f64> {
         self.values_in(room(picture[1]))
     }
 
     fn values_in(&self, room: usize) -> Vec<f64> {
-        self.scale.map_or_else(Vec::new, |scale| {
-            scale.values(room.saturating_sub(self.squares.len()))
-        })
+                match self.scale {
+            Some(scale) => scale.values(room.saturating_sub(self.squares.len())),
+            None => vec![],
+        }
     }
 
-    /// The lines of text that a height has room for; `None` if there are none.
+    /// Returns the lines of text that fit in a height. `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
-        let mut lines = Vec::new();
-        lines.extend(
-            self.values_in(room)
-                .into_iter()
-                .map(|value| Line::Value(short(value))),
-        );
+                let mut lines = Vec::new();
+        for value in self.values_in(room) {
+            lines.push(Line::Value(short(value)));
+        }
         let left = room.saturating_sub(lines.len());
-        let squares = |count: usize| {
-            self.squares
-                .iter()
-                .take(count)
-                .map(|(c, name)| Line::Square(*c, name))
-        };
-        if self.squares.len() <= left {
-            lines.extend(squares(left));
+        let count = self.squares.len();
+        let shown = if count <= left {
+            count
         } else {
-            lines.extend(squares(left.saturating_sub(1)));
-            lines.push(Line::More(format!(
-                "and {} more",
-                self.squares.len() - left.saturating_sub(1)
-            )));
+            left.saturating_sub(1)
+        };
+        for (colour, name) in &self.squares[..shown] {
+            lines.push(Line::Square(*colour, name));
+        }
+        if shown < count {
+            lines.push(Line::More(format!("and {} more", count - shown)));
         }
         (!lines.is_empty() && lines.len() <= room).then_some(lines)
     }
 }
 
-/// A line of text.
+/// Line of text.
 enum Line<'a> {
-    /// A value next to the scale.
+    /// Value next to the scale.
     Value(String),
-    /// A name behind a square of its colour.
+    /// Name after a square of its colour.
     Square(Colour, &'a str),
-    /// Names that have no room.
+    /// Number of names without room.
     More(String),
 }
 
@@ -178,12 +175,12 @@ impl Line<'_> {
     }
 }
 
-/// How many lines of text a height has room for.
+/// Returns the number of lines of text that fit in a height.
 fn room(height: usize) -> usize {
     ((height / scale_of([height; 2])).saturating_sub(2 * MARGIN) / LINE).min(MOST_LINES)
 }
 
-/// How many pixels of a picture a pixel of the font is wide and high.
+/// Returns the size of a font pixel in pixels of a picture.
 pub(super) fn scale_of(picture: [usize; 2]) -> usize {
     (picture[0].min(picture[1]) / 380).clamp(1, 5)
 }
@@ -201,14 +198,14 @@ pub(super) fn fill(
     }
 }
 
-/// A value in four digits.
+/// Formats a value with four digits.
 pub(super) fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     let size = rounded.abs();
     if size != 0.0 && size.is_finite() && !(1e-4..1e7).contains(&size) {
         return format!("{rounded:e}");
     }
-    // No minus before a zero.
+    // Avoid a minus before zero.
     format!("{}", rounded + 0.0)
 }
 

@@ -5,17 +5,17 @@ use super::colours::Colour;
 /// Longest side of a picture.
 pub const MAX_SIDE: usize = 16384;
 
-/// A picture: red, green, blue and opacity, a byte each, rows from the top, not premultiplied.
+/// Picture: red, green, blue and opacity, one byte each, rows from the top, not premultiplied.
 #[derive(Clone)]
 pub struct Picture {
     size: [usize; 2],
     rgba: Vec<u8>,
-    /// Pixels for a unit of length, where that is one number for all of it.
+    /// Pixels per unit of length, if it is the same in the whole picture.
     scale: Option<f64>,
 }
 
 impl PartialEq for Picture {
-    /// Whether all pixels are the same.
+    /// Compares all pixels.
     fn eq(&self, other: &Self) -> bool {
         (self.size, &self.rgba) == (other.size, &other.rgba)
     }
@@ -23,23 +23,23 @@ impl PartialEq for Picture {
 
 impl Eq for Picture {}
 
-/// The fill of pixels that show nothing.
+/// Fill of pixels that show nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// Nothing: they stay transparent.
+    /// The pixels stay transparent.
     #[default]
     Transparent,
     /// A colour.
     Plain([u8; 3]),
 }
 
-/// A colour with its opacity, multiplied by it.
+/// Colour premultiplied with its opacity, and the opacity.
 pub(super) type Pixel = [f32; 4];
 
-/// Nothing at all.
+/// Transparent pixel.
 pub(super) const CLEAR: Pixel = [0.0; 4];
 
-/// A colour that hides what is below it in part.
+/// Returns a colour with an opacity.
 pub(super) fn pixel(colour: Colour, opacity: f32) -> Pixel {
     [
         colour[0] * opacity,
@@ -49,22 +49,22 @@ pub(super) fn pixel(colour: Colour, opacity: f32) -> Pixel {
     ]
 }
 
-/// `top` over `below`.
+/// Composites `top` over `below`.
 pub(super) fn over(top: Pixel, below: Pixel) -> Pixel {
     std::array::from_fn(|c| top[c] + (1.0 - top[3]) * below[c])
 }
 
 impl Picture {
-    /// A picture of these pixels, row by row, over a background.
+    /// Creates a picture of these pixels, row by row, over a background.
     pub(super) fn from_rows(size: [usize; 2], rows: &[Vec<Pixel>], background: Background) -> Self {
         let ground = match background {
             Background::Transparent => CLEAR,
             Background::Plain(rgb) => pixel(rgb.map(|c| f32::from(c) / 255.0), 1.0),
         };
-        let mut rgba = Vec::with_capacity(4 * size[0] * size[1]);
-        rows.iter()
-            .flatten()
-            .for_each(|pixel| rgba.extend(bytes(over(*pixel, ground))));
+                let mut rgba = Vec::with_capacity(4 * size[0] * size[1]);
+        for pixel in rows.iter().flatten() {
+            rgba.extend(bytes(over(*pixel, ground)));
+        }
         Self {
             size,
             rgba,
@@ -72,7 +72,8 @@ impl Picture {
         }
     }
 
-    /// A black picture on which `is_white` says which pixels of a box of this size are white, the box in the middle.
+    /// Creates a black picture with a box of size `inner` in its middle. `is_white` selects the white pixels
+    /// of the box.
     pub(super) fn mask(
         size: [usize; 2],
         inner: [usize; 2],
@@ -80,20 +81,11 @@ impl Picture {
     ) -> Self {
         let [left, top] = [0, 1].map(|n| (size[n] - inner[n]) / 2);
         let mut rgba = [0, 0, 0, 255].repeat(size[0] * size[1]);
-        for (y, row) in rgba
-            .chunks_exact_mut(4 * size[0])
-            .skip(top)
-            .take(inner[1])
-            .enumerate()
-        {
-            for (x, pixel) in row
-                .chunks_exact_mut(4)
-                .skip(left)
-                .take(inner[0])
-                .enumerate()
-            {
+                for y in 0..inner[1] {
+            for x in 0..inner[0] {
                 if is_white([x, y]) {
-                    pixel.fill(255);
+                    let start = 4 * ((top + y) * size[0] + left + x);
+                    rgba[start..start + 4].fill(255);
                 }
             }
         }
@@ -104,7 +96,7 @@ impl Picture {
         }
     }
 
-    /// This picture with this many pixels for a unit of length.
+    /// Sets the number of pixels per unit of length.
     pub(super) fn with_scale(self, pixels: f64) -> Self {
         Self {
             scale: Some(pixels),
@@ -112,12 +104,12 @@ impl Picture {
         }
     }
 
-    /// Pixels for a unit of length, where that is one number for all of it.
+    /// Returns the pixels per unit of length, if it is the same in the whole picture.
     pub fn pixels_per_unit(&self) -> Option<f64> {
         self.scale
     }
 
-    /// The picture with another of its width below it.
+    /// Appends another picture of the same width below this one.
     pub(super) fn above(&self, other: &Self) -> Self {
         let size = [self.size[0], self.size[1] + other.size[1]];
         Self {
@@ -127,15 +119,15 @@ impl Picture {
         }
     }
 
-    /// Width and height in pixels.
+    /// Returns width and height in pixels.
     pub fn size(&self) -> [usize; 2] {
         self.size
     }
 
-    /// Red, green, blue and opacity of the pixel in column `x` of row `y`, from the upper left.
+    /// Returns red, green, blue and opacity of the pixel in column `x` of row `y`, from the upper left.
     ///
     /// # Panics
-    /// If it is outside.
+    /// The pixel is outside.
     pub fn get(&self, [x, y]: [usize; 2]) -> [u8; 4] {
         assert!(
             x < self.size[0] && y < self.size[1],
@@ -145,7 +137,7 @@ impl Picture {
         std::array::from_fn(|c| self.rgba[start + c])
     }
 
-    /// All bytes, four a pixel, rows from the top.
+    /// Returns all bytes, four per pixel, rows from the top.
     pub fn as_bytes(&self) -> &[u8] {
         &self.rgba
     }
@@ -157,7 +149,7 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// Bytes of a premultiplied colour.
+/// Converts a premultiplied colour to bytes.
 fn bytes(pixel: Pixel) -> [u8; 4] {
     let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
     let opacity = pixel[3];

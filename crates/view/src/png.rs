@@ -1,4 +1,4 @@
-//! Pictures as PNG files that say which tool made them.
+//! Pictures as PNG files that identify the tool that made them.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -7,14 +7,14 @@ use super::picture::Picture;
 use voxelize_core::error::{Error, Result};
 use voxelize_formats::{Existing, Written};
 
-/// The keyword of the PNG chunk that says what made it.
+/// Keyword of the PNG chunk with the name of the tool.
 const MARK: &str = "Software";
 
 impl Picture {
-    /// The picture as a PNG file, its pixels in a bit each if all are black or white.
+    /// Encodes the picture as a PNG file, with one bit per pixel if all pixels are black or white.
     ///
     /// # Errors
-    /// If it does not fit in memory.
+    /// The file does not fit in memory.
     pub fn to_png(&self) -> Result<Vec<u8>> {
         let mut file = Vec::new();
         let [width, height] = self.size().map(|n| n as u32);
@@ -40,26 +40,31 @@ impl Picture {
         Ok(file)
     }
 
-    /// A bit for each pixel, rows filled up to whole bytes, the first pixel highest; `None` if any is neither black nor
-    /// white.
+    /// Returns one bit per pixel, rows padded to whole bytes, the first pixel in the highest bit. `None` if a
+    /// pixel is neither black nor white.
     fn black_and_white(&self) -> Option<Vec<u8>> {
         let [width, _] = self.size();
         let is_either = |pixel: &[u8]| matches!(pixel, [0, 0, 0, 255] | [255, 255, 255, 255]);
         if !self.as_bytes().chunks_exact(4).all(is_either) {
             return None;
         }
-        let byte = |pixels: &[u8]| {
-            let bits = pixels.chunks_exact(4).zip((0..8).rev());
-            bits.fold(0, |byte, (pixel, bit)| byte | (pixel[0] & 1) << bit)
-        };
-        let rows = self.as_bytes().chunks_exact(4 * width);
-        Some(rows.flat_map(|row| row.chunks(4 * 8).map(byte)).collect())
+                let mut packed = vec![];
+        for row in self.as_bytes().chunks_exact(4 * width) {
+            for eight in row.chunks(4 * 8) {
+                let mut byte = 0;
+                for (pixel, bit) in eight.chunks_exact(4).zip((0..8).rev()) {
+                    byte |= (pixel[0] & 1) << bit;
+                }
+                packed.push(byte);
+            }
+        }
+        Some(packed)
     }
 
     /// Saves the picture as a PNG at `path`, atomically.
     ///
     /// # Errors
-    /// If the file cannot be written. What was there before is then still there.
+    /// The file cannot be written. An existing file is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
         voxelize_formats::save_bytes(path.as_ref(), Existing::Replace, "png", |out| {
@@ -68,7 +73,7 @@ impl Picture {
     }
 }
 
-/// Whether the file at `path` is a PNG that says this tool made it. What cannot be read does not.
+/// Reports whether the file at `path` is a PNG made by this tool. `false` for unreadable files.
 pub fn made_by_this_tool(path: &Path) -> bool {
     let Ok(file) = std::fs::File::open(path) else {
         return false;

@@ -1,28 +1,28 @@
-//! The first occupied cell that a ray meets: it enters the grid by the segment–box test and walks
-//! from cell to cell (Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing, 1987),
-//! by blocks of 8 × 8 × 8 cells where these are empty.
+//! First occupied cell on a ray. The ray enters the grid by the segment–box test and walks from cell to cell
+//! (Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing, 1987), or across blocks of 8 × 8 ×
+//! 8 cells where these are empty.
 
 use super::solid::{BLOCK, Cell, Solid};
 use voxelize_core::geom::segment_box::{ClosedBox, crossing};
 
-/// Where a ray met a cell.
+/// Intersection of a ray with a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hit {
-    /// The cell.
+    /// Cell that was met.
     pub cell: Cell,
-    /// The axis of the face it was entered by.
+    /// Axis of the face through which the ray entered.
     pub axis: u8,
-    /// Whether that is the face towards the higher cells.
+    /// The face is the one towards the higher cells.
     pub high: bool,
-    /// The point, in index space.
+    /// Point of intersection in index space.
     pub at: [f64; 3],
 }
 
-/// A segment in index space.
+/// Segment in index space.
 struct Ray {
     from: [f64; 3],
     along: [f64; 3],
-    /// One over `along`, to be used where that is not zero.
+    /// Reciprocal of `along`, valid where that is not zero.
     inverse: [f64; 3],
     rises: [bool; 3],
 }
@@ -42,7 +42,7 @@ impl Ray {
         std::array::from_fn(|a| self.from[a] + t * self.along[a])
     }
 
-    /// The fraction at which it is on a wall.
+    /// Returns the fraction at which the ray is on a wall.
     fn fraction(&self, axis: usize, wall: i32) -> f64 {
         if self.along[axis] == 0.0 {
             f64::INFINITY
@@ -51,9 +51,9 @@ impl Ray {
         }
     }
 
-    /// Visits the cubes of `SIDE` cells that it passes, from where it enters the box of cubes from
-    /// `low` up to `high` through a wall of `axis` at the fraction `t`, up to the fraction `last`.
-    /// `visit` gets the cube and where it was entered, and ends the walk with an answer.
+    /// Visits the cubes of `SIDE` cells along the ray. The ray enters the box of cubes from `low` to `high`
+    /// through a wall of `axis` at the fraction `t`, and ends at the fraction `last`. `visit` gets the cube
+    /// and the point of entry, and ends the walk by returning a result.
     fn walk<const SIDE: i32, T>(
         &self,
         [low, high]: [Cell; 2],
@@ -84,15 +84,15 @@ impl Ray {
             if cube[axis] < low[axis] || cube[axis] >= high[axis] || ends[axis] > last {
                 return None;
             }
-            // Rounding may put a wall a hair before the point where the cube was entered.
+            // Rounding may place a wall slightly before the point of entry.
             t = t.max(ends[axis]);
             ends[axis] = next(cube, axis);
         }
     }
 }
 
-/// The first occupied cell on a segment in index space, and where it is met. Before the fraction
-/// `start` there is none.
+/// Returns the first occupied cell on a segment in index space, with the intersection. There is none before
+/// the fraction `start`.
 pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
     let within = ClosedBox {
@@ -101,7 +101,7 @@ pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Op
     };
     let [enter, leave] = crossing(segment, &within)?;
     let ray = Ray::new(segment);
-    // The face by which it comes in: that of the plane it met last.
+    // The face of entry is on the plane that was met last.
     let met = |a: usize| ray.fraction(a, if ray.rises[a] { low[a] } else { high[a] });
     let before = |a: usize| {
         if ray.along[a] == 0.0 {

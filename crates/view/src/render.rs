@@ -1,4 +1,4 @@
-//! Cells as a picture: a ray for each pixel, more where neighbours differ.
+//! Rendering of cells: one ray per pixel, and more where neighbours differ.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, CellsRef, Label, Labels};
 use voxelize_core::par;
 
-/// Rows that a thread takes at once.
+/// Rows that a thread processes at once.
 const BAND: usize = 64;
 
-/// Where a pixel is looked at again: a square turned so that each row and column has one point.
+/// Additional points of a pixel: a rotated square, so that each row and column has one point.
 const AGAIN: [[f64; 2]; 4] = [
     [-0.125, -0.375],
     [0.375, -0.125],
@@ -28,36 +28,36 @@ const AGAIN: [[f64; 2]; 4] = [
     [-0.375, 0.125],
 ];
 
-/// How much of what lies behind a veil it hides.
+/// Opacity of a veil in front of other cells.
 const VEIL: f32 = 0.45;
 
-/// Whether pixels at borders are mixed from several rays.
+/// Treatment of pixels at borders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Borders {
-    /// Four rays more where a pixel differs from its neighbours.
+    /// Four additional rays where a pixel differs from its neighbours.
     #[default]
     Smooth,
-    /// One ray a pixel, through its middle.
+    /// One ray per pixel, through its middle.
     Hard,
 }
 
-/// Cells to be looked at, each label in its colour.
+/// Cells to be drawn, each label in its colour.
 pub(super) struct Scene<'a> {
     solid: Option<Solid<'a>>,
-    /// Cells that what lies behind them is seen through.
+    /// Translucent cells.
     veil: Option<Solid<'a>>,
-    /// Labels and the colours of their values; none for bits, which have one colour.
+    /// Labels with the colours of their values. `None` for bits, which have one colour.
     labels: Option<(&'a Labels, [Colour; 256])>,
-    /// The size of a cell; the largest is 1.
+    /// Size of a cell. The largest side is 1.
     spacing: [f64; 3],
 }
 
 impl<'a> Scene<'a> {
-    /// Bits or labels. Cells common to two grids, those around others, and those without defect are a veil, if there are
-    /// others.
+    /// Creates a scene of bits or labels. Cells common to two grids, cells around others, and cells without
+    /// defect become a veil if there are other cells.
     ///
     /// # Errors
-    /// If it is a field, or memory is short.
+    /// The cells are a field, or memory is short.
     pub(super) fn new(
         cells: CellsRef<'a>,
         veil: Option<&BitGrid>,
@@ -69,12 +69,11 @@ impl<'a> Scene<'a> {
         } else {
             None
         };
-        let translucent = labels.and_then(|labels| {
-            let label = [Label::COMMON, Label::AROUND, Label::SOUND];
-            let label = label
+                let translucent = labels.and_then(|labels| {
+            let label = [Label::COMMON, Label::AROUND, Label::SOUND]
                 .into_iter()
-                .find(|one| labels.legend().get(one.value) == Some(one));
-            label.map(|label| (labels, label.value))
+                .find(|label| labels.legend().get(label.value) == Some(label))?;
+            Some((labels, label.value))
         });
         let (solid, veil) = match (veil, translucent) {
             (Some(veil), _) => {
@@ -109,7 +108,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// How far all cells go along each of six directions.
+    /// Returns the extent of all cells along each of six directions.
     pub(super) fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
         let solids = self.solid.iter().chain(&self.veil);
         solids.fold([f64::NEG_INFINITY; 6], |most, solid| {
@@ -118,36 +117,37 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Boxes of the few cells that are seen through a veil, or one box of all if they are more.
+    /// Returns a box for each of the few cells seen through a veil, or one box around all of them if there
+    /// are more.
     pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
         let (Some(solid), Some(_)) = (&self.solid, &self.veil) else {
             return Vec::new();
         };
-        let place = |cell: [usize; 3], more: usize| {
-            std::array::from_fn(|a| (cell[a] + more) as f64 * self.spacing[a])
-        };
+                let mut boxes = vec![];
         if solid.bits.count() <= ring::MOST as u64 {
-            return solid
-                .bits
-                .iter()
-                .map(|cell| [place(cell, 0), place(cell, 1)])
-                .collect();
+            for cell in solid.bits.iter() {
+                boxes.push(self.box_of([cell, cell]));
+            }
+        } else if let Some(all) = solid.bits.occupied_box() {
+            boxes.push(self.box_of(all));
         }
-        solid
-            .bits
-            .occupied_box()
-            .map(|[low, high]| [place(low, 0), place(high, 1)])
-            .into_iter()
-            .collect()
+        boxes
     }
 
-    /// The meaning of the colours.
+    /// Returns the box from the lowest to the highest of these cells.
+    fn box_of(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
+        [
+            std::array::from_fn(|a| low[a] as f64 * self.spacing[a]),
+            std::array::from_fn(|a| (high[a] + 1) as f64 * self.spacing[a]),
+        ]
+    }
+
+    /// Returns the legend of the colours.
     pub(super) fn panel(&self) -> Panel {
-        self.labels
-            .as_ref()
-            .map_or_else(Panel::default, |(labels, colours)| {
-                paint::of_labels(labels, colours)
-            })
+                match &self.labels {
+            Some((labels, colours)) => paint::of_labels(labels, colours),
+            None => Panel::default(),
+        }
     }
 
     fn colour(&self, cell: Cell) -> Colour {
@@ -166,18 +166,18 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The bytes that drawing so many pixels takes in so many threads, at most: what rays met in the rows of
-/// each, the pixels, and the picture made of them with its file.
+/// Returns an upper bound of the bytes for drawing a picture of this size with this number of threads: the
+/// hits in the rows of each thread, the pixels, and the picture with its file.
 pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
     let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
-    // A veil is a picture of its own, a band at a time.
+    // A veil is drawn as a separate picture, one band at a time.
     let band = width
         * (BAND + 2 * REACH)
         * (size_of::<Option<SeenCell>>() + 2 * (size_of::<Pixel>() + size_of::<f64>()));
     (width * height * pixel + threads.min(height.div_ceil(BAND)) * band) as u64
 }
 
-/// The pixels of all rows.
+/// Returns the pixels of all rows.
 pub(super) fn rows(
     scene: &Scene,
     camera: &Camera,
@@ -211,21 +211,24 @@ pub(super) fn rows(
         .collect()
 }
 
-/// The pixels of some rows, and how near what they show is: more is nearer.
+/// Pixels of some rows, and the nearness of the drawn points. Larger is nearer.
 type DrawnBand = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
 
-/// The colour seen through a translucent cell, or of a cell before it.
+/// Composites solid cells and translucent ones by their nearness.
 fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pixel>> {
-    let mix = |x: usize, y: usize| {
-        let [solid, veil] = [solid[y][x], veil[y][x]];
-        if near[y][x] >= veil_near[y][x] {
-            return over(solid, veil);
+        let mut rows = solid.clone();
+    for (y, row) in rows.iter_mut().enumerate() {
+        for (x, pixel) in row.iter_mut().enumerate() {
+            let [solid, veil] = [*pixel, veil[y][x]];
+            *pixel = if near[y][x] >= veil_near[y][x] {
+                over(solid, veil)
+            } else {
+                // A veil without solid cells behind it is opaque.
+                over(veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3])), solid)
+            };
         }
-        // Where nothing is behind, it is as opaque as anything.
-        over(veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3])), solid)
-    };
-    let row = |(y, row): (usize, &Vec<Pixel>)| (0..row.len()).map(|x| mix(x, y)).collect();
-    solid.iter().enumerate().map(row).collect()
+    }
+    rows
 }
 
 /// One solid in one picture.
@@ -238,18 +241,18 @@ struct Frame<'a> {
     tiles: Tiles,
 }
 
-/// The hits of the rays of some rows.
+/// Hits of the rays of some rows.
 struct Hits {
     first: usize,
     rows: Vec<Vec<Option<SeenCell>>>,
 }
 
-/// The hit of a ray.
+/// Hit of a ray.
 struct SeenCell {
     hit: Hit,
-    /// The point in view coordinates.
+    /// Point in view coordinates.
     place: [f64; 3],
-    /// How many pixels the smallest side of a cell is long there.
+    /// Length in pixels of the smallest side of a cell at this point.
     pixels: f64,
 }
 
@@ -266,28 +269,26 @@ impl Frame<'_> {
     fn band(&self, rows: std::ops::Range<usize>) -> DrawnBand {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
-        let middle = |n: usize| n as f64 + 0.5;
-        let row = |y: usize| {
-            (0..self.size[0])
-                .map(|x| self.look([middle(x), middle(y)]))
-                .collect()
-        };
-        let hits = Hits {
+                let width = self.size[0];
+        let mut hits = Hits {
             first,
-            rows: (first..last).map(row).collect(),
+            rows: vec![],
         };
-        let near = |x: usize, y: usize| {
-            hits.get(x as isize, y as isize)
-                .map_or(f64::NEG_INFINITY, |seen| seen.place[2])
-        };
-        rows.map(|y| {
-            let pixels: Vec<Pixel> = (0..self.size[0]).map(|x| self.pixel(&hits, x, y)).collect();
-            (
-                pixels,
-                (0..self.size[0]).map(|x| near(x, y)).collect::<Vec<f64>>(),
-            )
-        })
-        .unzip()
+        for y in first..last {
+            let seen = (0..width).map(|x| self.look([x as f64 + 0.5, y as f64 + 0.5]));
+            hits.rows.push(seen.collect());
+        }
+        let mut pixels = vec![];
+        let mut near = vec![];
+        for y in rows {
+            pixels.push((0..width).map(|x| self.pixel(&hits, x, y)).collect());
+            let hits = hits.rows[y - first].iter();
+            near.push(
+                hits.map(|seen| seen.as_ref().map_or(f64::NEG_INFINITY, |seen| seen.place[2]))
+                    .collect(),
+            );
+        }
+        (pixels, near)
     }
 
     fn look(&self, at: [f64; 2]) -> Option<SeenCell> {
@@ -304,7 +305,7 @@ impl Frame<'_> {
         })
     }
 
-    /// The smallest side of a cell.
+    /// Returns the smallest side of a cell.
     fn side(&self) -> f64 {
         self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b))
     }
@@ -334,7 +335,7 @@ impl Frame<'_> {
         sum.map(|c| c / 5.0)
     }
 
-    /// Whether no border is between two hits that are side by side.
+    /// Reports whether there is no border between two adjacent hits.
     fn alike(&self, a: Option<&SeenCell>, b: Option<&SeenCell>, smooth: Option<Smooth>) -> bool {
         let (Some(SeenCell { hit: a, .. }), Some(SeenCell { hit: b, .. })) = (a, b) else {
             return a.is_none() && b.is_none();
@@ -364,7 +365,7 @@ impl Frame<'_> {
         self.scene.colour(hit.cell).map(|c| c * light as f32)
     }
 
-    /// The normal of a face in view coordinates.
+    /// Returns the normal of a face in view coordinates.
     fn facing(&self, axis: usize, high: bool) -> [f64; 3] {
         let mut normal = [0.0; 3];
         normal[axis] = if high { 1.0 } else { -1.0 };

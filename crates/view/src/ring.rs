@@ -4,17 +4,17 @@ use super::camera::Camera;
 use super::colours;
 use super::picture::{Pixel, over, pixel};
 
-/// More cells than these get one ring, if they are near each other.
+/// If there are more cells than this and they are near each other, they share one ring.
 pub(super) const MOST: usize = 8;
 
-/// Cells within this share of the shorter side are ringed; larger changes are seen.
+/// Maximum size of ringed cells, as a share of the shorter side. Larger changes are visible without a ring.
 const SMALL: f64 = 0.05;
 
-/// The least radius of a ring, as a share of the shorter side.
+/// Minimum radius of a ring, as a share of the shorter side.
 const RADIUS: f64 = 0.035;
 
-/// Draws a ring around all of some boxes if they are small and near each other in the picture, else around each that is
-/// small. A box is its lowest and its highest corner, in the space of the camera.
+/// Draws one ring around all boxes if they are small and near each other in the picture, otherwise a ring
+/// around each small box. A box is given by its lowest and its highest corner, in the space of the camera.
 pub(super) fn draw(
     camera: &Camera,
     size: [usize; 2],
@@ -22,22 +22,21 @@ pub(super) fn draw(
     rows: &mut [Vec<Pixel>],
 ) {
     let shorter = size[0].min(size[1]) as f64;
-    let is_small =
-        |[low, high]: &[[f64; 2]; 2]| (0..2).all(|n| high[n] - low[n] <= SMALL * shorter);
-    let each: Vec<[[f64; 2]; 2]> = boxes.iter().map(|one| seen(camera, one)).collect();
-    let Some(all) = each.iter().copied().reduce(union) else {
+        let mut ringed: Vec<[[f64; 2]; 2]> = boxes.iter().map(|one| seen(camera, one)).collect();
+    let Some(all) = ringed.iter().copied().reduce(union) else {
         return;
     };
-    let ringed = if is_small(&all) {
-        vec![all]
+    let largest = SMALL * shorter;
+    if is_within(&all, largest) {
+        ringed = vec![all];
     } else {
-        each.into_iter().filter(is_small).collect()
-    };
+        ringed.retain(|one| is_within(one, largest));
+    }
     let mut drawn: Vec<([f64; 2], f64)> = Vec::new();
     for [low, high] in ringed {
         let middle = [0, 1].map(|n| (low[n] + high[n]) / 2.0);
         let radius = (distance(low, high) * 0.75).max(RADIUS * shorter);
-        // One ring for cells that are side by side.
+        // Adjacent cells share one ring.
         if drawn
             .iter()
             .all(|(other, radius)| distance(*other, middle) > radius * 0.6)
@@ -48,7 +47,7 @@ pub(super) fn draw(
     }
 }
 
-/// The rectangle of the picture in which a box is seen.
+/// Returns the rectangle of the picture that contains a box.
 fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
     let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
     let at = |n: usize| {
@@ -56,6 +55,11 @@ fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
         [[x, y]; 2]
     };
     (1..8).map(at).fold(at(0), union)
+}
+
+/// Reports whether both sides of a rectangle are at most this long.
+fn is_within([low, high]: &[[f64; 2]; 2], largest: f64) -> bool {
+    (0..2).all(|n| high[n] - low[n] <= largest)
 }
 
 fn union([a, b]: [[f64; 2]; 2], [c, d]: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
@@ -69,7 +73,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// A circle with smooth borders, `half` its half width.
+/// Draws a circle with smooth borders and half width `half`.
 fn ring(rows: &mut [Vec<Pixel>], middle: [f64; 2], radius: f64, half: f64) {
     let reach = radius + half + 1.0;
     let span =

@@ -1,46 +1,39 @@
-//! The scale of the values of a field: round ends and steps, and the middle of its colours at zero where values have
+//! Scale of the values of a field: round ends and steps, and zero in the middle of its colours if values have
 //! both signs.
 
 use super::colours::{self, Colour};
 
-/// The most values that stand next to a scale.
+/// Maximum number of values next to a scale.
 const MOST: usize = 9;
 
-/// A range of values with round ends.
+/// Range of values with round ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
     /// One value, or values without a round number near them.
     Plain([f64; 2]),
-    /// From so many steps to so many.
+    /// Step, and the ends in numbers of steps.
     Round(ScaleStep, [f64; 2]),
 }
 
 impl Scale {
-    /// The scale that holds a range.
+    /// Returns the scale that contains a range.
     pub(super) fn around([low, high]: [f64; 2]) -> Self {
         let span = high - low;
         if !span.is_normal() {
             return Self::Plain([low, high]);
         }
-        let ends = |step: ScaleStep| {
-            [
-                (low / step.times(1.0)).floor(),
-                (high / step.times(1.0)).ceil(),
-            ]
-        };
-        let fits = |step: &ScaleStep| {
-            let [first, last] = ends(*step);
-            last - first < MOST as f64
-                && step.times(first).is_finite()
-                && step.times(last).is_finite()
-        };
-        let step = ScaleStep::from(span / MOST as f64).find(fits);
-        step.map_or(Self::Plain([low, high]), |step| {
-            Self::Round(step, ends(step))
-        })
+                for step in ScaleStep::from(span / MOST as f64) {
+            let first = (low / step.times(1.0)).floor();
+            let last = (high / step.times(1.0)).ceil();
+            let are_finite = step.times(first).is_finite() && step.times(last).is_finite();
+            if last - first < MOST as f64 && are_finite {
+                return Self::Round(step, [first, last]);
+            }
+        }
+        Self::Plain([low, high])
     }
 
-    /// Both ends.
+    /// Returns both ends.
     fn ends(self) -> [f64; 2] {
         match self {
             Self::Plain(ends) => ends,
@@ -48,30 +41,30 @@ impl Scale {
         }
     }
 
-    /// Round values from high to low, at most so many, or two.
+    /// Returns round values from high to low, at most `most` or two.
     pub(super) fn values(self, most: usize) -> Vec<f64> {
         match self {
             Self::Plain([low, high]) if low == high => vec![low],
             Self::Plain([low, high]) => vec![high, low],
             Self::Round(step, [first, last]) => {
-                // Every step, every second, every fifth: zero is one of them where it is in the range.
-                let places = |n: f64| ((first / n).ceil() as i64, (last / n).floor() as i64);
-                let has_room = |n: &f64| {
-                    let (low, high) = places(*n);
-                    high - low < most.max(2) as i64
-                };
-                let every = [1.0, 2.0, 5.0].into_iter().find(has_room).unwrap_or(5.0);
-                let (low, high) = places(every);
-                (low..=high)
-                    .rev()
-                    .map(|n| step.times(n as f64 * every))
-                    .collect()
+                // Every step, every second, every fifth: zero is included if it is in the range.
+                                let mut values = vec![];
+                for every in [1.0, 2.0, 5.0] {
+                    let low = (first / every).ceil() as i64;
+                    let high = (last / every).floor() as i64;
+                    let places = (low..=high).rev();
+                    values = places.map(|n| step.times(n as f64 * every)).collect();
+                    if values.len() <= most.max(2) {
+                        break;
+                    }
+                }
+                values
             }
         }
     }
 
-    /// The colour of a value. Where values have both signs zero is the middle, and each side has its own colours, the
-    /// shorter side as if it were a quarter of the other at least.
+    /// Returns the colour of a value. If values have both signs, zero is in the middle, and each side has its
+    /// own colours. The shorter side is treated as at least a quarter of the longer one.
     pub(super) fn colour(self, value: f64) -> Colour {
         let [low, high] = self.ends();
         if low < 0.0 && high > 0.0 {
@@ -98,17 +91,18 @@ pub(super) struct ScaleStep {
 }
 
 impl ScaleStep {
-    /// Steps from about this size on, each larger than the one before.
+    /// Returns increasing steps, starting at about this size.
     fn from(size: f64) -> impl Iterator<Item = Self> {
         let power = size.log10().floor() as i32;
         (power..power + 3).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| Self { digit, power }))
     }
 
-    /// So many steps. A quotient by a power of ten is rounded once, a product with its inverse twice.
+    /// Returns a multiple of the step. A quotient by a power of ten is rounded once, a product with its
+    /// inverse twice.
     fn times(self, count: f64) -> f64 {
         let ten = 10_f64.powi(self.power.abs());
         let steps = self.digit * count;
-        // No minus before a zero.
+        // Avoid a minus before zero.
         (if self.power < 0 {
             steps / ten
         } else {

@@ -1,35 +1,35 @@
-//! How bright a face is: light from the upper left behind the viewer, less in corners between cells,
-//! thin dark lines where cells are large enough to have edges.
+//! Brightness of a face: light from the upper left behind the viewer, less light in corners between cells,
+//! and thin dark lines where cells are large enough to have visible edges.
 
 use super::rays::Hit;
 use super::solid::Solid;
 use voxelize_core::geom::vector::dot;
 
-/// Where the light comes from: right, up, towards the viewer.
+/// Direction of the light: right, up, towards the viewer.
 const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];
 
-/// The ambient light.
+/// Ambient light.
 const AMBIENT: f64 = 0.42;
 
-/// The brightness of a face towards the light.
+/// Brightness of a face towards the light.
 const BRIGHT: f64 = 1.2;
 
-/// The share of the light at a corner with three cells around it.
+/// Share of the light at a corner surrounded by three cells.
 const CORNER: f64 = 0.58;
 
-/// The share of the light that an edge between cells keeps.
+/// Share of the light at an edge between cells.
 const EDGE: f64 = 0.72;
 
-/// How bright something is whose normal, of length one, is this in view coordinates.
+/// Returns the brightness for a unit normal in view coordinates.
 pub(super) fn light(normal: [f64; 3]) -> f64 {
-    // A wrapped cosine: faces that look away from the light still differ.
+    // A wrapped cosine: faces that point away from the light still differ.
     let facing = 0.5 + 0.5 * dot(normal, LIGHT);
     AMBIENT + (BRIGHT - AMBIENT) * facing * facing
 }
 
-/// How much of the light reaches a point of a face past the cells around it: for each corner of the
-/// face, the two cells next to it and the one across in the layer before the face; between corners
-/// in proportion.
+/// Returns the share of the light that reaches a point of a face past the surrounding cells. Each corner of
+/// the face counts the two cells next to it and the diagonal one in the layer in front of the face. The
+/// values of the corners are interpolated.
 pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     let axis = usize::from(hit.axis);
     let u = (axis + 1) % 3;
@@ -61,7 +61,7 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     low * (1.0 - t) + high * t
 }
 
-/// The share of the light at the edges of a face, where a cell is so many pixels long.
+/// Returns the share of the light near the edges of a face, for a cell of this length in pixels.
 pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
     // Lines appear as cells grow from 6 to 14 pixels.
     let strength = ((pixels - 6.0) / 8.0).clamp(0.0, 1.0) * (1.0 - EDGE);
@@ -73,7 +73,7 @@ pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
     1.0 - strength * (1.4 - distance).clamp(0.0, 1.0)
 }
 
-/// The point on the face, from 0 to 1 along its two axes.
+/// Returns the point on the face, from 0 to 1 along its two axes.
 fn within_face(hit: &Hit) -> [f64; 2] {
     [1, 2].map(|n| {
         let axis = (usize::from(hit.axis) + n) % 3;

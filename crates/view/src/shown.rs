@@ -1,42 +1,43 @@
-//! Cells that are shown, with the meaning of the numbers of a field.
+//! Cells to be shown, with the meaning of the numbers of a field.
 
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Field, Labels};
 use voxelize_formats::Voxels;
 
-/// The colours of the values of a field.
+/// Colours of the values of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FieldScale {
-    /// A scale of colours from the lowest value to the highest, with lines of equal value.
+    /// Scale of colours from the lowest value to the highest, with contour lines.
     #[default]
     Range,
-    /// Greys of shares of cells: 0 is plain as an empty cell, 1 plain and dark, and what is between is between.
+    /// Greys for shares of cells. 0 looks like an empty cell, 1 is dark, and shares in between are greys.
     Shares,
 }
 
-/// The colour of occupied cells of bits in a slice whose six neighbours are occupied.
+/// Colour of occupied cells of bits in a slice whose six neighbours are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Enclosed {
-    /// Another colour than others have.
+    /// A different colour.
     #[default]
     Apart,
-    /// The same colour: in a hollow shell they are where it is thick.
+    /// The same colour as others. In a hollow shell these cells only mark its thick places.
     Alike,
 }
 
-/// Cells for a slice or a sheet. Made of [`Voxels`], it shows a field by the rule that made it.
+/// Cells for a slice or a sheet. Created from [`Voxels`], it shows a field according to the rule that made
+/// it.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
-    /// The cells.
+    /// Cells to show.
     pub cells: CellsRef<'a>,
-    /// The colours of a field.
+    /// Colours of a field.
     pub scale: FieldScale,
-    /// The colour of enclosed cells.
+    /// Colour of enclosed cells.
     pub enclosed: Enclosed,
 }
 
 impl<'a> Shown<'a> {
-    /// These cells, made by the rule of this name, if one is known.
+    /// Shows cells made by the rule with this name, if it is known.
     pub fn by_rule(cells: impl Into<CellsRef<'a>>, rule_name: Option<&str>) -> Self {
         let scale = if rule_name == Some("fraction") {
             FieldScale::Shares

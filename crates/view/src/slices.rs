@@ -1,7 +1,7 @@
-//! One layer of cells, as text or as squares, and sheets of many.
+//! One layer of cells as text or as squares, and sheets of many layers.
 //!
-//! A layer across z shows x to the right and y upwards, one across y shows x and z, one across x
-//! shows y and z.
+//! A layer across z shows x to the right and y upwards, one across y shows x and z, one across x shows y and
+//! z.
 
 use super::axes::label;
 use super::colours;
@@ -14,26 +14,26 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::CellsRef;
 use voxelize_core::grid::lattice::AXES;
 
-/// The free border of a picture of slices, and the gap between two, in pixels.
+/// Free border of a picture of slices, and gap between two, in pixels.
 const GAP: usize = 8;
 
-/// The height of the name above a layer.
+/// Height of the name above a layer.
 const LABEL: usize = font::HEIGHT + 4;
 
-/// The smallest side, in pixels, that a layer on a sheet is to have, if it has as many cells.
+/// Minimum side, in pixels, of a layer on a sheet with at least as many cells.
 const THUMB: usize = 88;
 
-/// A layer across an axis.
+/// Layer across an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layer {
-    /// The axis it is across: 0, 1, 2 for x, y, z.
+    /// Axis perpendicular to the layer: 0, 1, 2 for x, y, z.
     pub axis: usize,
-    /// Which, counted from 0 at the lowest coordinates.
+    /// Index of the layer, counted from 0 at the lowest coordinates.
     pub index: usize,
 }
 
 impl Layer {
-    /// The axes to the right and upwards.
+    /// Returns the axes to the right and upwards.
     pub fn plane(self) -> [usize; 2] {
         match self.axis {
             0 => [1, 2],
@@ -49,13 +49,13 @@ impl Layer {
         cell
     }
 
-    /// `z=40`.
+    /// Returns the name: `z=40`.
     fn name(self) -> String {
         format!("{}={}", AXES[self.axis], self.index)
     }
 }
 
-/// Cells and the size of one.
+/// Cells with their size.
 struct Layers<'a> {
     paint: Paint<'a>,
     dims: [usize; 3],
@@ -83,12 +83,12 @@ impl<'a> Layers<'a> {
         )))
     }
 
-    /// The extent of layers across an axis, in units of length.
+    /// Returns the extent of layers across an axis, in units of length.
     fn extent(&self, layer: Layer) -> [f64; 2] {
         layer.plane().map(|a| self.dims[a] as f64 * self.spacing[a])
     }
 
-    /// Draws a layer into a rectangle, each pixel the mean of the cells that it covers.
+    /// Draws a layer into a rectangle. Each pixel is the mean of the cells that it covers.
     fn draw(
         &self,
         layer: Layer,
@@ -124,7 +124,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Draws the lines of these values, and that of zero, over a layer of a field.
+    /// Draws the contour lines of these values and of zero over a layer of a field.
     fn draw_lines(
         &self,
         layer: Layer,
@@ -148,7 +148,7 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// The size in pixels of a layer that fits a room: whole pixels for each cell where there are enough.
+/// Returns the size in pixels of a layer within a room: whole pixels per cell if there are enough.
 fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
     let scale = (room[0] as f64 / extent[0]).min(room[1] as f64 / extent[1]);
     std::array::from_fn(|n| {
@@ -162,35 +162,42 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
     })
 }
 
-/// One layer as text: a row for each step upwards, the highest first. `#` is an occupied cell, `+` one
-/// that was added, `-` one that was removed, `.` an empty one. Other labels are 1 to 9 and a to z, and `#` beyond
-/// 35. A value of a field is a digit, its tenth of the range of all values, `.` the background, `?` no value. Where some
-/// are below zero a digit is the tenth of the largest size, a to j are the same below zero, and `#` is inside beyond the
-/// band. Of shares of cells `.` is 0, `#` is 1, and a digit is a tenth between.
+/// Returns one layer as text: a row for each step upwards, the highest first.
+///
+/// | cell | letter |
+/// |---|---|
+/// | empty, background of a field, share 0 | `.` |
+/// | occupied, share 1 | `#` |
+/// | added, removed | `+`, `-` |
+/// | other labels | 1 to 9, a to z, and `#` beyond 35 |
+/// | value of a field | digit: tenth of the range of all values |
+/// | value of a field with values below zero | digit: tenth of the largest magnitude; a to j: the same below zero; `#`: inside and beyond the band |
+/// | share of a cell | digit: tenth between 0 and 1 |
+/// | no value | `?` |
 ///
 /// # Errors
-/// If there is no such layer.
+/// The layer does not exist.
 pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<String> {
     let layers = Layers::new(cells.into(), [1.0; 3]);
     layers.check(layer)?;
-    let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
-    let letter = |right, up| layers.paint.letter(layer.cell([right, up]));
-    let row = |up| {
-        (0..columns)
-            .map(|right| letter(right, up))
-            .collect::<String>()
-            + "\n"
-    };
-    Ok((0..rows).rev().map(row).collect())
+        let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
+    let mut text = String::new();
+    for up in (0..rows).rev() {
+        for right in 0..columns {
+            text.push(layers.paint.letter(layer.cell([right, up])));
+        }
+        text.push('\n');
+    }
+    Ok(text)
 }
 
-/// One layer as a picture of at most `size` pixels: a square for each cell, interior cells in their
-/// own colour. Where cells outnumber pixels, a pixel is the mean of its cells. Beside labels are their names,
-/// next to a field is the scale of its values, if there is room. Lines run over a field at the values of the scale, and a
-/// thick one at zero. Shares of cells are greys, without lines.
+/// Draws one layer as a picture of at most `size` pixels: a square for each cell, interior cells in another
+/// colour. If cells outnumber pixels, a pixel is the mean of its cells. Names of labels, or the scale of a
+/// field, are drawn next to the layer if there is room. A field has thin contour lines at the values of the
+/// scale and a thick one at zero. Shares of cells are greys without lines.
 ///
 /// # Errors
-/// If there is no such layer, or the picture is too small.
+/// The layer does not exist, or the picture is too small.
 pub fn slice<'a>(
     cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
@@ -220,12 +227,13 @@ pub fn slice<'a>(
     Ok(Picture::from_rows(all, &rows, background).with_scale(scale))
 }
 
-/// One layer as a picture with a pixel for each cell, white where it is occupied and black elsewhere, as printers want
-/// it: of the size of the layer, or in the middle of a plate of this size.
+/// Draws one layer with one pixel per cell, white where it is occupied and black elsewhere, in the form that
+/// printers require. The picture has the size of the layer, or shows it in the middle of a plate of the given
+/// size.
 ///
 /// # Errors
-/// If there is no such layer, it has more cells along an axis than the plate or than pictures have pixels, or the cells
-/// are a field.
+/// The layer does not exist, it has more cells along an axis than the plate or the maximum size of pictures,
+/// or the cells are a field.
 pub fn mask<'a>(
     cells: impl Into<CellsRef<'a>>,
     layer: Layer,
@@ -249,11 +257,11 @@ pub fn mask<'a>(
     }))
 }
 
-/// Layers across an axis side by side, each with its name: all, or as many as there is room for,
-/// evenly chosen. The picture has at most `size` pixels.
+/// Draws layers across an axis side by side, each with its name: all layers, or as many as fit, evenly
+/// distributed. The picture has at most `size` pixels.
 ///
 /// # Errors
-/// If the picture is too small for one layer.
+/// The picture is too small for one layer.
 pub fn sheet<'a>(
     cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
@@ -311,48 +319,55 @@ pub fn sheet<'a>(
     Ok(Picture::from_rows(size, &rows, background).with_scale(scale))
 }
 
-/// How a sheet is divided.
+/// Division of a sheet.
 struct SheetPlan {
     /// Columns and rows.
     shape: [usize; 2],
-    /// The layers shown.
+    /// Layers to show.
     layers: Vec<usize>,
-    /// The size of each.
+    /// Size of each layer.
     thumb: [usize; 2],
-    /// How many pixels a pixel of their names is wide and high.
+    /// Size of a font pixel of their names in pixels.
     letters: usize,
 }
 
 impl SheetPlan {
-    /// The most layers that have room at the least size, then the largest size at which they have;
-    /// `None` if there is room for none.
+    /// Finds the largest number of layers that fit at the minimum size, then the largest size at which they
+    /// fit. `None` if no layer fits.
     fn new(count: usize, dims: [usize; 2], extent: [f64; 2], size: [usize; 2]) -> Option<Self> {
         let letters = if size[0].min(size[1]) >= 640 { 2 } else { 1 };
         let label = LABEL * letters;
         let longer = dims[0].max(dims[1]);
-        (1..=count).rev().find_map(|shown| {
-            let shapes = (1..=shown).map(|columns| [columns, shown.div_ceil(columns)]);
-            let thumb = |shape: [usize; 2]| {
-                let step = |n: usize| size[n].saturating_sub(GAP) / shape[n];
-                let room = [step(0).checked_sub(GAP)?, step(1).checked_sub(GAP + label)?];
-                (room[0] > 0 && room[1] > 0).then(|| (fitted(dims, extent, room), shape))
-            };
-            let (thumb, shape) = shapes
-                .filter_map(thumb)
-                .max_by_key(|(thumb, _)| thumb[0] * thumb[1])?;
-            if shown > 1 && thumb[0].max(thumb[1]) < longer.min(THUMB) {
-                return None;
+                for shown in (1..=count).rev() {
+            let mut largest: Option<([usize; 2], [usize; 2])> = None;
+            for columns in 1..=shown {
+                let shape = [columns, shown.div_ceil(columns)];
+                let step = [0, 1].map(|n| size[n].saturating_sub(GAP) / shape[n]);
+                if step[0] <= GAP || step[1] <= GAP + label {
+                    continue;
+                }
+                let thumb = fitted(dims, extent, [step[0] - GAP, step[1] - GAP - label]);
+                let area = thumb[0] * thumb[1];
+                // Of equal sizes, the one with more columns.
+                if largest.is_none_or(|(thumb, _)| area >= thumb[0] * thumb[1]) {
+                    largest = Some((thumb, shape));
+                }
             }
-            // The middles of as many equal shares of the layers.
-            let layers = (0..shown)
-                .map(|n| (2 * n + 1) * count / (2 * shown))
-                .collect();
-            Some(Self {
+            let Some((thumb, shape)) = largest else {
+                continue;
+            };
+            if shown > 1 && thumb[0].max(thumb[1]) < longer.min(THUMB) {
+                continue;
+            }
+            // The middles of equal shares of the layers.
+            let layers = (0..shown).map(|n| (2 * n + 1) * count / (2 * shown));
+            return Some(Self {
                 shape,
-                layers,
+                layers: layers.collect(),
                 thumb,
                 letters,
-            })
-        })
+            });
+        }
+        None
     }
 }

@@ -1,42 +1,43 @@
-//! Light where cells are small. Faces of a pixel or two are too small to see and would be noise; those of up to ten are
-//! restless. The light falls on a plane through the points that the rays around have met, the more the smaller cells
-//! are, and less of it where such points rise above the plane: in creases and behind edges.
+//! Light on small cells. Faces of one or two pixels are too small to see and would appear as noise; faces of
+//! up to ten pixels appear restless. Here the light falls on a plane through the points hit by the
+//! surrounding rays, with a weight that grows as cells get smaller. The light is reduced where such points
+//! rise above the plane: in creases and next to edges.
 
 use super::shade;
 use voxelize_core::geom::vector::dot;
 
-/// Cells of so many pixels and more show their own faces alone.
+/// Cells of at least this many pixels show only their own faces.
 const LARGE: f64 = 11.0;
 
-/// Cells of so many pixels and fewer show the plane alone.
+/// Cells of at most this many pixels show only the plane.
 const SMALL: f64 = 2.0;
 
-/// The largest radius of what is around, in pixels.
+/// Maximum radius of the neighbourhood, in pixels.
 pub(super) const REACH: usize = 12;
 
-/// Points along the radius, at most.
+/// Maximum number of points along the radius.
 const SAMPLES: isize = 5;
 
-/// The share of the light that occlusion takes, where all around rises steeply.
+/// Share of the light that occlusion removes if everything around rises steeply.
 const SHADE: f64 = 1.5;
 
-/// The least that it leaves.
+/// Minimum share of the light that remains.
 const DARKEST: f64 = 0.5;
 
-/// The light on the plane through the points around.
+/// Light on the plane through the surrounding points.
 #[derive(Clone, Copy)]
 pub(super) struct Smooth {
-    /// The light on it.
+    /// Light on the plane.
     pub light: f64,
-    /// How much it counts against the light on the face itself.
+    /// Weight relative to the light on the face itself.
     pub share: f64,
-    /// The share of the light that the points around leave.
+    /// Share of the light that the surrounding points leave.
     pub open: f64,
 }
 
-/// The light around a pixel whose ray met a cell at the point `here`, in view coordinates, where a
-/// cell has a side of `side` and so many `pixels`. `point` gives the points of the neighbouring rays, by
-/// how many pixels right and down they are.
+/// Computes the light around a pixel whose ray met a cell at the point `here`, in view coordinates. A cell
+/// has sides of length `side`, which is `pixels` in the picture. `point` returns the points of the
+/// neighbouring rays by their offset in pixels, right and down.
 pub(super) fn smooth(
     here: [f64; 3],
     side: f64,
@@ -49,7 +50,8 @@ pub(super) fn smooth(
     }
     let radius = ((2.0 * pixels) as isize + 2).min(REACH as isize);
     let step = (radius + SAMPLES - 1) / SAMPLES;
-    // A point farther off in depth belongs to another surface: a slope of 75 degrees, and two cells.
+    // A point with a larger difference of depth belongs to another surface: a slope of 75 degrees, plus two
+    // cells.
     let far = (4.0 * radius as f64 / pixels + 2.0) * side;
     let mut plane = Plane::default();
     let mut above = [([0.0; 3], 0.0); (2 * SAMPLES as usize + 1).pow(2)];
@@ -80,8 +82,8 @@ pub(super) fn smooth(
     })
 }
 
-/// The share of the light that points leave on a plane of this normal: those that rise above it by more than a cell
-/// shade it.
+/// Returns the share of the light that points leave on a plane with this normal. Points that rise above it by
+/// more than a cell shade it.
 fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
     let mut shut = 0.0;
     let mut all = 0.0;
@@ -90,7 +92,7 @@ fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
         let length = dot(*offset, *offset).sqrt();
         all += weight;
         if height > 0.0 {
-            // A surface in front shades what is near to it.
+            // A surface in front shades its surroundings.
             shut += weight * height
                 / length
                 / (1.0 + (length / (12.0 * side)) * (length / (12.0 * side)));
@@ -99,7 +101,7 @@ fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
     (1.0 - SHADE * shut / f64::max(all, 1.0)).max(DARKEST)
 }
 
-/// The plane `z = a + b x + c y` of least squares through weighted points, by their moments.
+/// Plane `z = a + b x + c y` of least squares through weighted points, computed from their moments.
 #[derive(Default)]
 struct Plane {
     weight: f64,
@@ -123,7 +125,7 @@ impl Plane {
         (0..5).for_each(|n| self.second[n] += products[n]);
     }
 
-    /// Its normal, of length one, towards the viewer; `None` if the points are on a line.
+    /// Returns the unit normal towards the viewer. `None` if the points are on a line.
     fn normal(&self) -> Option<[f64; 3]> {
         let [x, y, z] = self.first.map(|sum| sum / self.weight);
         let [xx, xy, yy, xz, yz] = self.second;
@@ -137,13 +139,15 @@ impl Plane {
             yz - sy * z,
         ];
         let determinant = xx * yy - xy * xy;
-        // For a line it is zero, but for rounding; for no points at all it is no number.
-        (determinant > 1e-9 * xx * yy).then(|| {
-            let b = (xz * yy - yz * xy) / determinant;
-            let c = (yz * xx - xz * xy) / determinant;
-            let length = (b * b + c * c + 1.0).sqrt();
-            [-b / length, -c / length, 1.0 / length]
-        })
+                // The determinant is zero for a line, up to rounding, and not a number without points.
+        let has_normal = determinant > 1e-9 * xx * yy;
+        if !has_normal {
+            return None;
+        }
+        let b = (xz * yy - yz * xy) / determinant;
+        let c = (yz * xx - xz * xy) / determinant;
+        let length = (b * b + c * c + 1.0).sqrt();
+        Some([-b / length, -c / length, 1.0 / length])
     }
 }
 

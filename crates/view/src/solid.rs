@@ -1,4 +1,4 @@
-//! Cells as rays meet them: their bits, and which blocks of 8 × 8 × 8 of them hold any.
+//! Cells for ray casting: their bits, and the non-empty blocks of 8 × 8 × 8 cells.
 
 use std::borrow::Cow;
 
@@ -6,27 +6,27 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::par;
 
-/// A cell, or one just outside the grid: an axis holds fewer than `i32` counts.
+/// Cell, possibly just outside the grid. The size of an axis fits in an `i32`.
 pub(super) type Cell = [i32; 3];
 
 /// Cells along the side of a block.
 pub(super) const BLOCK: usize = 8;
 
-/// Occupied cells in index space, to be walked through.
+/// Occupied cells in index space, for traversal.
 pub(super) struct Solid<'a> {
-    /// The cells.
+    /// Bits of the cells.
     pub bits: Cow<'a, BitGrid>,
-    /// One bit for each block: whether any of its cells is occupied.
+    /// One bit per block, set if any of its cells is occupied.
     pub blocks: BitGrid,
-    /// The box of all occupied blocks, in cells, within the grid: its lowest corner and its highest.
+    /// Box of all occupied blocks, in cells, within the grid: lowest and highest corner.
     pub extent: [Cell; 2],
 }
 
 impl<'a> Solid<'a> {
-    /// The occupied cells; `None` if there is none.
+    /// Prepares the occupied cells. `None` if there are none.
     ///
     /// # Errors
-    /// If their blocks do not fit in memory.
+    /// The blocks do not fit in memory.
     pub(super) fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
         let blocks = blocks_of(&bits)?;
         let Some([low, high]) = blocks.occupied_box() else {
@@ -42,41 +42,40 @@ impl<'a> Solid<'a> {
         }))
     }
 
-    /// Whether a cell is occupied; none is outside the grid.
+    /// Reports whether a cell is occupied. Cells outside the grid are empty.
     pub(super) fn holds(&self, cell: Cell) -> bool {
         let dims = self.bits.dims();
         let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i32);
         within && self.bits.get(cell.map(|c| c as usize))
     }
 
-    /// How far the cells, of this spacing, go along each of six directions.
+    /// Returns the extent of the cells, with this spacing, along each of six directions.
     pub(super) fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
-        let nowhere = [f64::NEG_INFINITY; 6];
-        let most = |a: [f64; 6], b: [f64; 6]| std::array::from_fn(|n| a[n].max(b[n]));
+                let nowhere = [f64::NEG_INFINITY; 6];
         let scaled = directions.map(|d| std::array::from_fn::<_, 3, _>(|a| d[a] * spacing[a]));
         let [_, ny, nz] = self.bits.dims();
-        let layer = |k: usize| {
-            (0..ny).fold(nowhere, |found, j| match ends(self.bits.row(j, k)) {
-                // A row goes farthest at one of its ends.
-                Some(ends) => {
-                    let at = |i: usize| {
-                        let x = i as f64;
-                        let y = j as f64;
-                        let z = k as f64;
-                        scaled.map(|d| d[0] * x + d[1] * y + d[2] * z)
-                    };
-                    most(found, most(at(ends[0]), at(ends[1])))
+                let layers = par::map_range(0..nz, |k| {
+            let mut found = nowhere;
+            for j in 0..ny {
+                // The extreme cell of a row is one of its ends.
+                for i in ends(self.bits.row(j, k)).into_iter().flatten() {
+                    let [x, y, z] = [i as f64, j as f64, k as f64];
+                    found = most(found, scaled.map(|d| d[0] * x + d[1] * y + d[2] * z));
                 }
-                None => found,
-            })
-        };
-        let lowest = par::map_range(0..nz, layer).into_iter().fold(nowhere, most);
-        // From the lowest corner of a cell to the one that goes farthest.
+            }
+            found
+        });
+        let lowest = layers.into_iter().fold(nowhere, most);
+        // Add the offset from the lowest corner of a cell to its extreme corner.
         std::array::from_fn(|n| lowest[n] + scaled[n].iter().map(|c| c.max(0.0)).sum::<f64>())
     }
 }
 
-/// The first and last occupied cell of a row.
+fn most(a: [f64; 6], b: [f64; 6]) -> [f64; 6] {
+    std::array::from_fn(|n| a[n].max(b[n]))
+}
+
+/// Returns the first and last occupied cell of a row.
 fn ends(row: &[u64]) -> Option<[usize; 2]> {
     let first = row.iter().position(|word| *word != 0)?;
     let last = row.iter().rposition(|word| *word != 0)?;
@@ -87,7 +86,7 @@ fn ends(row: &[u64]) -> Option<[usize; 2]> {
     ])
 }
 
-/// One bit for each block of `bits` that holds a cell.
+/// Returns one bit for each block of `bits` that contains a cell.
 fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
     let [_, ny, nz] = bits.dims();
     let dims = bits.dims().map(|n| n.div_ceil(BLOCK));
@@ -96,26 +95,22 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
         for layer in k * BLOCK..((k + 1) * BLOCK).min(nz) {
             for j in 0..ny {
                 let row = &mut words[j / BLOCK * bits.row_words()..];
-                bits.row(j, layer)
-                    .iter()
-                    .zip(row)
-                    .for_each(|(from, to)| *to |= from);
+                                for (from, to) in bits.row(j, layer).iter().zip(row) {
+                    *to |= from;
+                }
             }
         }
         words
     });
     let mut blocks = BitGrid::new(dims)?;
     for (k, words) in layers.iter().enumerate() {
-        for (n, &word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
+                for (n, word) in words.iter().enumerate() {
             let j = n / bits.row_words();
             let first = n % bits.row_words() * BLOCK;
-            for (byte, _) in word
-                .to_le_bytes()
-                .into_iter()
-                .enumerate()
-                .filter(|(_, byte)| *byte != 0)
-            {
-                blocks.set([first + byte, j, k]);
+            for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
+                if byte != 0 {
+                    blocks.set([first + i, j, k]);
+                }
             }
         }
     }

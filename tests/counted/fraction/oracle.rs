@@ -85,7 +85,8 @@ fn half(part: &[Point], axis: usize, wall: &Rational, is_above: bool) -> Vec<Poi
     };
     let mut kept = vec![];
     for n in 0..part.len() {
-        let (p, q) = (&part[n], &part[(n + 1) % part.len()]);
+        let p = &part[n];
+        let q = &part[(n + 1) % part.len()];
         if is_kept(p) {
             kept.push(p.clone());
         }
@@ -171,9 +172,10 @@ impl Exact {
         row.iter().fold(Rational::ZERO, |sum, part| {
             // A point of the surface contributes a line along x, starting at the point or at the low wall.
             let below = half(part, 0, &low, false);
-            let within = match part.iter().all(|p| p[0] <= low) {
-                true => vec![],
-                false => half(&half(part, 0, &low, true), 0, &high, false),
+                        let within = if part.iter().all(|p| p[0] <= low) {
+                vec![]
+            } else {
+                half(&half(part, 0, &low, true), 0, &high, false)
             };
             let from = |p: &Point, start: &Rational| match axis {
                 0 => [&(&high - start) / &two, &(&high - &low) + &(start - &low)],
@@ -191,7 +193,8 @@ fn area_vector(part: &[Point]) -> Point {
         let [p, q] =
             [&part[n - 1], &part[n]].map(|corner| [0, 1, 2].map(|a| &corner[a] - &part[0][a]));
         for (axis, sum) in sum.iter_mut().enumerate() {
-            let (b, c) = ((axis + 1) % 3, (axis + 2) % 3);
+            let b = (axis + 1) % 3;
+            let c = (axis + 2) % 3;
             *sum = &*sum + &(&(&(&p[b] * &q[c]) - &(&p[c] * &q[b])) / &Rational::from(2));
         }
     }

@@ -130,14 +130,16 @@ fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
     let minus = |p: &Point, q: &Point| [0, 1, 2].map(|n| &p[n] - &q[n]);
     let [d, e] = [minus(b, a), minus(c, a)];
     let normal = [0, 1, 2].map(|n| {
-        let (i, j) = ((n + 1) % 3, (n + 2) % 3);
+        let i = (n + 1) % 3;
+        let j = (n + 2) % 3;
         &(&d[i] * &e[j]) - &(&d[j] * &e[i])
     });
     let height =
         |p: &Point| (0..3).fold(Rational::ZERO, |sum, n| sum + &normal[n] * &(&p[n] - &a[n]));
     let mut kept = vec![];
     for n in 0..part.len() {
-        let (p, q) = (&part[n], &part[(n + 1) % part.len()]);
+        let p = &part[n];
+        let q = &part[(n + 1) % part.len()];
         let [s, t] = [height(p), height(q)];
         if !s.is_positive() {
             kept.push(p.clone());
@@ -160,7 +162,8 @@ fn common(solids: &[&Convex]) -> Rational {
             for n in 2..part.len() {
                 let [a, b, c] = [&part[0], &part[n - 1], &part[n]];
                 let across = (0..3).fold(Rational::ZERO, |sum, n| {
-                    let (i, j) = ((n + 1) % 3, (n + 2) % 3);
+                    let i = (n + 1) % 3;
+                    let j = (n + 2) % 3;
                     sum + &a[n] * &(&(&b[i] * &c[j]) - &(&b[j] * &c[i]))
                 });
                 six = six + across;

@@ -108,7 +108,8 @@ pub(super) fn cells_are_exact() -> Counts {
                         is_near(number, normal, SUM * sides[a]),
                         "{at}: normal {number} for {normal}"
                     );
-                    let (number, face) = (found[2][3 * cell + a], &faces[a]);
+                    let number = found[2][3 * cell + a];
+                    let face = &faces[a];
                     if *face >= Rational::ZERO && *face <= Rational::ONE {
                         assert!(
                             is_near(number, face.to_f64(), SUM),

@@ -178,7 +178,8 @@ fn parse_inp(bytes: &[u8]) -> (Mesh, BTreeMap<usize, String>) {
     let mut mesh = Mesh::default();
     let mut cells = BTreeMap::new();
     let mut sets = BTreeMap::new();
-    let (mut keyword, mut set) = (String::new(), String::new());
+    let mut keyword = String::new();
+    let mut set = String::new();
     assert!(text.is_ascii() && text.starts_with("*HEADING\n") && text.ends_with('\n'));
     for line in text.lines() {
         assert!(line.len() <= 256);

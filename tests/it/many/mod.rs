@@ -36,7 +36,8 @@ fn shares_of_processes_are_disjoint_and_make_all() {
     }
     place.run("scans/ -r 20 -f npy -o all/ -q").expect(0);
     let all = below(&place, "all");
-    let (mut seen, mut shares) = (vec![], 0);
+    let mut seen = vec![];
+    let mut shares = 0;
     for share in 1..=4 {
         let line = format!("scans/ -r 20 -f npy -o out/ --shard-list {share}/4 --json");
         let run = place.run(&line).expect(0);

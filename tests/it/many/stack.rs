@@ -45,7 +45,8 @@ fn names(bytes: &[u8], count: usize) -> Vec<String> {
 fn one_array_has_the_cells_of_each_mesh() {
     let place = scans();
     place.write("scans/right/cut.stl", &stl(&cuboid([1.0; 3]))[..100]);
-    let (mut seen, dims) = (0, [7, 6, 5]);
+    let mut seen = 0;
+    let dims = [7, 6, 5];
     for rule in ["--surface", "--solid", "--rule distance --band all"] {
         // The others are complete, and the exit code is the code of the failure.
         let line = format!("{rule} --dims 7,6,5");

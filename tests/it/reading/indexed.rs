@@ -105,9 +105,12 @@ fn ply_bytes(is_big: bool, is_double: bool) -> Vec<u8> {
         bytes.extend(number);
     };
     for [x, y, z] in CUBE {
-        let coordinate = |put: &mut dyn FnMut(&[u8]), value: f32| match is_double {
-            true => put(&f64::from(value).to_le_bytes()),
-            false => put(&value.to_le_bytes()),
+                let coordinate = |put: &mut dyn FnMut(&[u8]), value: f32| {
+            if is_double {
+                put(&f64::from(value).to_le_bytes());
+            } else {
+                put(&value.to_le_bytes());
+            }
         };
         coordinate(&mut put, x);
         put(&[255]);

@@ -115,7 +115,8 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 fn hamilton(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
-    let ([x, y, z, w], [p, q, r, s]) = (a, b);
+    let [x, y, z, w] = a;
+    let [p, q, r, s] = b;
     [
         w * p + x * s + y * r - z * q,
         w * q - x * r + y * s + z * p,

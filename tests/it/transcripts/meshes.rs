@@ -72,7 +72,8 @@ fn project() -> Vec<u8> {
     use zip::{ZipWriter, write::SimpleFileOptions};
 
     let mesh = |triangles: &[Triangle]| {
-        let (mut vertices, mut places) = (String::new(), String::new());
+        let mut vertices = String::new();
+        let mut places = String::new();
         for (n, [x, y, z]) in triangles.iter().flatten().enumerate() {
             vertices += &format!("<vertex x=\"{x}\" y=\"{y}\" z=\"{z}\"/>");
             if n % 3 == 2 {
@@ -91,7 +92,8 @@ fn project() -> Vec<u8> {
          <build><item objectid=\"1\"/><item objectid=\"2\" printable=\"0\"/></build></model>"
     );
     let volume = |n: usize, kind: &str| {
-        let (first, last) = (12 * n, 12 * n + 11);
+        let first = 12 * n;
+        let last = 12 * n + 11;
         format!(
             "<volume firstid=\"{first}\" lastid=\"{last}\"><metadata key=\"volume_type\" value=\"{kind}\"/></volume>"
         )

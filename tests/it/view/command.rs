@@ -458,7 +458,8 @@ fn layers_of_another_run_and_layers_that_lie_are_said() {
         error(&output)
     };
     assert!(!layers("12", &[]).contains("of another run"));
-    let (all, again) = (names(&folder.path().join("layers")).len(), layers("6", &[]));
+    let all = names(&folder.path().join("layers")).len();
+    let again = layers("6", &[]);
     let left = names(&folder.path().join("layers")).len();
     assert!(
         all > 3 && left > 3 && again.contains("are there, of another run"),

@@ -144,9 +144,10 @@ fn is_large(voxels: &Voxels) -> bool {
 /// Reports whether both are equal. For wide scenes, which may span gigabytes of zeros, the cells are not
 /// compared.
 fn same(a: &Voxels, b: &Voxels) -> bool {
-    match is_large(a) {
-        true => (a.dims(), &a.lattice, &a.record) == (b.dims(), &b.lattice, &b.record),
-        false => a == b,
+        if is_large(a) {
+        a.dims() == b.dims() && a.lattice == b.lattice && a.record == b.record
+    } else {
+        a == b
     }
 }
 

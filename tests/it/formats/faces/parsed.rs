@@ -179,7 +179,8 @@ fn stl(bytes: &[u8]) -> ParsedFaces {
     assert!(bytes[..80].is_ascii() && !bytes.starts_with(b"solid"));
     let count = u32_at(bytes, 80) as usize;
     assert_eq!(bytes.len(), 84 + 50 * count);
-    let (mut vertices, mut faces) = (vec![], vec![]);
+    let mut vertices = vec![];
+    let mut faces = vec![];
     for pair in bytes[84..].chunks(100) {
         let corner = |triangle: usize, n: usize| {
             let at = 50 * triangle + 12 * n;

@@ -90,7 +90,8 @@ impl<'a> ByHand<'a> {
         assert!([2, 3].contains(&compression));
         self.is_zipped = compression == 3;
         for _ in 0..self.u32() {
-            let (key, kind) = (self.text(), self.text());
+            let key = self.text();
+            let kind = self.text();
             let length = self.u32() as usize;
             let expected = match &*kind {
                 "bool" => Some(1),
@@ -111,7 +112,8 @@ impl<'a> ByHand<'a> {
         self.tree();
         assert_eq!(offsets[1], self.at());
         for n in 0..self.leaves.len() {
-            let (origin, mask) = (self.leaves[n].0, self.leaves[n].1.clone());
+            let origin = self.leaves[n].0;
+            let mask = self.leaves[n].1.clone();
             assert_eq!(self.take(64), mask);
             self.leaves[n].2 = if self.width() == 1 {
                 assert_eq!(self.origin(), origin);
@@ -184,21 +186,18 @@ impl<'a> ByHand<'a> {
                 .iter()
                 .map(|byte| byte.count_ones() as usize)
                 .sum::<usize>();
-        let data = match self.is_zipped {
-            false => self.take(bytes).to_vec(),
-            true => match self.i64() {
-                raw if raw <= 0 => {
-                    assert_eq!(-raw, bytes as i64);
-                    self.take(bytes).to_vec()
-                }
-                packed => {
-                    let mut data = vec![];
-                    flate2::read::ZlibDecoder::new(self.take(packed as usize))
-                        .read_to_end(&mut data)
-                        .unwrap();
-                    data
-                }
-            },
+                let packed = if self.is_zipped { self.i64() } else { 0 };
+        let data = if packed > 0 {
+            let mut data = vec![];
+            flate2::read::ZlibDecoder::new(self.take(packed as usize))
+                .read_to_end(&mut data)
+                .unwrap();
+            data
+        } else {
+            if self.is_zipped {
+                assert_eq!(-packed, bytes as i64);
+            }
+            self.take(bytes).to_vec()
         };
         assert_eq!(data.len(), bytes);
         let mut data = data.chunks(width).map(|value| {
