@@ -376,8 +376,8 @@ fn excess(folder: &Path) -> u64 {
     small.max().expect("five runs").saturating_sub(OWN)
 }
 
-/// A limit of eight times the memory of a job without a limit uses the same plan. Half of that limit is kept,
-/// and so is the peak of the unlimited job, for any resulting plan.
+/// A limit of eight times the memory of an unlimited job leads to the same plan. Half of that limit, and the
+/// unlimited peak as a limit, are respected by any plan.
 fn generous() -> Counts {
     let place = place();
     let excess = excess(place.path());

@@ -311,7 +311,7 @@ fn json_has_its_keys() {
 }
 
 #[test]
-fn exit_codes_are_those_of_the_table() {
+fn exit_codes_match_the_table() {
     let place = Place::new();
     for file in ["hole.stl", "needles.stl"] {
         planted(&place, file);

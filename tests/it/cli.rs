@@ -97,7 +97,7 @@ fn values_may_start_with_a_minus() {
 }
 
 #[test]
-fn quiet_is_quiet_and_verbose_says_why() {
+fn quiet_prints_nothing_and_verbose_explains() {
     let place = Place::new();
     let run = place.run("cube.stl -r 4 -q").expect(0);
     assert_eq!((run.err.as_str(), run.text()), ("", ""));
@@ -220,7 +220,7 @@ fn json_goes_to_a_file_in_addition_to_the_summary() {
 }
 
 #[test]
-fn json_reports_failures_too() {
+fn json_also_reports_failures() {
     let place = Place::new();
     for (line, code, path) in [
         ("missing.stl --json", 3, Some("missing.stl")),
@@ -849,7 +849,7 @@ fn a_plan_that_no_disk_has_room_for_is_warned_of() {
 }
 
 #[test]
-fn what_was_meant_is_said_of_options_and_outputs() {
+fn misspelled_options_and_outputs_get_suggestions() {
     let place = Place::new();
     for (line, said) in [
         (

@@ -264,7 +264,7 @@ fn colours_follow_a_mirror_and_chosen_parts() {
 }
 
 #[test]
-fn what_has_no_colours_is_refused_and_missing_materials_are_noted() {
+fn meshes_without_colours_are_refused_and_missing_materials_noted() {
     let place = Place::new();
     let refused = place
         .run("cube.stl -r 8 --labels colour -o a.vox")

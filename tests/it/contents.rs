@@ -159,7 +159,7 @@ fn fields_differ_by_more_than_a_tolerance() {
 }
 
 #[test]
-fn fields_differ_where_only_the_signs_of_their_zeros_do() {
+fn signs_of_zeros_make_fields_differ() {
     let place = Place::new();
     for (name, zero) in [("inside.npz", -0.0), ("outside.npz", 0.0)] {
         save(
@@ -203,7 +203,7 @@ fn fields_differ_where_only_the_signs_of_their_zeros_do() {
 }
 
 #[test]
-fn what_cannot_be_compared_or_shown_is_a_usage_error() {
+fn impossible_comparisons_and_pictures_are_usage_errors() {
     let place = Place::new();
     save(&place, "field.npz", field(0.25));
     save(&place, "labels.npz", labels(5));

@@ -67,7 +67,7 @@ fn each_readable_format_into_each_other_keeps_the_digests() {
 }
 
 #[test]
-fn what_cannot_be_converted_leaves_the_files_as_they_are() {
+fn failed_conversions_leave_files_unchanged() {
     let place = place();
     place.run("f.stl -r 8 --rule distance -o d.npz").expect(0);
     place.run("f.stl -r 8 -o b.npz").expect(0);

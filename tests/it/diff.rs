@@ -419,7 +419,7 @@ fn shared_options_stand_before_and_after() {
 }
 
 #[test]
-fn images_of_other_programs_may_round_where_their_cells_are() {
+fn images_of_other_programs_may_round_their_place() {
     let place = Place::new();
     let head = |size: &str, origin: &str| {
         format!(

@@ -271,7 +271,7 @@ fn with_open() -> Place {
 }
 
 #[test]
-fn the_gate_says_no_and_all_is_written() {
+fn the_gate_fails_and_everything_is_written() {
     let place = with_open();
     let mesh = Mesh::from_triangles(open()).unwrap();
     let lattice = Lattice::fit(mesh.bounds(), 24).unwrap();
@@ -540,7 +540,7 @@ fn each_of_many_has_its_gate() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn contradictory_options_are_refused() {
     let place = with_open();
     // A format without numbers stores the cells alone.
     place

@@ -60,7 +60,7 @@ fn cells_within_a_distance_are_not_cut_by_the_grid() {
 }
 
 #[test]
-fn arrays_beside_shares_are_members_of_their_shape() {
+fn arrays_of_quantities_are_members_of_their_shape() {
     let place = Place::new();
     let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
     std::fs::copy(knot, place.path("knot.stl")).unwrap();
@@ -137,7 +137,7 @@ fn arrays_beside_shares_are_members_of_their_shape() {
 }
 
 #[test]
-fn a_conversion_says_which_arrays_it_leaves_out() {
+fn a_conversion_reports_omitted_arrays() {
     let place = Place::new();
     place
         .run("cube.stl -r 4 --rule fraction --with faces,area -o with.npz")
@@ -169,7 +169,7 @@ fn a_conversion_says_which_arrays_it_leaves_out() {
 }
 
 #[test]
-fn scaled_fields_are_those_of_the_file_times_the_factor() {
+fn scaled_fields_are_multiplied_by_the_factor() {
     let mesh = Mesh::open("fixtures/knot.stl").unwrap();
     let mut seen = [0; 2];
     for factor in ["2", "1/3", "1000", "0.001"] {

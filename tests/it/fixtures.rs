@@ -72,7 +72,7 @@ fn closed_fixtures_are_closed_oriented_and_not_inside_out() {
 }
 
 #[test]
-fn volumes_are_those_of_the_shapes() {
+fn volumes_match_the_shapes() {
     let bracket = 10.0 * 4.3 * 0.2 + 4.3 * (2.5 * 0.9 + 0.7 * 1.2 + 0.3 * 3.8)
         - 2.4 * 1.5 * 0.2
         - 0.3 * 0.9 * 1.3;

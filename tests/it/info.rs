@@ -174,7 +174,7 @@ fn a_voxel_file_is_described_in_every_format() {
 }
 
 #[test]
-fn the_volume_of_shares_is_beside_that_of_the_mesh() {
+fn the_volume_of_shares_is_reported_with_the_volume_of_the_mesh() {
     let place = Place::new();
     for name in ["knot.stl", "open.stl"] {
         let from = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));

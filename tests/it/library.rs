@@ -183,7 +183,7 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
 }
 
 #[test]
-fn bytes_digests_and_findings_are_those_of_the_command() {
+fn bytes_digests_and_findings_match_the_command() {
     let (place, names) = place();
     let mut findings = 0;
     for name in names {

@@ -199,7 +199,7 @@ fn a_sidecar_goes_with_the_file_that_it_describes() {
 }
 
 #[test]
-fn what_is_no_sidecar_is_not_replaced_by_one() {
+fn other_files_are_not_replaced_by_a_sidecar() {
     let place = Place::new();
     let mut seen = 0;
     for line in [

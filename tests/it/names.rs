@@ -200,7 +200,7 @@ fn the_wait_for_a_folder_ends_by_a_signal() {
 
 /// Regression: all layers were written after a signal, and then the message was "nothing was written".
 #[test]
-fn a_signal_ends_the_layers_and_says_how_many_there_are() {
+fn a_signal_ends_the_layers_and_reports_their_number() {
     let place = Place::new();
     let mut command =
         place.command("view cube.stl --voxel-size 1,1,0.002 --slice z=all -o layers/");

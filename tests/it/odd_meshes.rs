@@ -49,7 +49,7 @@ fn damage_is_refused_unless_lenient() {
 }
 
 #[test]
-fn what_changes_nothing_is_a_note_that_strictness_refuses() {
+fn harmless_oddities_are_notes_and_errors_in_strict_mode() {
     let place = Place::new();
     let mut bytes = stl(&cuboid([20.0; 3]));
     bytes[..5].copy_from_slice(b"solid");

@@ -146,7 +146,7 @@ fn the_digest_of_the_whole_comes_from_its_layers_in_any_order() {
 }
 
 #[test]
-fn what_is_no_region_is_refused() {
+fn invalid_regions_are_refused() {
     let lattice = Lattice::fit(fixture("cube.stl").bounds(), 8).unwrap();
     for cells in [[0..9, 0..8, 0..8], [0..8, 4..4, 0..8], [0..8, 0..8, 8..9]] {
         let error = lattice.region(cells).unwrap_err();

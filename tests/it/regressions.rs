@@ -71,7 +71,7 @@ fn a_face_on_the_last_wall_and_a_diagonal_through_corners() {
 }
 
 #[test]
-fn seven_tenths_is_on_wall_seven_only_where_it_snaps() {
+fn seven_tenths_is_on_wall_seven_only_if_it_snaps() {
     for snap in [Snap::Float, Snap::None] {
         // 0.3 and 0.7, between walls that are tenths.
         check(&[Listed {
@@ -255,7 +255,7 @@ fn a_triangle_of_more_cells_than_floats_count_is_in_every_layer_it_reaches() {
 }
 
 #[test]
-fn what_is_far_below_a_grain_is_not_on_a_wall() {
+fn distances_far_below_a_grain_are_off_the_wall() {
     // Cell [0, 0, 0] is touched, no ties: the edge passes 1e-41 next to its corner. It was considered to pass
     // through the corner, because the shift by whole cells rounded the distance away. Found by fuzzing.
     check(&[Listed {

@@ -134,7 +134,7 @@ fn safe_methods_find_the_same_cells() {
 }
 
 #[test]
-fn methods_are_doubtful_where_not_all_pairs_were_examined() {
+fn methods_are_doubtful_if_not_all_pairs_were_examined() {
     let mut doubted = 0;
     for (name, triangles, expected) in meshes() {
         let mesh = Mesh::from_triangles(triangles).unwrap();

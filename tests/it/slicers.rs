@@ -538,7 +538,7 @@ fn solid_and_filled_follow_their_definition() {
 }
 
 #[test]
-fn a_shell_goes_round_what_is_cut_out() {
+fn a_shell_surrounds_cut_outs() {
     let cube = Mesh::from_triangles(between([0.0; 3], [9.0; 3])).unwrap();
     let cut = Mesh::from_triangles(between([4.0; 3], [5.0; 3])).unwrap();
     let mesh = cube.less(cut).unwrap();
@@ -665,7 +665,7 @@ fn commands_subtract_negative_volumes_or_warn() {
 }
 
 #[test]
-fn shares_are_those_of_bodies_less_their_negative_volumes() {
+fn shares_are_bodies_minus_their_negative_volumes() {
     let far = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 12.5, y, z]);
     let touching = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 10.0, y, z]);
     let within: Cuboid = [[1.25, 1.25, 1.25], [3.75, 4.5, 8.0]];

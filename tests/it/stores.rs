@@ -271,7 +271,7 @@ fn another_mesh_or_plan_is_known() {
 }
 
 #[test]
-fn each_part_finds_its_method_in_regions_too() {
+fn each_part_finds_its_method_also_in_regions() {
     // Lines along x enter the second box but do not leave it.
     let far = |triangle: &[[f32; 3]; 3]| triangle.iter().all(|corner| corner[0] == -6.0);
     let closed = Mesh::from_triangles(between([0.0; 3], [4.0; 3])).unwrap();
@@ -324,7 +324,7 @@ fn bins_give_the_cells_of_the_whole_mesh() {
     let mesh = mesh();
     let whole = Fit::longest(300).pad(2).to(mesh.bounds()).unwrap();
     let [nx, ny, nz] = whole.dims();
-    // The mesh extends beyond the second lattice on all sides along x and y, and spans more than it along z.
+    // The second lattice cuts the mesh, along z at both ends.
     let cut = whole
         .region([nx / 4..nx, ny / 3..2 * ny / 3, nz / 5..4 * nz / 5])
         .unwrap();

@@ -215,7 +215,7 @@ fn cells(place: &Place, document: &Value) -> Vec<Rgb> {
 const UPRIGHT: [[f32; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
 
 #[test]
-fn pictures_of_a_gltf_lie_where_it_says() {
+fn textures_of_a_gltf_are_placed_by_its_coordinates() {
     let place = Place::new();
     let picture = picture(4, 4);
     let png = png_of(&picture);
@@ -479,7 +479,7 @@ fn colours_of_other_materials_are_read_or_named() {
 }
 
 #[test]
-fn an_empty_scene_is_refused_with_what_was_left_out() {
+fn an_empty_scene_is_refused_with_the_omitted_parts() {
     let place = Place::new();
     let plain = plate(&[], "image/png", json!({}), json!({}), UPRIGHT);
     let mut seen = 0;

@@ -60,7 +60,7 @@ fn y_up_stands_in_a_scene_and_stays_in_arrays() {
 }
 
 #[test]
-fn the_highest_voxels_of_a_scene_are_those_of_the_tower() {
+fn the_highest_voxels_of_a_scene_belong_to_the_tower() {
     let place = place();
     for (up, dims) in [("y", [8, 8, 12]), ("z", [8, 12, 8])] {
         place
@@ -109,7 +109,7 @@ fn scenes_of_many_tiles_stand_as_well() {
 }
 
 #[test]
-fn lengths_with_units_are_those_of_the_file() {
+fn lengths_with_units_are_converted_to_the_file() {
     let place = place();
     let made = |options: &str| {
         let json = place
@@ -726,7 +726,7 @@ fn places_and_lengths_in_reports_are_in_coordinates_of_the_grid() {
 }
 
 #[test]
-fn what_readers_of_a_format_take_for_granted_is_warned_of() {
+fn mismatches_with_conventions_of_a_format_are_warnings() {
     let place = place();
     place.write("scene.gltf", SCENE);
     let says = |options: &str| {

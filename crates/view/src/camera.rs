@@ -121,12 +121,11 @@ impl Camera {
             Projection::Orthographic => [0.0; 2],
             Projection::Perspective => room.map(|n| HALF_ANGLE * n / shorter),
         };
-        let lean = |side: [f64; 3], sign: f64, slope: f64| combine([(side, sign), (back, slope)]);
         let [r, l, u, d, near, far] = reach([
-            lean(right, 1.0, slope[0]),
-            lean(right, -1.0, slope[0]),
-            lean(upwards, 1.0, slope[1]),
-            lean(upwards, -1.0, slope[1]),
+            combine([(right, 1.0), (back, slope[0])]),
+            combine([(right, -1.0), (back, slope[0])]),
+            combine([(upwards, 1.0), (back, slope[1])]),
+            combine([(upwards, -1.0), (back, slope[1])]),
             back,
             back.map(|c| -c),
         ]);
@@ -170,15 +169,17 @@ impl Camera {
             Projection::Orthographic => (aside, aside),
             Projection::Perspective => ([0.0; 2], aside.map(|c| c * (near - far))),
         };
-        let point = |side: [f64; 2], depth: f64| {
-            let [right, up, back] = self.axes;
-            combine([
-                (right, self.centre[0] + side[0]),
-                (up, self.centre[1] + side[1]),
-                (back, depth),
-            ])
-        };
-        [point(begin, near), point(end, far)]
+        [self.point(begin, near), self.point(end, far)]
+    }
+
+    /// Returns the point at an offset from the middle of the picture and a depth.
+    fn point(&self, aside: [f64; 2], depth: f64) -> [f64; 3] {
+        let [right, up, back] = self.axes;
+        combine([
+            (right, self.centre[0] + aside[0]),
+            (up, self.centre[1] + aside[1]),
+            (back, depth),
+        ])
     }
 
     /// Returns a point, and a second point from there towards the viewer.
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn sines_are_those_of_the_library() {
+    fn sines_match_the_library() {
         for n in -720..=720 {
             let angle = f64::from(n) / 2.0;
             let [sin, cos] = sin_cos(angle);
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn named_directions_look_where_they_say() {
+    fn named_directions_have_their_axes() {
         let view = |name: &str, up| basis(NAMED.iter().find(|(n, _)| *n == name).unwrap().1, up);
         for (name, right, upwards) in [
             ("front", [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_fills_the_frame_and_projects_back() {
+    fn the_scene_fills_the_frame_and_projects_back() {
         let within = ClosedBox {
             low: [-1.0, 2.0, 0.0],
             high: [3.0, 4.0, 9.0],

@@ -67,7 +67,7 @@ impl Picture {
         if !most.is_normal() || most <= 0.0 {
             return None;
         }
-                let power = 10_f64.powi(most.log10().floor() as i32);
+        let power = 10_f64.powi(most.log10().floor() as i32);
         let lengths = [5.0 * power, 2.0 * power, 1.0 * power];
         let length = lengths.into_iter().find(|length| *length <= most)?;
         let pixels = (length * per_unit).round() as usize;

@@ -147,12 +147,14 @@ pub fn parse(text: &str) -> Result<[u8; 3], String> {
         _ => {}
     }
     let digits = text.strip_prefix('#').unwrap_or(text);
-    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
-    let plain = digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    match (plain, byte(0), byte(1), byte(2)) {
-        (true, Some(r), Some(g), Some(b)) => Ok([r, g, b]),
-        _ => Err("is not white, black or six hexadecimal digits such as #f4f1ea".into()),
+    if digits.len() == 6
+        && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        && let Ok(number) = u32::from_str_radix(digits, 16)
+    {
+        let [_, r, g, b] = number.to_be_bytes();
+        return Ok([r, g, b]);
     }
+    Err("is not white, black or six hexadecimal digits such as #f4f1ea".into())
 }
 
 #[cfg(test)]

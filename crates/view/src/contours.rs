@@ -31,7 +31,7 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
     /// Draws the lines of these values and the line of zero.
     pub(super) fn draw(&self, values: &[f64], rows: &mut [Vec<Pixel>]) {
         let [width, height] = self.size;
-                let mut above: Vec<Option<f64>> = vec![None; width];
+        let mut above: Vec<Option<f64>> = vec![None; width];
         let mut zero = Vec::new();
         for y in 0..height {
             let mut left = None;
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_run_where_values_pass_theirs() {
+    fn lines_run_between_values_on_different_sides() {
         // x - 3.5 in eight columns: zero between the fourth and the fifth.
         let values = (0..8 * 2).map(|n| (n % 8) as f32 - 3.5).collect();
         let field = Field::from_values([8, 2, 1], 100.0, values).unwrap();

@@ -7,8 +7,8 @@ use super::camera::Camera;
 use super::colours;
 use super::picture::{CLEAR, Pixel, pixel};
 use super::shade;
-use voxelize_core::geom::vector::{self, dot, minus};
 use voxelize_core::geom::Triangle;
+use voxelize_core::geom::vector::{self, dot, minus};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 
@@ -26,7 +26,7 @@ struct DrawnFacet {
 
 /// Returns the extent of the vertices of a mesh along each of six directions.
 pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
-        let mut most = [f64::NEG_INFINITY; 6];
+    let mut most = [f64::NEG_INFINITY; 6];
     for vertex in mesh.triangles().iter().flatten() {
         let vertex = vertex.map(f64::from);
         for (most, direction) in most.iter_mut().zip(directions) {
@@ -52,7 +52,7 @@ pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pi
 /// Projects a triangle. `None` if it has no normal.
 fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
-        let normal = vector::cross(minus(b, a), minus(c, a));
+    let normal = vector::cross(minus(b, a), minus(c, a));
     let length = dot(normal, normal).sqrt();
     if length == 0.0 {
         return None;
@@ -83,7 +83,7 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
     for facet in facets {
         fill(facet, &mut points, fine.0, &fine.1);
     }
-        let mut drawn = Vec::with_capacity(rows.len());
+    let mut drawn = Vec::with_capacity(rows.len());
     for y in 0..rows.len() {
         let mut row = Vec::with_capacity(width);
         for x in 0..width {

@@ -107,7 +107,7 @@ z ..... ..... ##### ...#. ..#.. .#... #####
 /// Reports whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A
 /// character without a letter is drawn as a question mark.
 pub(super) fn inked(text: &str, x: usize, y: usize) -> bool {
-        let letter = match text.chars().nth(x / ADVANCE) {
+    let letter = match text.chars().nth(x / ADVANCE) {
         None | Some(' ') => return false,
         Some(letter) => letter,
     };

@@ -115,7 +115,7 @@ impl<'a> Paint<'a> {
         match self {
             // A single colour needs no legend.
             Self::Bits(_, Enclosed::Alike) => Panel::default(),
-                        Self::Bits(_, Enclosed::Apart) => Panel {
+            Self::Bits(_, Enclosed::Apart) => Panel {
                 squares: vec![
                     (colours::SURFACE, "occupied".to_string()),
                     (colours::INTERIOR, "enclosed".to_string()),
@@ -142,7 +142,7 @@ impl<'a> Paint<'a> {
                     squares,
                 }
             }
-                        Self::Shares(_) => Panel {
+            Self::Shares(_) => Panel {
                 scale: Some(PanelScale::Shares),
                 squares: vec![
                     (colours::of_share_of_cell(0.0), "0: outside".to_string()),
@@ -152,8 +152,6 @@ impl<'a> Paint<'a> {
         }
     }
 }
-
-
 
 /// Returns the digit for a share of a scale.
 fn tenth(share: f64) -> char {
@@ -173,7 +171,7 @@ enum Share {
 /// a to j for the same below zero.
 fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
     let value = field.get(cell);
-        if field.is_background(value) {
+    if field.is_background(value) {
         return '.';
     }
     if field.is_negated(value) {
@@ -193,7 +191,7 @@ const MOST_LABELS: usize = 24;
 /// Returns the legend of the labels that occur. Labels named by their colour are omitted, because they have
 /// no other meaning.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
-        let mut squares = vec![];
+    let mut squares = vec![];
     for (value, count) in labels.counts() {
         let name = labels.legend().name(value);
         if count > 0 && !name.starts_with('#') {
@@ -217,7 +215,7 @@ fn is(labels: &Labels, value: u8, label: &Label) -> bool {
 
 /// Reports whether all six neighbours are occupied.
 fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
-        for axis in 0..3 {
+    for axis in 0..3 {
         if cell[axis] == 0 || cell[axis] + 1 == occupied.dims()[axis] {
             return false;
         }
@@ -235,7 +233,7 @@ fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
 /// Returns the least and the greatest finite value, without the background and its negative.
 fn finite_range(field: &Field) -> Option<[f64; 2]> {
     let [nx, ny, nz] = field.dims();
-        let layers = par::map_range(0..nz, |k| {
+    let layers = par::map_range(0..nz, |k| {
         let mut range: Option<[f32; 2]> = None;
         for value in &field.values()[k * nx * ny..(k + 1) * nx * ny] {
             if value.is_finite() && !field.is_background(*value) && !field.is_negated(*value) {

@@ -126,7 +126,7 @@ impl Panel {
     }
 
     fn values_in(&self, room: usize) -> Vec<f64> {
-                match self.scale {
+        match self.scale {
             Some(scale) => scale.values(room.saturating_sub(self.squares.len())),
             None => vec![],
         }
@@ -135,7 +135,7 @@ impl Panel {
     /// Returns the lines of text that fit in a height. `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
-                let mut lines = Vec::new();
+        let mut lines = Vec::new();
         for value in self.values_in(room) {
             lines.push(Line::Value(short(value)));
         }

@@ -61,7 +61,7 @@ impl Picture {
             Background::Transparent => CLEAR,
             Background::Plain(rgb) => pixel(rgb.map(|c| f32::from(c) / 255.0), 1.0),
         };
-                let mut rgba = Vec::with_capacity(4 * size[0] * size[1]);
+        let mut rgba = Vec::with_capacity(4 * size[0] * size[1]);
         for pixel in rows.iter().flatten() {
             rgba.extend(bytes(over(*pixel, ground)));
         }
@@ -81,7 +81,7 @@ impl Picture {
     ) -> Self {
         let [left, top] = [0, 1].map(|n| (size[n] - inner[n]) / 2);
         let mut rgba = [0, 0, 0, 255].repeat(size[0] * size[1]);
-                for y in 0..inner[1] {
+        for y in 0..inner[1] {
             for x in 0..inner[0] {
                 if is_white([x, y]) {
                     let start = 4 * ((top + y) * size[0] + left + x);
@@ -151,16 +151,16 @@ impl std::fmt::Debug for Picture {
 
 /// Converts a premultiplied colour to bytes.
 fn bytes(pixel: Pixel) -> [u8; 4] {
-    let byte = |value: f32| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-    let opacity = pixel[3];
-    let plain = |c: usize| {
-        if opacity > 0.0 {
-            byte(pixel[c] / opacity)
-        } else {
-            0
-        }
-    };
-    [plain(0), plain(1), plain(2), byte(opacity)]
+    let [r, g, b, opacity] = pixel;
+    if opacity > 0.0 {
+        [r / opacity, g / opacity, b / opacity, opacity].map(byte)
+    } else {
+        [0, 0, 0, byte(opacity)]
+    }
+}
+
+fn byte(value: f32) -> u8 {
+    (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backgrounds_fill_what_is_clear() {
+    fn backgrounds_fill_clear_pixels() {
         let rows = vec![vec![CLEAR, pixel([0.0; 3], 0.5)]];
         let picture = Picture::from_rows([2, 1], &rows, Background::Plain([200, 100, 0]));
         assert_eq!(

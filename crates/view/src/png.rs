@@ -48,7 +48,7 @@ impl Picture {
         if !self.as_bytes().chunks_exact(4).all(is_either) {
             return None;
         }
-                let mut packed = vec![];
+        let mut packed = vec![];
         for row in self.as_bytes().chunks_exact(4 * width) {
             for eight in row.chunks(4 * 8) {
                 let mut byte = 0;

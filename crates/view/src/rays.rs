@@ -120,13 +120,15 @@ pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Op
         let low = block.map(|c| c * SIDE);
         let within = [low, std::array::from_fn(|a| (low[a] + SIDE).min(high[a]))];
         ray.walk::<1, Hit>(within, (t, axis), leave, |cell, t, axis| {
-            let hit = || Hit {
+            if !solid.bits.get(cell.map(|c| c as usize)) {
+                return None;
+            }
+            Some(Hit {
                 cell,
                 axis: axis as u8,
                 high: !ray.rises[axis],
                 at: ray.point(t),
-            };
-            solid.bits.get(cell.map(|c| c as usize)).then(hit)
+            })
         })
     })
 }

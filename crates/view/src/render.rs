@@ -69,7 +69,7 @@ impl<'a> Scene<'a> {
         } else {
             None
         };
-                let translucent = labels.and_then(|labels| {
+        let translucent = labels.and_then(|labels| {
             let label = [Label::COMMON, Label::AROUND, Label::SOUND]
                 .into_iter()
                 .find(|label| labels.legend().get(label.value) == Some(label))?;
@@ -123,7 +123,7 @@ impl<'a> Scene<'a> {
         let (Some(solid), Some(_)) = (&self.solid, &self.veil) else {
             return Vec::new();
         };
-                let mut boxes = vec![];
+        let mut boxes = vec![];
         if solid.bits.count() <= ring::MOST as u64 {
             for cell in solid.bits.iter() {
                 boxes.push(self.box_of([cell, cell]));
@@ -144,7 +144,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the legend of the colours.
     pub(super) fn panel(&self) -> Panel {
-                match &self.labels {
+        match &self.labels {
             Some((labels, colours)) => paint::of_labels(labels, colours),
             None => Panel::default(),
         }
@@ -184,31 +184,26 @@ pub(super) fn rows(
     size: [usize; 2],
     borders: Borders,
 ) -> Vec<Vec<Pixel>> {
-    let bands = size[1].div_ceil(BAND);
-    let frame = |solid| {
-        let tiles = Tiles::new(solid, scene.spacing, camera, size);
-        Frame {
+    let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| {
+        let solid = solid.as_ref()?;
+        Some(Frame {
             scene,
             camera,
             size,
             borders,
             solid,
-            tiles,
-        }
-    };
-    let [solid, veil] = [&scene.solid, &scene.veil].map(|solid| solid.as_ref().map(&frame));
-    let band = |n: usize| {
+            tiles: Tiles::new(solid, scene.spacing, camera, size),
+        })
+    });
+    let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
         let rows = n * BAND..((n + 1) * BAND).min(size[1]);
         match (&solid, &veil) {
-            (None, None) => rows.map(|_| vec![CLEAR; size[0]]).collect(),
+            (None, None) => vec![vec![CLEAR; size[0]]; rows.len()],
             (Some(one), None) | (None, Some(one)) => one.band(rows).0,
             (Some(solid), Some(veil)) => blend(&solid.band(rows.clone()), &veil.band(rows)),
         }
-    };
-    par::map_range(0..bands, band)
-        .into_iter()
-        .flatten()
-        .collect()
+    });
+    bands.into_iter().flatten().collect()
 }
 
 /// Pixels of some rows, and the nearness of the drawn points. Larger is nearer.
@@ -216,7 +211,7 @@ type DrawnBand = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
 
 /// Composites solid cells and translucent ones by their nearness.
 fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pixel>> {
-        let mut rows = solid.clone();
+    let mut rows = solid.clone();
     for (y, row) in rows.iter_mut().enumerate() {
         for (x, pixel) in row.iter_mut().enumerate() {
             let [solid, veil] = [*pixel, veil[y][x]];
@@ -269,7 +264,7 @@ impl Frame<'_> {
     fn band(&self, rows: std::ops::Range<usize>) -> DrawnBand {
         let first = rows.start.saturating_sub(REACH);
         let last = (rows.end + REACH).min(self.size[1]);
-                let width = self.size[0];
+        let width = self.size[0];
         let mut hits = Hits {
             first,
             rows: vec![],
@@ -284,8 +279,11 @@ impl Frame<'_> {
             pixels.push((0..width).map(|x| self.pixel(&hits, x, y)).collect());
             let hits = hits.rows[y - first].iter();
             near.push(
-                hits.map(|seen| seen.as_ref().map_or(f64::NEG_INFINITY, |seen| seen.place[2]))
-                    .collect(),
+                hits.map(|seen| {
+                    seen.as_ref()
+                        .map_or(f64::NEG_INFINITY, |seen| seen.place[2])
+                })
+                .collect(),
             );
         }
         (pixels, near)
@@ -340,29 +338,31 @@ impl Frame<'_> {
         let (Some(SeenCell { hit: a, .. }), Some(SeenCell { hit: b, .. })) = (a, b) else {
             return a.is_none() && b.is_none();
         };
-        let plane = |hit: &Hit| (hit.axis, hit.high, hit.cell[usize::from(hit.axis)]);
-        let near = || (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
-        let level = plane(a) == plane(b) || smooth.is_some_and(|s| s.share == 1.0 && near());
-        level
-            && (self.scene.labels.is_none()
-                || self.scene.colour(a.cell) == self.scene.colour(b.cell))
+        if self.scene.labels.is_some() && self.scene.colour(a.cell) != self.scene.colour(b.cell) {
+            return false;
+        }
+        let are_near = (0..3).all(|axis| a.cell[axis].abs_diff(b.cell[axis]) <= 3);
+        plane_of(a) == plane_of(b) || smooth.is_some_and(|s| s.share == 1.0) && are_near
     }
 
     fn shade(&self, SeenCell { hit, pixels, .. }: &SeenCell, smooth: Option<Smooth>) -> Colour {
-        let own = || {
-            let face = self.facing(usize::from(hit.axis), hit.high);
-            shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, *pixels)
-        };
         let light = match smooth {
             Some(Smooth {
                 light,
                 share: 1.0,
                 open,
             }) => light * open,
-            Some(Smooth { light, share, open }) => (own() * (1.0 - share) + light * share) * open,
-            None => own(),
+            Some(Smooth { light, share, open }) => {
+                (self.light_on_face(hit, *pixels) * (1.0 - share) + light * share) * open
+            }
+            None => self.light_on_face(hit, *pixels),
         };
         self.scene.colour(hit.cell).map(|c| c * light as f32)
+    }
+
+    fn light_on_face(&self, hit: &Hit, pixels: f64) -> f64 {
+        let face = self.facing(usize::from(hit.axis), hit.high);
+        shade::light(face) * shade::openness(self.solid, hit) * shade::edge(hit, pixels)
     }
 
     /// Returns the normal of a face in view coordinates.
@@ -371,4 +371,9 @@ impl Frame<'_> {
         normal[axis] = if high { 1.0 } else { -1.0 };
         self.camera.turn(normal)
     }
+}
+
+/// Returns the plane of the face that a ray hit: its axis, its side and its layer.
+fn plane_of(hit: &Hit) -> (u8, bool, i32) {
+    (hit.axis, hit.high, hit.cell[usize::from(hit.axis)])
 }

@@ -22,7 +22,7 @@ pub(super) fn draw(
     rows: &mut [Vec<Pixel>],
 ) {
     let shorter = size[0].min(size[1]) as f64;
-        let mut ringed: Vec<[[f64; 2]; 2]> = boxes.iter().map(|one| seen(camera, one)).collect();
+    let mut ringed: Vec<[[f64; 2]; 2]> = boxes.iter().map(|one| seen(camera, one)).collect();
     let Some(all) = ringed.iter().copied().reduce(union) else {
         return;
     };
@@ -49,12 +49,13 @@ pub(super) fn draw(
 
 /// Returns the rectangle of the picture that contains a box.
 fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
-    let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
-    let at = |n: usize| {
-        let [x, y, _] = camera.project(corner(n));
-        [[x, y]; 2]
-    };
-    (1..8).map(at).fold(at(0), union)
+    let mut all = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+    for n in 0..8 {
+        let corner = std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
+        let [x, y, _] = camera.project(corner);
+        all = union(all, [[x, y]; 2]);
+    }
+    all
 }
 
 /// Reports whether both sides of a rectangle are at most this long.

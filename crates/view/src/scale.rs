@@ -22,7 +22,7 @@ impl Scale {
         if !span.is_normal() {
             return Self::Plain([low, high]);
         }
-                for step in ScaleStep::from(span / MOST as f64) {
+        for step in ScaleStep::from(span / MOST as f64) {
             let first = (low / step.times(1.0)).floor();
             let last = (high / step.times(1.0)).ceil();
             let are_finite = step.times(first).is_finite() && step.times(last).is_finite();
@@ -48,7 +48,7 @@ impl Scale {
             Self::Plain([low, high]) => vec![high, low],
             Self::Round(step, [first, last]) => {
                 // Every step, every second, every fifth: zero is included if it is in the range.
-                                let mut values = vec![];
+                let mut values = vec![];
                 for every in [1.0, 2.0, 5.0] {
                     let low = (first / every).ceil() as i64;
                     let high = (last / every).floor() as i64;

@@ -180,7 +180,7 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
 pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<String> {
     let layers = Layers::new(cells.into(), [1.0; 3]);
     layers.check(layer)?;
-        let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
+    let [columns, rows] = layer.plane().map(|a| layers.dims[a]);
     let mut text = String::new();
     for up in (0..rows).rev() {
         for right in 0..columns {
@@ -338,7 +338,7 @@ impl SheetPlan {
         let letters = if size[0].min(size[1]) >= 640 { 2 } else { 1 };
         let label = LABEL * letters;
         let longer = dims[0].max(dims[1]);
-                for shown in (1..=count).rev() {
+        for shown in (1..=count).rev() {
             let mut largest: Option<([usize; 2], [usize; 2])> = None;
             for columns in 1..=shown {
                 let shape = [columns, shown.div_ceil(columns)];

@@ -139,7 +139,7 @@ impl Plane {
             yz - sy * z,
         ];
         let determinant = xx * yy - xy * xy;
-                // The determinant is zero for a line, up to rounding, and not a number without points.
+        // The determinant is zero for a line, up to rounding, and not a number without points.
         let has_normal = determinant > 1e-9 * xx * yy;
         if !has_normal {
             return None;

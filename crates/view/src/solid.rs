@@ -33,8 +33,8 @@ impl<'a> Solid<'a> {
             return Ok(None);
         };
         let dims = bits.dims();
-        let end = |a: usize| ((high[a] + 1) * BLOCK).min(dims[a]) as i32;
-        let extent = [low.map(|n| (n * BLOCK) as i32), std::array::from_fn(end)];
+        let end = [0, 1, 2].map(|a| ((high[a] + 1) * BLOCK).min(dims[a]) as i32);
+        let extent = [low.map(|n| (n * BLOCK) as i32), end];
         Ok(Some(Self {
             bits,
             blocks,
@@ -51,10 +51,10 @@ impl<'a> Solid<'a> {
 
     /// Returns the extent of the cells, with this spacing, along each of six directions.
     pub(super) fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
-                let nowhere = [f64::NEG_INFINITY; 6];
+        let nowhere = [f64::NEG_INFINITY; 6];
         let scaled = directions.map(|d| std::array::from_fn::<_, 3, _>(|a| d[a] * spacing[a]));
         let [_, ny, nz] = self.bits.dims();
-                let layers = par::map_range(0..nz, |k| {
+        let layers = par::map_range(0..nz, |k| {
             let mut found = nowhere;
             for j in 0..ny {
                 // The extreme cell of a row is one of its ends.
@@ -95,7 +95,7 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
         for layer in k * BLOCK..((k + 1) * BLOCK).min(nz) {
             for j in 0..ny {
                 let row = &mut words[j / BLOCK * bits.row_words()..];
-                                for (from, to) in bits.row(j, layer).iter().zip(row) {
+                for (from, to) in bits.row(j, layer).iter().zip(row) {
                     *to |= from;
                 }
             }
@@ -104,7 +104,7 @@ fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
     });
     let mut blocks = BitGrid::new(dims)?;
     for (k, words) in layers.iter().enumerate() {
-                for (n, word) in words.iter().enumerate() {
+        for (n, word) in words.iter().enumerate() {
             let j = n / bits.row_words();
             let first = n % bits.row_words() * BLOCK;
             for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_and_extent_are_those_of_the_cells() {
+    fn blocks_and_extent_match_the_cells() {
         let mut cells = BitGrid::new([70, 9, 20]).unwrap();
         for cell in [[0, 0, 0], [69, 8, 8], [63, 1, 19]] {
             cells.set(cell);

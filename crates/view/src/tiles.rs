@@ -37,21 +37,18 @@ impl Tiles {
                 return tiles;
             }
             // A margin of a pixel and a millionth covers rounding.
-            let span = |a: usize| {
-                let low = seen.iter().fold(f64::INFINITY, |low, p| low.min(p[a])) - 1.0;
-                let high = seen
-                    .iter()
-                    .fold(f64::NEG_INFINITY, |high, p| high.max(p[a]))
-                    + 1.0;
-                let tile = |at: f64| at.max(0.0) as usize / TILE;
-                tile(low)..(tile(high) + 1).min([columns, rows][a])
-            };
+            let [across, down] = [(0, columns), (1, rows)].map(|(a, count)| {
+                let places = seen.iter().map(|p| p[a]);
+                let low = places.clone().fold(f64::INFINITY, f64::min) - 1.0;
+                let high = places.fold(f64::NEG_INFINITY, f64::max) + 1.0;
+                tile_at(low)..(tile_at(high) + 1).min(count)
+            });
             let nearest = (0..8)
                 .map(|n| camera.fraction(corner(n)))
                 .fold(f64::INFINITY, f64::min);
             let start = (nearest - 1e-6).max(0.0);
-            for row in span(1) {
-                for tile in &mut tiles.starts[row * columns..][span(0)] {
+            for row in down {
+                for tile in &mut tiles.starts[row * columns..][across.clone()] {
                     *tile = tile.min(start);
                 }
             }
@@ -62,6 +59,12 @@ impl Tiles {
     /// Returns the fraction at which the ray at a point of the picture may start. `None` if it meets nothing.
     pub(super) fn start(&self, at: [f64; 2]) -> Option<f64> {
         let [column, row] = at.map(|n| n as usize / TILE);
-        Some(self.starts[row * self.columns + column]).filter(|start| start.is_finite())
+        let start = self.starts[row * self.columns + column];
+        start.is_finite().then_some(start)
     }
+}
+
+/// Returns the column or row of the square that contains a pixel.
+fn tile_at(pixel: f64) -> usize {
+    pixel.max(0.0) as usize / TILE
 }

@@ -172,7 +172,7 @@ impl Exact {
         row.iter().fold(Rational::ZERO, |sum, part| {
             // A point of the surface contributes a line along x, starting at the point or at the low wall.
             let below = half(part, 0, &low, false);
-                        let within = if part.iter().all(|p| p[0] <= low) {
+            let within = if part.iter().all(|p| p[0] <= low) {
                 vec![]
             } else {
                 half(&half(part, 0, &low, true), 0, &high, false)

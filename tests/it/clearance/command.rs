@@ -207,7 +207,7 @@ fn within_is_compared_exactly() {
 
 /// A thousand planes across a thousand others: all of them meet.
 #[test]
-fn pairs_beyond_the_limit_are_said() {
+fn pairs_beyond_the_limit_are_reported() {
     let place = Place::new();
     let plane = |n: u16, axis: usize| {
         [[-1.0, -1.0], [4.0, -1.0], [-1.0, 4.0]].map(|[u, v]| {
@@ -307,7 +307,7 @@ fn tiles(count: u16) -> Vec<Triangle> {
 
 /// A cube in a cavity that it fits exactly: no plane separates them.
 #[test]
-fn places_beyond_the_limit_are_said() {
+fn places_beyond_the_limit_are_reported() {
     let place = Place::new();
     let turned = |t: Triangle| [t[0], t[2], t[1]];
     for (count, of_hole, are_too_many) in

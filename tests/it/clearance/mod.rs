@@ -80,7 +80,7 @@ fn off(point: [f64; 3], triangle: &Triangle) -> f64 {
 }
 
 #[test]
-fn all_pairs_of_soups_say_the_same() {
+fn clearance_of_soups_matches_all_pairs() {
     let mut meetings = 0;
     let mut apart = 0;
     for n in 0..24 {
@@ -138,7 +138,7 @@ fn all_pairs_of_soups_say_the_same() {
 
 /// A mesh moved away from itself, so that thousands of triangles are about as near as the closest.
 #[test]
-fn distances_of_meshes_are_those_of_all_pairs() {
+fn distances_of_meshes_match_all_pairs() {
     for (name, by) in [
         ("knot.stl", [1.5, 70.0, 0.0]),
         ("sphere.stl", [1.0, 1.0, 1.75]),

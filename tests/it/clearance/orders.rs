@@ -71,7 +71,7 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
 }
 
 #[test]
-fn clearance_says_one_thing_in_all_orders() {
+fn clearance_does_not_depend_on_the_order() {
     let cube = between([0.0; 3], [2.0; 3]);
     let worlds = [
         (
@@ -158,7 +158,7 @@ fn clearance_says_one_thing_in_all_orders() {
 }
 
 #[test]
-fn a_check_says_one_thing_in_all_orders() {
+fn checks_do_not_depend_on_the_order() {
     let cube = between([0.0; 3], [2.0; 3]);
     let join = |parts: &[&[Triangle]]| parts.concat();
     let worlds = [

@@ -129,7 +129,7 @@ fn packed_bits_that_do_not_fit_their_dims_are_errors() {
 
 #[cfg(feature = "npz")]
 #[test]
-fn archives_of_packed_bits_are_small_and_say_their_dims() {
+fn archives_of_packed_bits_are_small_and_state_their_dims() {
     use super::sparse::archive;
     let npz = format::by_name("npz").unwrap();
     let voxels = at_odd_place(scattered([300, 200, 20]));
@@ -333,7 +333,7 @@ fn labels_have_numbers_of_their_own_or_one() {
 }
 
 #[test]
-fn numbers_that_could_not_be_told_apart_or_do_not_fit_are_refused() {
+fn ambiguous_numbers_and_numbers_that_do_not_fit_are_refused() {
     let voxels = at_odd_place(f_grid());
     for (name, dtype, values, says) in [
         (

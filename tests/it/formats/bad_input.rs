@@ -254,7 +254,7 @@ fn check_message(error: &voxelize::Error) {
 }
 
 #[test]
-fn files_that_are_nothing_known_say_so() {
+fn unknown_files_are_specific_errors() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content, code) in [
         ("a.vox", "solid x", "V001"),

@@ -113,7 +113,7 @@ impl Tree {
 }
 
 #[test]
-fn bytes_are_those_of_the_description() {
+fn bytes_match_the_description() {
     let one = |text| at(BitGrid::from_text(text).unwrap(), whole([0; 3]));
     let data = |voxels: &Voxels, choices: &[Choice]| {
         let bytes = written(voxels, choices);
@@ -238,7 +238,7 @@ fn every_cell_is_in_the_tree_wherever_the_grid_is() {
 }
 
 #[test]
-fn a_grid_beside_the_walls_of_the_tree_is_moved_onto_the_nearest() {
+fn a_grid_off_the_walls_of_the_tree_is_moved_to_the_nearest() {
     let half = |n| Rational::new(n, 2);
     let third = |n| Rational::new(n, 3);
     for (origin, walls, moved) in [
@@ -363,7 +363,7 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn the_command_warns_of_moved_cells_and_says_that_files_are_not_read() {
+fn the_command_warns_about_moved_cells_and_write_only_files() {
     let place = Place::new();
     let run = place
         .run("thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.bt")

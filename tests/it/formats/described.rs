@@ -12,7 +12,7 @@ fn sidecar(path: &std::path::Path) -> Metadata {
 
 /// All metadata except the cells. For formats that are only written, the sidecar contains it.
 #[test]
-fn every_format_says_where_its_cells_are_and_how_they_were_made() {
+fn every_format_states_the_place_and_the_origin_of_its_cells() {
     let voxels = at_odd_place(f_grid());
     let digest = voxels.digest();
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn archives_do_not_claim_digests_of_labels_that_they_lost() {
 /// The same for real jobs: `info` reports the same for a file of any format as for the .npz.
 #[cfg(feature = "cli")]
 #[test]
-fn info_says_the_same_of_every_format() {
+fn info_reports_the_same_for_every_format() {
     let place = crate::support::place::Place::new();
     const KEYS: [&str; 12] = [
         "rule",

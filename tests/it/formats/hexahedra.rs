@@ -275,7 +275,7 @@ fn bit_grids() -> Vec<Voxels> {
 }
 
 #[test]
-fn every_cell_of_a_vtu_is_where_it_is() {
+fn every_cell_of_a_vtu_is_in_its_place() {
     let mut seen = 0;
     for voxels in bit_grids().into_iter().chain(grids()) {
         for choices in [&[][..], &[Choice::Uncompressed]] {
@@ -300,7 +300,7 @@ fn every_cell_of_a_vtu_is_where_it_is() {
 }
 
 #[test]
-fn every_cell_of_an_inp_is_where_it_is() {
+fn every_cell_of_an_inp_is_in_its_place() {
     let mut seen = 0;
     for voxels in bit_grids().into_iter().chain(grids()) {
         if voxels.kind() == CellKind::Field {

@@ -144,7 +144,7 @@ fn floats(bytes: &mut [u8], at: usize, values: &[f32]) {
 }
 
 #[test]
-fn forms_of_nifti_say_where_cells_are() {
+fn every_form_of_nifti_places_cells() {
     let sform = nifti(|bytes| {
         bytes[254] = 1;
         floats(
@@ -350,7 +350,7 @@ fn a_scan_gives_its_grid() {
 
 #[test]
 #[cfg(feature = "cli")]
-fn what_other_programs_write_behind_our_header_is_theirs() {
+fn data_of_other_programs_after_our_header_is_kept() {
     let place = Place::new();
     place
         .run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii")

@@ -194,7 +194,7 @@ impl CellSource for Split<'_> {
 }
 
 #[test]
-fn shares_of_cells_are_bytes_where_a_format_has_them() {
+fn shares_of_cells_are_bytes_if_the_format_has_them() {
     let place = at_odd_place(BitGrid::new(DIMS).unwrap());
     let mut shares = Field::new(DIMS, 0.0).unwrap();
     shares
@@ -415,7 +415,7 @@ fn arrays_that_nothing_describes_lose_names_and_background() {
 }
 
 #[test]
-fn sidecars_that_name_other_labels_are_refused_where_they_are_needed() {
+fn sidecars_with_other_labels_are_refused_if_they_are_needed() {
     let raw = format::by_name("raw").unwrap();
     let npy = format::by_name("npy").unwrap();
     let voxels = Voxels::new(labels(legends()[4].clone()));

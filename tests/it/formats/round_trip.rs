@@ -217,7 +217,7 @@ fn arrays_of_either_order_and_any_nonzero_byte_are_read() {
 }
 
 #[test]
-fn a_sidecar_left_from_another_file_says_nothing() {
+fn a_sidecar_of_another_file_is_ignored() {
     let npy = format::by_name("npy").unwrap();
     let (_, old) = saved(&at_odd_place(full([3, 4, 2])), npy, Dtype::Bool);
     let (bytes, _) = saved(&at_odd_place(f_grid()), npy, Dtype::Bool);
@@ -233,7 +233,7 @@ fn a_sidecar_left_from_another_file_says_nothing() {
 
 /// The same bytes of cells with the header of the other axis order.
 #[test]
-fn arrays_with_the_axes_z_y_x_come_back_where_that_is_said() {
+fn arrays_with_the_axes_z_y_x_come_back_if_the_sidecar_states_it() {
     let folder = tempfile::tempdir().unwrap();
     let voxels = at_odd_place(scattered([5, 4, 3]));
     let options = SaveOptions {

@@ -139,7 +139,7 @@ fn an_empty_grid_is_a_scene_that_loads() {
 }
 
 #[test]
-fn the_palette_is_whole_and_the_root_says_the_lattice() {
+fn the_palette_is_complete_and_the_root_states_the_lattice() {
     let (bytes, data) = load(&at_odd_place(f_grid()));
     let at = bytes
         .windows(4)

@@ -175,7 +175,7 @@ fn with_up(voxels: &Voxels, up: Option<&str>) -> Voxels {
 }
 
 #[test]
-fn every_block_stands_where_its_cell_is_and_none_is_mirrored() {
+fn every_block_is_at_its_cell_and_not_mirrored() {
     let mut seen = 0;
     for bits in [
         f_grid(),
@@ -214,7 +214,7 @@ fn every_block_stands_where_its_cell_is_and_none_is_mirrored() {
 }
 
 #[test]
-fn the_first_bytes_are_those_of_the_specification() {
+fn the_first_bytes_match_the_specification() {
     let mut plain = Vec::new();
     let bytes = written(&Voxels::new(BitGrid::from_text("#.").unwrap()), None);
     assert_eq!(bytes[..4], [0x1f, 0x8b, 8, 0]);

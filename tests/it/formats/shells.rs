@@ -572,7 +572,7 @@ mod command {
     }
 
     #[test]
-    fn several_files_are_written_where_one_is_too_large() {
+    fn several_files_are_written_if_one_is_too_large() {
         let place = Place::new();
         let line = "cube.stl --voxel-size 0.01 --bounds 0,0,0,20.01,0.02,10.01 --vox-split";
         let files = [
@@ -645,7 +645,7 @@ mod command {
 
     /// Colours of a mesh are stored in the palette, each at the index of its cells.
     #[test]
-    fn colours_of_a_mesh_are_those_of_its_voxels() {
+    fn colours_of_a_mesh_match_its_voxels() {
         let place = Place::new();
         let corners = "0 0 0\n8 0 0\n8 8 0\n0 8 0\n0 0 8\n8 0 8\n8 8 8\n0 8 8\n";
         let faces = "4 0 3 2 1 255 0 0\n4 4 5 6 7 0 255 0\n4 0 1 5 4 0 0 255\n4 1 2 6 5 255 255 0\n\

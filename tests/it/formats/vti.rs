@@ -33,7 +33,7 @@ const CELLS: &str =
 const POINTS: &str = "<PointData><DataArray type=\"UInt8\" Name=\"a\" format=\"appended\" offset=\"0\"/></PointData>";
 
 #[test]
-fn cells_and_points_are_where_vtk_has_them() {
+fn cells_and_points_are_placed_as_in_vtk() {
     let mut seen = 0;
     for (place, arrays, dims, origin, spacing, cell) in [
         (
@@ -91,7 +91,7 @@ fn cells_and_points_are_where_vtk_has_them() {
 }
 
 #[test]
-fn images_of_other_kinds_are_errors_that_say_so() {
+fn unsupported_images_are_specific_errors() {
     const PLACE: &str = "WholeExtent=\"0 2 0 3 0 4\"";
     let whole = image(PLACE, CELLS, &bytes_of_cells());
     let with = |from: &str, to: &str| {

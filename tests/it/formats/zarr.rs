@@ -400,7 +400,7 @@ fn slabs_and_threads_change_no_byte() {
 }
 
 #[test]
-fn what_has_the_fill_value_is_not_stored() {
+fn chunks_of_the_fill_value_are_not_stored() {
     let all = tempfile::tempdir().unwrap();
     let path = all.path().join("a.zarr");
     let mut bits = BitGrid::new([200, 130, 300]).unwrap();
@@ -1040,7 +1040,7 @@ fn arrays_of_others_are_read() {
 }
 
 #[test]
-fn an_image_of_others_is_where_ome_says() {
+fn an_image_of_another_program_is_placed_by_its_ome_metadata() {
     let all = tempfile::tempdir().unwrap();
     let group = all.path().join("image.zarr");
     let array = Foreign {

@@ -124,7 +124,7 @@ fn a_leak_is_the_flooded_inside_of_the_capped_mesh() {
 }
 
 #[test]
-fn slabs_and_variants_are_those_of_the_whole() {
+fn slabs_and_variants_match_the_whole() {
     let mut compared = 0;
     for (name, mesh) in open_meshes() {
         let lattice = Fit::longest(33).pad(1).to(mesh.bounds()).unwrap();

@@ -31,7 +31,7 @@ fn advised(json: &Value) -> Option<u32> {
 }
 
 #[test]
-fn the_command_closes_holes_and_says_so() {
+fn the_command_closes_holes_and_reports_it() {
     let place = with_holes();
     let base = "holed.stl -r 128 --inside flood";
     let leaky = place
@@ -199,7 +199,7 @@ fn the_way_in_is_a_file_in_every_format() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_nothing_is_left() {
+fn contradictory_options_are_refused_and_nothing_is_left() {
     let place = with_holes();
     let before = place.files();
     for line in [

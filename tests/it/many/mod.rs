@@ -412,7 +412,7 @@ fn json_has_an_object_for_each_in_order() {
 }
 
 #[test]
-fn what_is_there_already_can_be_left_out() {
+fn existing_outputs_can_be_skipped() {
     let place = scans();
     place.run("scans -r 16 -o out/").expect(0);
     place.write("out/b.vox", "mine");

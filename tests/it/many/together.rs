@@ -36,7 +36,7 @@ fn one_grid_is_around_all_of_them() {
 }
 
 #[test]
-fn what_is_skipped_still_has_a_say_in_the_grid() {
+fn skipped_meshes_still_count_for_the_common_grid() {
     let place = scans();
     let first = place
         .run("scans -r 10 --same-grid -f npz -o out/ --json")

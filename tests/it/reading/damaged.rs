@@ -41,7 +41,7 @@ fn a_file_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn counts_that_lie_are_errors_that_say_so() {
+fn wrong_counts_are_specific_errors() {
     for header in [&b""[..], b"solid liar"] {
         for n in [12, 300] {
             for (count, code) in [
@@ -417,7 +417,7 @@ fn other_formats_are_named_by_their_content() {
 }
 
 #[test]
-fn leniency_is_advised_where_it_helps() {
+fn leniency_is_advised_if_it_helps() {
     let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     for (text, helps) in [
         (format!("{obj}f 1 2\n"), true),

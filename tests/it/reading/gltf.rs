@@ -651,7 +651,7 @@ fn compressed_primitives_are_decoded() {
 }
 
 #[test]
-fn colours_are_those_of_materials_and_vertices() {
+fn colours_come_from_materials_and_vertices() {
     let (mut document, bin) = cube(5123);
     document["meshes"][0]["primitives"][0]["material"] = json!(0);
     document["materials"] =

@@ -105,7 +105,7 @@ fn ply_bytes(is_big: bool, is_double: bool) -> Vec<u8> {
         bytes.extend(number);
     };
     for [x, y, z] in CUBE {
-                let coordinate = |put: &mut dyn FnMut(&[u8]), value: f32| {
+        let coordinate = |put: &mut dyn FnMut(&[u8]), value: f32| {
             if is_double {
                 put(&f64::from(value).to_le_bytes());
             } else {

@@ -497,7 +497,7 @@ const PLY: &[Odd] = &[
 ];
 
 #[test]
-fn obj_is_known_behind_much_else() {
+fn obj_is_recognized_after_much_else() {
     let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     for (name, line) in [
         ("comments", "# a comment of some length"),

@@ -543,7 +543,7 @@ fn placed(nodes: Value) -> Scene {
 }
 
 #[test]
-fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
+fn hidden_and_unplaced_parts_are_omitted_with_a_warning() {
     let hidden = || json!({"KHR_node_visibility": {"visible": false}});
     let shown = || json!({"KHR_node_visibility": {"visible": true}});
     let mut seen = 0;
@@ -635,7 +635,7 @@ fn what_is_hidden_or_not_placed_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn animations_are_not_played_and_a_warning_says_so() {
+fn animations_are_not_played_but_reported() {
     const MOVED: [f64; 3] = [7.0, 0.0, 0.0];
     const STILL: [f64; 3] = [1.0, 2.0, 3.0];
     let animated = |mut scene: Scene, of: &[(u32, &str)], first: &[f64], interpolation: &str| {

@@ -70,7 +70,7 @@ fn is_whole(mesh: &Mesh, what: &str) {
 }
 
 #[test]
-fn every_case_is_answered_as_the_table_says() {
+fn every_case_has_the_result_of_the_table() {
     let cases = all();
     assert!(cases.len() >= 60, "{}", cases.len());
     assert_eq!(

@@ -122,7 +122,7 @@ fn the_readme_is_for_a_first_visit() {
 }
 
 #[test]
-fn the_recipes_named_are_those_of_the_justfile() {
+fn named_recipes_exist_in_the_justfile() {
     let text = page("docs/development.md");
     let justfile = page("justfile");
     let starts =

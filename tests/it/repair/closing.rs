@@ -92,7 +92,7 @@ fn loops_are_the_boundary_and_caps_close_it() {
 }
 
 #[test]
-fn holes_are_the_odd_edges_whatever_their_direction() {
+fn holes_are_the_odd_edges_in_any_direction() {
     let mut random = Random::new(11);
     let mut seen = 0;
     for triangles in meshes(&mut random) {
@@ -126,7 +126,7 @@ fn holes_are_the_odd_edges_whatever_their_direction() {
 }
 
 #[test]
-fn a_hole_says_where_it_is() {
+fn a_hole_is_reported_with_its_place() {
     let cube = cube([1.0; 3], 2.0);
     let without = [&cube[..4], &cube[5..]].concat();
     let holes = mesh(&without).holes().unwrap();

@@ -229,7 +229,7 @@ fn single_triangles_and_strips_with_one_side() {
 }
 
 #[test]
-fn what_has_no_area_or_comes_twice_is_dropped() {
+fn triangles_without_area_and_duplicates_are_dropped() {
     let cube = cube([0.0; 3], 4.0);
     let line = [[0.0; 3], [1.0; 3], [2.0; 3]];
     let point = [[-0.0; 3], [0.0; 3], [3.0; 3]];

@@ -90,7 +90,7 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
 }
 
 #[test]
-fn what_has_cells_enough_is_not_named() {
+fn parts_with_enough_cells_are_not_reported() {
     let all = [block(), plate(30.0)].concat();
     assert_eq!(made(&block(), &cells(&block(), 10), Rule::solid()).1, None);
     // As the warning advises.
@@ -221,7 +221,7 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
 }
 
 #[test]
-fn what_loses_nothing_is_not_named() {
+fn meshes_without_losses_are_not_reported() {
     let at = |low: [f32; 3], size: [f32; 3]| between(low, [0, 1, 2].map(|a| low[a] + size[a]));
     let plates = [
         // As thick as a cell, on walls and between them, and thinner with all cells of a layer.
@@ -248,7 +248,7 @@ fn what_loses_nothing_is_not_named() {
 }
 
 #[test]
-fn what_is_in_a_hole_or_a_cavity_is_named_whichever_way_it_faces() {
+fn parts_in_holes_and_cavities_are_reported_in_any_orientation() {
     let knot = Mesh::open("fixtures/knot.stl").unwrap();
     let plate = between([-1.0, -1.0, -0.05], [1.0, 1.0, 0.05]);
     let lattice = Lattice::fit(knot.bounds(), 40).unwrap();

@@ -172,7 +172,7 @@ fn a_component_is_counted_in_every_component_of_filled_cells_that_it_reaches() {
 }
 
 #[test]
-fn a_sheet_in_a_wall_reaches_what_it_touches_without_a_corner_there() {
+fn a_sheet_in_a_wall_reaches_touched_cells_without_a_corner_there() {
     let rib = blocks_and_rib([0.05; 2], 12.0)
         .into_iter()
         .map(|triangle| triangle.map(|v| v.map(|c| c as f32)));

@@ -285,7 +285,7 @@ fn expected_are_named_and_kept_by_definition() {
 }
 
 #[test]
-fn what_is_kept_of_a_rib_hangs_together_with_the_rest() {
+fn kept_cells_of_a_rib_are_connected_with_the_rest() {
     for degrees in [0.0, 10.0, 45.0, 90.0] {
         let ribbed = ribbed(degrees);
         let lattice = grid(&ribbed, 50);

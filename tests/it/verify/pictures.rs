@@ -9,7 +9,7 @@ use voxelize::grid::Label;
 use super::Place;
 
 #[test]
-fn what_differs_is_shown() {
+fn differences_are_shown() {
     let place = Place::recorded();
     place.run("goldens.toml --pictures shown/more").expect(0);
     assert!(!place.path("shown").exists(), "nothing failed");
@@ -59,7 +59,7 @@ fn pixels(bytes: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn the_picture_shows_cells_from_the_side_where_they_are() {
+fn the_picture_shows_cells_from_their_side() {
     let place = Place::recorded();
     let mut seen = 0;
     // A cube with a pushed-in corner: four corners, which cover each side of each axis twice.
@@ -83,7 +83,7 @@ fn the_picture_shows_cells_from_the_side_where_they_are() {
 }
 
 #[test]
-fn what_cannot_be_shown_says_why() {
+fn failed_pictures_report_the_reason() {
     let place = Place::recorded();
     place.bring("octahedron.stl", "meshes/cube.stl");
     place.bring("octahedron.stl", "meshes/knot.stl");

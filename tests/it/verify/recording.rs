@@ -178,7 +178,7 @@ fn keeping_cells_names_files_that_no_other_case_has() {
 }
 
 #[test]
-fn paths_are_those_of_the_list() {
+fn paths_are_relative_to_the_list() {
     let place = Place::new();
     fs::create_dir_all(place.path("tests/lists")).unwrap();
     let line = "--update tests/lists/a.toml meshes/cube.stl -r 8 --golden tests/cells";
@@ -193,7 +193,7 @@ fn paths_are_those_of_the_list() {
 }
 
 #[test]
-fn what_verify_would_refuse_is_not_recorded() {
+fn cases_that_verify_would_refuse_are_not_recorded() {
     let place = Place::recorded();
     fs::create_dir_all(place.path("lists")).unwrap();
     let list = place.read("goldens.toml");
@@ -245,7 +245,7 @@ fn formats_without_a_lattice_get_their_sidecar() {
 }
 
 #[test]
-fn what_cannot_be_made_stays_as_it_was() {
+fn failed_cases_keep_their_goldens() {
     let place = Place::recorded();
     let list = place.read("goldens.toml");
     fs::remove_file(place.path("meshes/knot.stl")).unwrap();

@@ -103,7 +103,7 @@ fn json_has_an_object_for_every_case() {
 }
 
 #[test]
-fn quiet_says_errors_alone() {
+fn quiet_prints_only_errors() {
     let place = mixed();
     let run = place.run("goldens.toml -q").expect(7);
     assert!(

@@ -24,7 +24,7 @@ fn voxelize(place: &Place, line: &str) {
 }
 
 #[test]
-fn the_file_says_grid_and_rule() {
+fn the_file_states_grid_and_rule() {
     let place = Place::new();
     let mut seen = 0;
     for (options, output) in [
@@ -113,7 +113,7 @@ fn rules_of_other_versions_are_refused() {
 }
 
 #[test]
-fn gates_reports_and_pictures_are_those_of_lists() {
+fn gates_reports_and_pictures_work_as_for_lists() {
     let place = Place::new();
     voxelize(&place, "meshes/knot.stl -q -r 40 -o knot.npz");
     place.dent_knot();

@@ -447,7 +447,7 @@ fn cells_around_others_are_a_veil() {
 }
 
 #[test]
-fn layers_of_another_run_and_layers_that_lie_are_said() {
+fn mismatching_layers_of_a_run_are_reported() {
     let folder = folder();
     let layers = |res: &str, more: &[&str]| {
         let line = [

@@ -296,7 +296,7 @@ fn pictures_are_as_they_were() {
 }
 
 #[test]
-fn pictures_of_the_readme_are_those_of_the_tool() {
+fn pictures_of_the_readme_match_the_tool() {
     compare_all(&bless::root("docs/pictures"), README);
     let text = std::fs::read_to_string(bless::root("README.md")).unwrap();
     for (name, _) in README {

@@ -144,7 +144,7 @@ fn is_large(voxels: &Voxels) -> bool {
 /// Reports whether both are equal. For wide scenes, which may span gigabytes of zeros, the cells are not
 /// compared.
 fn same(a: &Voxels, b: &Voxels) -> bool {
-        if is_large(a) {
+    if is_large(a) {
         a.dims() == b.dims() && a.lattice == b.lattice && a.record == b.record
     } else {
         a == b

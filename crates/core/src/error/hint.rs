@@ -1,12 +1,12 @@
-//! Advice that every front end prints in its own words.
+//! Advice, which every front end prints in its own words.
 
 use std::fmt;
 
-/// What to do about an error or a finding: steps, the best first.
+/// Advice for an error or a finding: steps, the best first.
 ///
-/// A step is a text. It names an option, or a call of the tool, between backquotes as it is written in the command
-/// line: `` `--inside robust` `` or `` `voxelize info MESH` ``. A step that begins with `or` takes the place of the one
-/// before it.
+/// A step is a text. It names an option, or a call of the tool, between backquotes in the form of the command line:
+/// `` `--inside robust` `` or `` `voxelize info MESH` ``. A step that begins with `or` is an alternative to the
+/// previous one.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -24,13 +24,13 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// There is nothing to do.
+    /// Reports whether there is no advice.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Joins the steps. `spell` writes an option or a call in the words of a front end. A step with an option for
-    /// which it has no words is left out.
+    /// Joins the steps. `spell` returns an option or a call in the words of a front end. A step is omitted if `spell`
+    /// returns `None` for one of its options.
     pub fn spelled(&self, spell: impl Fn(&str) -> Option<String>) -> String {
         let mut text = String::new();
         for step in &self.steps {
@@ -67,7 +67,7 @@ fn step_spelled(step: &str, spell: impl Fn(&str) -> Option<String>) -> Option<St
 }
 
 impl fmt::Display for Hint {
-    /// Writes the options as in the command line, between backquotes.
+    /// Writes the options in the form of the command line, between backquotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.spelled(|option| Some(format!("`{option}`"))))
     }

@@ -148,13 +148,17 @@ fn edges(t: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 #[inline]
 fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
     let [s, t] = [s, t].map(|points| points.map(|p| along(direction, p)));
-    let low = |points: [[f64; 2]; 3]| points.iter().fold(f64::INFINITY, |low, p| low.min(p[0]));
-    let high = |points: [[f64; 2]; 3]| {
-        points
-            .iter()
-            .fold(f64::NEG_INFINITY, |high, p| high.max(p[1]))
-    };
     high(s) < low(t) || high(t) < low(s)
+}
+
+#[inline]
+fn low([a, b, c]: [[f64; 2]; 3]) -> f64 {
+    a[0].min(b[0]).min(c[0])
+}
+
+#[inline]
+fn high([a, b, c]: [[f64; 2]; 3]) -> f64 {
+    a[1].max(b[1]).max(c[1])
 }
 
 /// Returns the bounds of the product of a direction and a difference of points.

@@ -57,12 +57,21 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
 /// assert_eq!(of_segments(x, y), [[0.0; 3], [0.0, 0.0, 2.0]]);
 /// ```
 pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2] {
-    let ends = [a, b].map(|p| [p, on_segment(p, [c, d])]).into_iter();
-    let others = [c, d].map(|p| [on_segment(p, [a, b]), p]);
-    let squared = |[p, q]: &[[f64; 3]; 2]| dot(minus(*p, *q), minus(*p, *q));
-    let all = ends.chain(others).chain(between([a, b], [c, d]));
-    all.min_by(|a, b| squared(a).total_cmp(&squared(b)))
+    let ends = [
+        [a, on_segment(a, [c, d])],
+        [b, on_segment(b, [c, d])],
+        [on_segment(c, [a, b]), c],
+        [on_segment(d, [a, b]), d],
+    ];
+    let all = ends.into_iter().chain(between([a, b], [c, d]));
+    all.min_by(|[p, q], [r, s]| squared(*p, *q).total_cmp(&squared(*r, *s)))
         .expect("four pairs or five")
+}
+
+/// Returns the squared distance of two points.
+fn squared(p: [f64; 3], q: [f64; 3]) -> f64 {
+    let away = minus(p, q);
+    dot(away, away)
 }
 
 /// Returns the points where the lines of two segments come closest. `None` if a point is outside its segment
@@ -76,13 +85,14 @@ fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]
     let area = dot(normal, normal);
     let s = dot(cross(r, f), normal) / area;
     let t = dot(cross(r, e), normal) / area;
-    let is_within = |t: f64| (0.0..=1.0).contains(&t);
+    let unit = 0.0..=1.0;
+    if !unit.contains(&s) || !unit.contains(&t) {
+        return None;
+    }
     // s and t are rounded, so each point is then moved to the closest point of the other segment.
-    (is_within(s) && is_within(t)).then(|| {
-        let q = on_segment(along(a, e, s), [c, d]);
-        let p = on_segment(q, [a, b]);
-        [p, on_segment(p, [c, d])]
-    })
+    let q = on_segment(along(a, e, s), [c, d]);
+    let p = on_segment(q, [a, b]);
+    Some([p, on_segment(p, [c, d])])
 }
 
 /// Returns the point of the box that is closest to `p`, one coordinate at a time (section 5.1.3).
@@ -135,19 +145,14 @@ pub fn sphere_box(centre: [f64; 3], radius: f64, within: &ClosedBox) -> bool {
 /// ```
 pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
     let [a, b, c] = triangle;
-    let squared = |q: [f64; 3]| {
-        let away = minus(q, p);
-        dot(away, away)
-    };
-    let edges = [[a, b], [b, c], [c, a]];
-    edges
-        .map(|edge| on_segment(p, edge))
-        .into_iter()
-        .chain(foot(p, triangle))
-        .fold(
-            a,
-            |best, q| if squared(q) < squared(best) { q } else { best },
-        )
+    let on_edges = [[a, b], [b, c], [c, a]].map(|edge| on_segment(p, edge));
+    let mut closest = a;
+    for q in on_edges.into_iter().chain(foot(p, triangle)) {
+        if squared(q, p) < squared(closest, p) {
+            closest = q;
+        }
+    }
+    closest
 }
 
 /// Returns the foot of `p` on the plane of the triangle. `None` if the foot is outside or the triangle has no
@@ -156,16 +161,14 @@ pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
 /// Computed in coordinates along the longest edge and across it, because the height of a sliver has few
 /// digits: the part along the edge is subtracted before the part along the height is computed.
 fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
-    let length = |[from, to]: [[f64; 3]; 2]| dot(minus(to, from), minus(to, from));
     // Start at the longest edge.
-    let turns = [[a, b, c], [b, c, a], [c, a, b]];
-    let [a, b, c] = turns.into_iter().fold(turns[0], |best, turn| {
-        if length([turn[0], turn[1]]) > length([best[0], best[1]]) {
-            turn
-        } else {
-            best
+    let mut longest = [a, b, c];
+    for turn in [[b, c, a], [c, a, b]] {
+        if squared(turn[1], turn[0]) > squared(longest[1], longest[0]) {
+            longest = turn;
         }
-    });
+    }
+    let [a, b, c] = longest;
     let base = minus(b, a);
     let side = minus(c, a);
     let from_a = minus(p, a);
@@ -224,7 +227,7 @@ mod tests {
     /// No corner lies beyond the plane through the closest point, except for rounding. This property alone
     /// characterizes the closest point of a convex set.
     #[test]
-    fn the_plane_through_the_closest_point_has_all_corners_behind_it() {
+    fn no_corner_is_beyond_the_plane_through_the_closest_point() {
         let mut seen = [0, 0];
         for (p, triangle) in cases() {
             let q = on_triangle(p, triangle);
@@ -256,7 +259,7 @@ mod tests {
     /// The closest point lies on the triangle: its squared distance deviates from the exact distance only by
     /// rounding.
     #[test]
-    fn distances_are_those_of_fractions() {
+    fn distances_match_fractions() {
         let mut compared = 0;
         for (p, triangle) in cases().step_by(11) {
             let q = on_triangle(p, triangle);
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_reached_where_some_sampled_point_is() {
+    fn no_sampled_point_of_a_box_is_closer() {
         let mut random = Random::new(77);
         let mut hits = 0;
         let mut misses = 0;

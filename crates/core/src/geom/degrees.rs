@@ -51,41 +51,50 @@ fn fixed_cos_sin(degrees: &Rational, bits: usize) -> [IBig; 2] {
     let turned = degrees.numerator() * pi(bits);
     let angle = turned / (IBig::from(degrees.denominator().clone()) * IBig::from(180));
     let square: IBig = (&angle * &angle) >> bits;
-    let series = |first: IBig, start: u32| {
-        let mut sum = first.clone();
-        let mut term = first;
-        let mut n = start;
-        while term != IBig::from(0) && term != IBig::from(-1) {
-            term = -((&term * &square) >> bits) / IBig::from(n * (n + 1));
-            sum += &term;
-            n += 2;
-        }
-        sum
-    };
-    [series(IBig::from(1) << bits, 1), series(angle, 2)]
+    [
+        series(IBig::from(1) << bits, 1, &square, bits),
+        series(angle, 2, &square, bits),
+    ]
+}
+
+/// Sums the series of cosine or sine, from the first term and the first factor of the second factorial.
+fn series(first: IBig, start: u32, square: &IBig, bits: usize) -> IBig {
+    let mut sum = first.clone();
+    let mut term = first;
+    let mut n = start;
+    while term != IBig::from(0) && term != IBig::from(-1) {
+        term = -((&term * square) >> bits) / IBig::from(n * (n + 1));
+        sum += &term;
+        n += 2;
+    }
+    sum
 }
 
 /// Returns π in units of 2^-bits, by Machin's formula π/4 = 4 arctan 1/5 − arctan 1/239.
 fn pi(bits: usize) -> IBig {
     const GUARD: usize = 32;
-    let arctangent = |inverse: u32| {
-        let square = IBig::from(inverse * inverse);
-        let mut power = (IBig::from(1) << (bits + GUARD)) / IBig::from(inverse);
-        let mut sum = IBig::from(0);
-        let mut n = 1_u32;
-        while power != IBig::from(0) {
-            let term = &power / IBig::from(n);
-            if n % 4 == 1 {
-                sum += term
-            } else {
-                sum -= term
-            }
-            power /= &square;
-            n += 2;
+    let fifth = arctangent(5, bits + GUARD);
+    let other = arctangent(239, bits + GUARD);
+    (IBig::from(16) * fifth - IBig::from(4) * other) >> GUARD
+}
+
+/// Returns arctan 1/`inverse` in units of 2^-bits.
+fn arctangent(inverse: u32, bits: usize) -> IBig {
+    let square = IBig::from(inverse * inverse);
+    let mut power = (IBig::from(1) << bits) / IBig::from(inverse);
+    let mut sum = IBig::from(0);
+    let mut n = 1_u32;
+    while power != IBig::from(0) {
+        let term = &power / IBig::from(n);
+        if n % 4 == 1 {
+            sum += term
+        } else {
+            sum -= term
         }
-        sum
-    };
-    (IBig::from(16) * arctangent(5) - IBig::from(4) * arctangent(239)) >> GUARD
+        power /= &square;
+        n += 2;
+    }
+    sum
 }
 
 #[cfg(test)]

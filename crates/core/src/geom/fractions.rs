@@ -41,8 +41,11 @@ pub fn dot(a: &ExactPoint, b: &ExactPoint) -> Rational {
 
 /// Returns the cross product.
 pub fn cross(a: &ExactPoint, b: &ExactPoint) -> ExactPoint {
-    let minor = |i: usize, j: usize| &(&a[i] * &b[j]) - &(&a[j] * &b[i]);
-    [minor(1, 2), minor(2, 0), minor(0, 1)]
+    [
+        &(&a[1] * &b[2]) - &(&a[2] * &b[1]),
+        &(&a[2] * &b[0]) - &(&a[0] * &b[2]),
+        &(&a[0] * &b[1]) - &(&a[1] * &b[0]),
+    ]
 }
 
 /// Reports whether the vector is zero.

@@ -121,7 +121,6 @@ impl AxisInterval {
     }
 
     fn exactly_before(&self, other: &Self) -> bool {
-        let span = |from: f64, to: f64| exact(to) - exact(from);
         let last = span(other.p, other.far) * span(self.p, self.q);
         span(self.p, self.near) * span(other.p, other.q) <= last
     }
@@ -143,6 +142,10 @@ const RELATIVE: f64 = 8.0 / (1_u64 << 53) as f64;
 /// Upper bound of the error of products that underflow.
 const ABSOLUTE: f64 = f64::MIN_POSITIVE;
 
+fn span(from: f64, to: f64) -> Rational {
+    exact(to) - exact(from)
+}
+
 fn exact(value: f64) -> Rational {
     Rational::from_f64(value).expect("coordinates are finite")
 }
@@ -157,7 +160,7 @@ mod tests {
     };
 
     #[test]
-    fn fractions_are_where_it_enters_and_leaves() {
+    fn fractions_mark_entry_and_exit() {
         let half = [0.5; 3];
         for (from, to, expected) in [
             ([-1.0, 0.5, 0.5], [3.0, 0.5, 0.5], Some([0.25, 0.5])),

@@ -139,7 +139,6 @@ pub(crate) fn from_rim(
     let [to_b, to_c] = [minus(b, a), minus(c, a)];
     // Seen from the displaced point, the corner is in the direction of x. The point is on an edge that leads
     // back along x.
-    let leads_back = |to: Vector| to[0] < 0.0 && to[1] == 0.0 && to[2] == 0.0;
     let (half, relative) = match rim {
         RimPlace::Corner(_) if leads_back(to_c) => half_plane(to_c, to_b, slack),
         RimPlace::Corner(_) if !leads_back(to_b) => sector(to_b, to_c, slack),
@@ -158,6 +157,14 @@ pub(crate) fn from_rim(
     }
 }
 
+fn leads_back(to: Vector) -> bool {
+    to[0] < 0.0 && to[1] == 0.0 && to[2] == 0.0
+}
+
+fn length(v: Vector) -> f64 {
+    dot(v, v).sqrt()
+}
+
 /// Returns half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next
 /// to that line, and the relative error of the vectors that define the angle. The line is in the direction of
 /// x from there, or in the direction of y if it is parallel to x.
@@ -169,7 +176,6 @@ fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
     };
     let first = cross(edge, towards);
     let second = cross(edge, inner);
-    let length = |v: Vector| dot(v, v).sqrt();
     let normal = cross(first, second);
     let of_first = (8.0 * U * length(edge) + 4.0 * slack) / length(first);
     let size = length(edge) * length(inner);
@@ -275,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn angles_are_those_of_the_system() {
+    fn angles_match_the_system_library() {
         for n in 0..200_000 {
             let x = f64::from(n - 100_000) / 3.0;
             let y = f64::from(n % 977) * 41.0;
@@ -313,7 +319,7 @@ mod tests {
 
     /// A triangle seen from a point of its rim has the same angle as seen from a slightly smaller point.
     #[test]
-    fn a_triangle_seen_from_its_rim_is_what_it_is_from_beside_it() {
+    fn a_triangle_seen_from_its_rim_equals_the_limit_from_nearby() {
         let corners = [
             [0.0, 0.0, 0.0],
             [4.0, 0.0, 0.0],
@@ -366,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tetrahedron_turns_once_around_what_is_inside() {
+    fn a_tetrahedron_winds_once_around_inner_points() {
         let v = [
             [0.1, -0.2, 0.0],
             [5.0, 0.3, 0.1],

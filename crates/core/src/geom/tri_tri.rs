@@ -145,13 +145,12 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
         let [a, b, c] = of.map(|n| side([plane[0], plane[1], plane[2], n]));
         Some([a?, b?, c?])
     };
-    let is_beside = |sides: [i8; 3]| sides[0] != 0 && sides[1] == sides[0] && sides[2] == sides[0];
     let of_s = sides(t, s)?;
-    if is_beside(of_s) {
+    if is_on_one_side(of_s) {
         return Some(Chords::Compared(Meeting::Apart));
     }
     let of_t = sides(s, t)?;
-    if is_beside(of_t) {
+    if is_on_one_side(of_t) {
         return Some(Chords::Compared(Meeting::Apart));
     }
     if of_s == [0; 3] || of_t == [0; 3] {
@@ -167,10 +166,6 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
         std::mem::swap(&mut q1, &mut r1);
     }
     let ends = [side([p1, q1, p2, q2])?, side([p1, r1, r2, p2])?];
-    let straddles = |sides: [i8; 3]| sides.contains(&1) && sides.contains(&-1);
-    // A chord is a point if only the lonely vertex is in the plane.
-    let is_point =
-        |sides: [i8; 3]| !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1;
     Some(Chords::Compared(if ends.contains(&1) {
         Meeting::Apart
     } else if ends.contains(&0) || is_point(of_s) || is_point(of_t) {
@@ -180,6 +175,21 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     } else {
         Meeting::Segment
     }))
+}
+
+/// Reports whether all vertices are strictly on one side of the plane.
+fn is_on_one_side(sides: [i8; 3]) -> bool {
+    sides[0] != 0 && sides[1] == sides[0] && sides[2] == sides[0]
+}
+
+/// Reports whether vertices are strictly on both sides of the plane.
+fn straddles(sides: [i8; 3]) -> bool {
+    sides.contains(&1) && sides.contains(&-1)
+}
+
+/// Reports whether the chord is a point: only the lonely vertex is in the plane.
+fn is_point(sides: [i8; 3]) -> bool {
+    !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1
 }
 
 /// Rotates a triangle so that its first vertex is alone on its side of a plane. Returns `true` if that side

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn components_are_those_of_cells_that_touch() {
+    fn components_match_a_search_through_touching_cells() {
         let mut random = Random::new(7);
         let mut seen = [0; 2];
         for dims in [

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_full_all_around() {
+    fn remaining_cells_are_surrounded_by_full_ones() {
         let mut seen = 0;
         let mut random = Random::new(1);
         for dims in [

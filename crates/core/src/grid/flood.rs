@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_it_is_told_to() {
+    fn it_stops_when_cancelled() {
         struct Stop;
         impl Progress for Stop {
             fn cancelled(&self) -> bool {

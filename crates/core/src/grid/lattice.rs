@@ -108,14 +108,7 @@ impl Lattice {
     /// # Errors
     /// Those of [`new`](Self::new), or if a number is not finite.
     pub fn from_f64(dims: [usize; 3], origin: [f64; 3], spacing: [f64; 3]) -> Result<Self> {
-        let exact = |value: f64| {
-            Rational::from_f64(value)
-                .ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
-        };
-        let [x, y, z] = origin;
-        let origin = [exact(x)?, exact(y)?, exact(z)?];
-        let [x, y, z] = spacing;
-        Self::new(dims, origin, [exact(x)?, exact(y)?, exact(z)?], [false; 3])
+        Self::new(dims, exact(origin)?, exact(spacing)?, [false; 3])
     }
 
     /// Sets the mapping of coordinates onto the walls.
@@ -130,13 +123,9 @@ impl Lattice {
     /// # Errors
     /// The factor is not above zero.
     pub fn scaled(&self, factor: &Rational) -> Result<Self> {
-        let scaled = |values: &[Rational; 3]| values.each_ref().map(|value| value * factor);
-        let lattice = Self::new(
-            self.dims,
-            scaled(&self.origin),
-            scaled(&self.spacing),
-            self.closed,
-        )?;
+        let origin = self.origin.each_ref().map(|value| value * factor);
+        let spacing = self.spacing.each_ref().map(|value| value * factor);
+        let lattice = Self::new(self.dims, origin, spacing, self.closed)?;
         Ok(lattice.with_snap(self.snap))
     }
 
@@ -339,4 +328,12 @@ impl Lattice {
     pub fn end(&self) -> [Rational; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))
     }
+}
+
+fn exact(values: [f64; 3]) -> Result<[Rational; 3]> {
+    let [x, y, z] = values.map(|value| {
+        Rational::from_f64(value)
+            .ok_or_else(|| Error::usage(format!("{value} is not a finite number")))
+    });
+    Ok([x?, y?, z?])
 }

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_is_refused() {
+    fn invalid_lengths_are_refused() {
         for text in [
             "",
             "vx",

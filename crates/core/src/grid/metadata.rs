@@ -94,7 +94,10 @@ impl Metadata {
         let text_of =
             |key: &str| Ok::<_, String>(map.get(key).and_then(Value::as_str).map(str::to_string));
         let record = Record::from_entries(text_of)?;
-        let dims = map.get("dims").map(parse_dims).transpose()?;
+        let dims = match map.get("dims") {
+            Some(dims) => Some(parse_dims(dims)?),
+            None => None,
+        };
         let lattice = match (
             dims,
             map.get("origin"),
@@ -348,25 +351,32 @@ fn triple(value: &Value) -> Result<&[Value; 3], String> {
 }
 
 fn parse_dims(value: &Value) -> Result<[usize; 3], String> {
-    let one = |v: &Value| {
-        v.as_u64()
-            .and_then(|n| usize::try_from(n).ok())
-            .ok_or("dims must be whole numbers")
-    };
     let [x, y, z] = triple(value)?;
-    Ok([one(x)?, one(y)?, one(z)?])
+    Ok([parse_dim(x)?, parse_dim(y)?, parse_dim(z)?])
+}
+
+fn parse_dim(value: &Value) -> Result<usize, String> {
+    match value.as_u64().map(usize::try_from) {
+        Some(Ok(dim)) => Ok(dim),
+        _ => Err("dims must be whole numbers".into()),
+    }
 }
 
 fn parse_fractions(value: &Value) -> Result<[Rational; 3], String> {
-    let one = |v: &Value| Rational::parse_fraction(v.as_str().ok_or("expected fractions as text")?);
     let [x, y, z] = triple(value)?;
-    Ok([one(x)?, one(y)?, one(z)?])
+    Ok([parse_fraction(x)?, parse_fraction(y)?, parse_fraction(z)?])
+}
+
+fn parse_fraction(value: &Value) -> Result<Rational, String> {
+    Rational::parse_fraction(value.as_str().ok_or("expected fractions as text")?)
 }
 
 fn parse_closed(value: &Value) -> Result<[bool; 3], String> {
-    let one = |v: &Value| v.as_bool().ok_or("closed must be true or false");
-    let [x, y, z] = triple(value)?;
-    Ok([one(x)?, one(y)?, one(z)?])
+    let mut closed = [false; 3];
+    for (closed, value) in closed.iter_mut().zip(triple(value)?) {
+        *closed = value.as_bool().ok_or("closed must be true or false")?;
+    }
+    Ok(closed)
 }
 
 #[cfg(test)]
@@ -413,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_labels_are_said_by_their_names() {
+    fn standard_labels_are_written_by_their_names() {
         let metadata = Metadata {
             legend: Some(Legend::surface_and_interior()),
             ..metadata()

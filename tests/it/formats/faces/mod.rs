@@ -500,7 +500,7 @@ fn labels_are_colours_groups_and_materials() {
 }
 
 #[test]
-fn names_of_groups_are_words_of_their_own_with_materials_beside() {
+fn names_of_groups_are_single_words_with_a_material_file() {
     let legend = Legend::new([
         Label::new(1, "a b").with_colour([255, 0, 51]),
         Label::new(2, "a#b"),
@@ -561,7 +561,7 @@ fn names_of_groups_are_words_of_their_own_with_materials_beside() {
 }
 
 #[test]
-fn files_say_how_they_were_made() {
+fn files_state_their_origin() {
     let mut seen = 0;
     for voxels in [at_odd_place(f_grid()), labelled_at_odd_place()] {
         for name in ["ply", "obj", "glb"] {
@@ -729,7 +729,7 @@ fn walls_that_round_to_the_same_number_are_refused() {
 }
 
 #[test]
-fn points_are_the_centres_of_cells_with_what_they_hold() {
+fn points_are_the_centres_of_cells_with_their_values() {
     let points = |voxels: &Voxels| {
         let mut bytes = vec![];
         let options = SaveOptions {

@@ -90,7 +90,7 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
 }
 
 #[test]
-fn what_a_format_of_faces_cannot_hold_is_refused_before_the_work() {
+fn data_beyond_a_format_of_faces_is_refused_before_the_work() {
     let place = place();
     let before = place.files();
     for (words, said) in [

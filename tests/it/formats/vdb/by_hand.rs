@@ -186,7 +186,7 @@ impl<'a> ByHand<'a> {
                 .iter()
                 .map(|byte| byte.count_ones() as usize)
                 .sum::<usize>();
-                let packed = if self.is_zipped { self.i64() } else { 0 };
+        let packed = if self.is_zipped { self.i64() } else { 0 };
         let data = if packed > 0 {
             let mut data = vec![];
             flate2::read::ZlibDecoder::new(self.take(packed as usize))

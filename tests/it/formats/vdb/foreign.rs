@@ -200,7 +200,7 @@ fn without_compression(file: &Foreign) -> Vec<u8> {
 }
 
 #[test]
-fn cells_of_other_programs_are_where_their_maps_say() {
+fn cells_of_other_programs_are_placed_by_their_maps() {
     let zero = [0.0; 3];
     let scale = |sizes: [f64; 3]| {
         [
@@ -411,7 +411,7 @@ fn our_description_counts_only_while_it_fits() {
 }
 
 #[test]
-fn broken_files_are_errors_that_say_what() {
+fn broken_files_are_specific_errors() {
     let default = Foreign::default;
     let mut cut = default().bytes();
     cut.pop();

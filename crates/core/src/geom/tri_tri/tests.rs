@@ -161,7 +161,7 @@ fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
 }
 
 #[test]
-fn meetings_are_those_of_fractions() {
+fn meetings_match_fractions() {
     let mut seen = [0; 5];
     for [s, t] in pairs(12_000) {
         let wanted = oracle(&s, &t);

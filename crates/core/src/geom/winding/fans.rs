@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn fans_are_told_from_soups() {
+    fn fans_are_distinguished_from_soups() {
         let some: Vec<_> = (0..MOST)
             .flat_map(|n| loop_of(3 + n, 100.0 * n as f64, false))
             .collect();

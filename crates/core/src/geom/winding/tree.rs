@@ -56,17 +56,18 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Re
         .into_iter()
         .map(|t| (code(&middle(&t), &low, &high), t))
         .collect();
-    let order = |(p, a): &(u64, Placed), (q, b): &(u64, Placed)| {
-        p.cmp(q).then_with(|| compare(&a.corners, &b.corners))
-    };
     for some in keyed.chunks_mut(CHUNK) {
         progress.check()?;
-        some.sort_unstable_by(order);
+        some.sort_unstable_by(compare_keyed);
     }
     // The stable sort merges the sorted chunks. Triangles that compare equal are identical.
-    keyed.sort_by(order);
+    keyed.sort_by(compare_keyed);
     progress.check()?;
     Ok(keyed.into_iter().map(|(_, triangle)| triangle).collect())
+}
+
+fn compare_keyed((p, a): &(u64, Placed), (q, b): &(u64, Placed)) -> Ordering {
+    p.cmp(q).then_with(|| compare(&a.corners, &b.corners))
 }
 
 fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {

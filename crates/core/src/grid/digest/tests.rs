@@ -139,7 +139,7 @@ fn labels_and_fields_are_hashed_as_documented() {
 }
 
 #[test]
-fn values_count_where_the_legend_says_so() {
+fn values_count_if_the_legend_states_it() {
     let plain = Digest::of(&grid(), None);
     assert_eq!(Digest::of(&labels(LabelDigest::Occupancy), None), plain);
     let counted = Digest::of(&labels(LabelDigest::Values), None);
