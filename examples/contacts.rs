@@ -8,25 +8,16 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
-use voxelize::geom::tri_tri::Meeting;
 use voxelize::{Mesh, Result, par};
 
 fn main() -> ExitCode {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let threads = match words.iter().position(|word| word == "--threads") {
-        Some(n) if n + 1 < words.len() => words
-            .drain(n..n + 2)
-            .nth(1)
-            .and_then(|word| word.parse().ok()),
-        _ => Some(0),
+        let Some((meshes, threads)) = parse(std::env::args().skip(1)) else {
+        return usage();
     };
-    let found = match (words.as_slice(), threads) {
-        ([mesh], Some(threads)) => itself(mesh, threads),
-        ([mesh, other], Some(threads)) => two(mesh, other, threads),
-        _ => {
-            eprintln!("usage: contacts MESH [OTHER] [--threads N]");
-            return 2.into();
-        }
+    let found = match &meshes[..] {
+        [mesh] => itself(mesh, threads),
+        [mesh, other] => two(mesh, other, threads),
+        _ => return usage(),
     };
     match found {
         Ok(found) => println!("{found}"),
@@ -35,9 +26,27 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn pair(numbers: [u32; 2], meeting: Meeting) -> Value {
-    json!([numbers[0], numbers[1], meeting.name()])
+/// Parses the paths of meshes and the number of threads, 0 for all.
+fn parse(words: impl Iterator<Item = String>) -> Option<(Vec<String>, usize)> {
+    let mut meshes = vec![];
+    let mut threads = 0;
+    let mut words = words;
+    while let Some(word) = words.next() {
+        if word == "--threads" {
+            threads = words.next()?.parse().ok()?;
+        } else {
+            meshes.push(word);
+        }
+    }
+    Some((meshes, threads))
 }
+
+fn usage() -> ExitCode {
+    eprintln!("usage: contacts MESH [OTHER] [--threads N]");
+    2.into()
+}
+
+
 
 fn itself(mesh: &str, threads: usize) -> Result<Value> {
     let mesh = Mesh::open(mesh)?;
@@ -45,10 +54,11 @@ fn itself(mesh: &str, threads: usize) -> Result<Value> {
         let start = Instant::now();
         let contacts = mesh.contacts(&())?;
         let seconds = start.elapsed().as_secs_f64();
-        let pairs: Value = contacts
-            .iter()
-            .map(|contact| pair(contact.triangles, contact.meeting))
-            .collect();
+                let mut pairs = vec![];
+        for contact in contacts.iter() {
+            let [first, second] = contact.triangles;
+            pairs.push(json!([first, second, contact.meeting.name()]));
+        }
         Ok(json!({"seconds": seconds, "pairs": pairs}))
     })?
 }
@@ -60,11 +70,11 @@ fn two(mesh: &str, other: &str, threads: usize) -> Result<Value> {
         let [first, second] = [ClearanceBody::new(&mesh)?, ClearanceBody::new(&other)?];
         let found = first.clearance(&second, &ClearanceOptions::default())?;
         let seconds = start.elapsed().as_secs_f64();
-        let relation = found.relation.name();
-        let distance = found.distance;
-        let meetings = found.meetings;
-        Ok(
-            json!({"seconds": seconds, "relation": relation, "distance": distance, "meetings": meetings}),
-        )
+                Ok(json!({
+            "seconds": seconds,
+            "relation": found.relation.name(),
+            "distance": found.distance,
+            "meetings": found.meetings,
+        }))
     })?
 }

@@ -2,7 +2,7 @@
 //! them: `cargo run --example kinds -- FOLDER`. `just kinds` compares the arrays read by NumPy with the
 //! formula.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use voxelize::format::{self, FORMATS, SaveOptions, Sidecar};
 use voxelize::grid::{
@@ -116,18 +116,15 @@ fn main() -> Result<()> {
         sidecar: Sidecar::Write,
         ..SaveOptions::default()
     };
-    let path = |name: &str, extension: &str| folder.join(Path::new(name).with_extension(extension));
-    for format in FORMATS.iter().filter(|format| format.is_readable()) {
-        let path = path("labels", format.extensions[0]);
+        let readable = FORMATS.iter().filter(|format| format.is_readable());
+    for format in readable.clone() {
+        let path = folder.join("labels").with_extension(format.extensions[0]);
         format::save(&labels, &path, format, &options)?;
         assert_eq!(Voxels::open(&path)?, labels, "{}", path.display());
     }
     println!("labels  {}", labels.digest().cells);
-    for format in FORMATS
-        .iter()
-        .filter(|format| format.is_readable() && format.holds(CellKind::Field))
-    {
-        let path = path("field", format.extensions[0]);
+    for format in readable.filter(|format| format.holds(CellKind::Field)) {
+        let path = folder.join("field").with_extension(format.extensions[0]);
         let mut source = Distances::new(&lattice)?;
         format::save_source(&mut source, &path, format, &options)?;
         let back = Voxels::open(&path)?;

@@ -41,16 +41,13 @@ fn main() -> ExitCode {
 fn ours(path: &Path, tolerance: Tolerance) -> String {
     match read_file(path, &ReadOptions::default().tolerance(tolerance)) {
         Err(error) => format!("refused {}", error.code().name()),
-        Ok(loaded) => {
-            let codes = loaded
-                .findings
-                .iter()
-                .map(|finding| format!(" {}", finding.first.code().name()));
-            format!(
-                "{}{}",
-                loaded.mesh.triangles().len(),
-                codes.collect::<String>()
-            )
+                Ok(loaded) => {
+            let mut text = loaded.mesh.triangles().len().to_string();
+            for finding in &loaded.findings {
+                text += " ";
+                text += finding.code().name();
+            }
+            text
         }
     }
 }

@@ -33,11 +33,13 @@ fn packed(name: usize, file: &[u8]) -> Vec<u8> {
 }
 
 fn folder(path: &Path) -> Vec<u8> {
-    let file = |(n, name): (usize, &&str)| Some(packed(n, &std::fs::read(path.join(name)).ok()?));
-    [FOLDER]
-        .into_iter()
-        .chain(NAMES.iter().enumerate().filter_map(file).flatten())
-        .collect()
+        let mut bytes = vec![FOLDER];
+    for (n, name) in NAMES.iter().enumerate() {
+        if let Ok(file) = std::fs::read(path.join(name)) {
+            bytes.extend(packed(n, &file));
+        }
+    }
+    bytes
 }
 
 /// First byte of the files of a folder.

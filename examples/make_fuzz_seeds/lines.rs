@@ -49,12 +49,11 @@ const LINES: [&str; 42] = [
 
 /// Returns every line.
 pub fn words() -> Seeds {
-    let words = |line: &&str| line.replace(' ', "\n").into_bytes();
-    LINES
-        .iter()
-        .enumerate()
-        .map(|(n, line)| (format!("line-{n:02}"), words(line)))
-        .collect()
+        let mut seeds = Seeds::new();
+    for (n, line) in LINES.iter().enumerate() {
+        seeds.push((format!("line-{n:02}"), line.replace(' ', "\n").into_bytes()));
+    }
+    seeds
 }
 
 /// Returns seeds of the target `names`: each command with an input, a link, and another word about each of
@@ -63,10 +62,13 @@ pub fn names() -> Seeds {
     let verbs = 7u8;
     let words = 17u8;
     let names = 24u8;
-    let line =
-        |verb: u8, word: u8, name: u8| vec![1, verb, 17, name, 0, name / 2, word, name, 1, 22];
-    let all = (0..verbs).flat_map(|verb| (0..words).map(move |word| (verb, word)));
-    all.map(|(verb, word)| line(verb, word, (5 * word + verb) % names))
-        .map(|bytes| (format!("{}-{}", bytes[1], bytes[6]), bytes))
-        .collect()
+        let mut seeds = Seeds::new();
+    for verb in 0..verbs {
+        for word in 0..words {
+            let name = (5 * word + verb) % names;
+            let bytes = vec![1, verb, 17, name, 0, name / 2, word, name, 1, 22];
+            seeds.push((format!("{verb}-{word}"), bytes));
+        }
+    }
+    seeds
 }

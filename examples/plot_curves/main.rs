@@ -7,7 +7,6 @@ mod panel;
 mod rows;
 mod scale;
 
-use std::fmt::Write;
 use std::process::ExitCode;
 
 use panel::{GREY, Line, Panel};
@@ -42,17 +41,19 @@ fn main() -> ExitCode {
         eprintln!("usage: plot_curves TSV SVG");
         return 2.into();
     };
-    let text = std::fs::read_to_string(tsv).map_err(|error| error.to_string());
-    let picture = text.and_then(|text| draw(&rows::read(&text)?));
-    match picture
-        .and_then(|picture| std::fs::write(svg, picture).map_err(|error| error.to_string()))
-    {
+        match plot(tsv, svg) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {tsv} to {svg}: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn plot(tsv: &str, svg: &str) -> Result<(), String> {
+    let text = std::fs::read_to_string(tsv).map_err(|error| error.to_string())?;
+    let picture = draw(&rows::read(&text)?)?;
+    std::fs::write(svg, picture).map_err(|error| error.to_string())
 }
 
 /// Draws the whole picture.
@@ -100,32 +101,40 @@ fn draw(rows: &[Row]) -> Result<String, String> {
          height=\"{HEIGHT}\" fill=\"{GREY}\">\n<title>Time of the textbook and of voxelize</title>\n\
          <style>{STYLE}</style>\n"
     );
-    panels
-        .iter()
-        .try_for_each(|(panel, lines)| panel.draw(lines, &mut svg))
-        .and_then(|()| writeln!(svg, "</svg>"))
-        .map_err(|error| error.to_string())?;
+        for (panel, lines) in &panels {
+        panel
+            .draw(lines, &mut svg)
+            .map_err(|error| error.to_string())?;
+    }
+    svg += "</svg>\n";
     Ok(svg)
 }
 
 /// Returns the textbook's line and our lines, over the value `x` of a row.
 fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
-    let line = |who: &str, threads: usize, name: &'static str, colour: &'static str| {
-        let mine = rows
-            .iter()
-            .filter(|row| row.who == who && row.threads == threads);
-        Line {
+        let mut lines = vec![Line {
+        name: "textbook",
+        colour: GREY,
+        points: points(rows, x, "textbook", 1),
+    }];
+    for &(threads, name, colour) in OURS {
+        lines.push(Line {
             name,
             colour,
-            points: mine.map(|row| (x(row), row.ms)).collect(),
+            points: points(rows, x, "voxelize", threads),
+        });
+    }
+    lines
+}
+
+fn points(rows: &[&Row], x: fn(&Row) -> f64, who: &str, threads: usize) -> Vec<(f64, f64)> {
+    let mut points = vec![];
+    for row in rows {
+        if row.who == who && row.threads == threads {
+            points.push((x(row), row.ms));
         }
-    };
-    let ours = OURS
-        .iter()
-        .map(|&(threads, name, colour)| line("voxelize", threads, name, colour));
-    std::iter::once(line("textbook", 1, "textbook", GREY))
-        .chain(ours)
-        .collect()
+    }
+    points
 }
 
 /// Returns the least and the largest value with a small margin.

@@ -83,9 +83,9 @@ impl Panel {
                 time(value)
             )?;
         }
-        lines
-            .iter()
-            .try_for_each(|line| self.draw_line(line, svg))?;
+                for line in lines {
+            self.draw_line(line, svg)?;
+        }
         self.draw_names(lines, svg)
     }
 
@@ -116,12 +116,12 @@ impl Panel {
 
     /// Draws names next to the last points, from the bottom upwards, moved up where they would overlap.
     fn draw_names(&self, lines: &[Line], svg: &mut String) -> Result {
-        let ends = lines
-            .iter()
-            .filter_map(|line| Some((line, line.points.last()?)));
-        let mut names: Vec<_> = ends
-            .map(|(line, &(x, y))| (line, self.x.at(x), self.y.at(y)))
-            .collect();
+                let mut names = vec![];
+        for line in lines {
+            if let Some(&(x, y)) = line.points.last() {
+                names.push((line, self.x.at(x), self.y.at(y)));
+            }
+        }
         names.sort_by(|a, b| b.2.total_cmp(&a.2));
         let mut lowest = f64::INFINITY;
         for (line, x, y) in names {

@@ -18,9 +18,11 @@ pub struct Row {
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = text.lines();
     let head: Vec<_> = lines.next().unwrap_or_default().split('\t').collect();
-    lines
-        .map(|line| row(&head, line).map_err(|error| format!("{error}: {line}")))
-        .collect()
+        let mut rows = vec![];
+    for line in lines {
+        rows.push(row(&head, line).map_err(|error| format!("{error}: {line}"))?);
+    }
+    Ok(rows)
 }
 
 fn row(head: &[&str], line: &str) -> Result<Row, String> {

@@ -1,8 +1,8 @@
 //! Camera of a picture: a direction, a lens, and a frame that fits the scene.
 //!
-//! View coordinates are `[right, up, towards the viewer]` in the units of the scene. All numbers come from `+
-//! - * /` and square roots, which every machine rounds identically, so a picture has the same pixels
-//! everywhere. Sines, which libraries round differently, are computed here.
+//! View coordinates are `[right, up, towards the viewer]` in the units of the scene. All numbers come from
+//! `+`, `-`, `*`, `/` and square roots, which every machine rounds identically, so a picture has the same
+//! pixels everywhere. Sines, which libraries round differently, are computed here.
 
 use voxelize_core::geom::vector::dot;
 

@@ -21,10 +21,9 @@ fn main() -> voxelize::Result<()> {
         .threads(2)
         .cancel(&cancel)
         .run(&mesh, &lattice)?;
-    result
-        .findings
-        .iter()
-        .for_each(|finding| eprintln!("{finding}"));
+        for finding in &result.findings {
+        eprintln!("{finding}");
+    }
     for cell in result.voxels.occupied()?.iter() {
         println!("{cell:?} {:?}", lattice.centre(cell));
     }
