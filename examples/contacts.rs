@@ -11,7 +11,7 @@ use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
 use voxelize::{Mesh, Result, par};
 
 fn main() -> ExitCode {
-        let Some((meshes, threads)) = parse(std::env::args().skip(1)) else {
+    let Some((meshes, threads)) = parse(std::env::args().skip(1)) else {
         return usage();
     };
     let found = match &meshes[..] {
@@ -46,15 +46,13 @@ fn usage() -> ExitCode {
     2.into()
 }
 
-
-
 fn itself(mesh: &str, threads: usize) -> Result<Value> {
     let mesh = Mesh::open(mesh)?;
     par::with_threads(threads, || {
         let start = Instant::now();
         let contacts = mesh.contacts(&())?;
         let seconds = start.elapsed().as_secs_f64();
-                let mut pairs = vec![];
+        let mut pairs = vec![];
         for contact in contacts.iter() {
             let [first, second] = contact.triangles;
             pairs.push(json!([first, second, contact.meeting.name()]));
@@ -70,7 +68,7 @@ fn two(mesh: &str, other: &str, threads: usize) -> Result<Value> {
         let [first, second] = [ClearanceBody::new(&mesh)?, ClearanceBody::new(&other)?];
         let found = first.clearance(&second, &ClearanceOptions::default())?;
         let seconds = start.elapsed().as_secs_f64();
-                Ok(json!({
+        Ok(json!({
             "seconds": seconds,
             "relation": found.relation.name(),
             "distance": found.distance,

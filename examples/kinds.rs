@@ -116,7 +116,7 @@ fn main() -> Result<()> {
         sidecar: Sidecar::Write,
         ..SaveOptions::default()
     };
-        let readable = FORMATS.iter().filter(|format| format.is_readable());
+    let readable = FORMATS.iter().filter(|format| format.is_readable());
     for format in readable.clone() {
         let path = folder.join("labels").with_extension(format.extensions[0]);
         format::save(&labels, &path, format, &options)?;

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 fn ours(path: &Path, tolerance: Tolerance) -> String {
     match read_file(path, &ReadOptions::default().tolerance(tolerance)) {
         Err(error) => format!("refused {}", error.code().name()),
-                Ok(loaded) => {
+        Ok(loaded) => {
             let mut text = loaded.mesh.triangles().len().to_string();
             for finding in &loaded.findings {
                 text += " ";

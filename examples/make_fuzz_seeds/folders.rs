@@ -33,7 +33,7 @@ fn packed(name: usize, file: &[u8]) -> Vec<u8> {
 }
 
 fn folder(path: &Path) -> Vec<u8> {
-        let mut bytes = vec![FOLDER];
+    let mut bytes = vec![FOLDER];
     for (n, name) in NAMES.iter().enumerate() {
         if let Ok(file) = std::fs::read(path.join(name)) {
             bytes.extend(packed(n, &file));

@@ -49,7 +49,7 @@ const LINES: [&str; 42] = [
 
 /// Returns every line.
 pub fn words() -> Seeds {
-        let mut seeds = Seeds::new();
+    let mut seeds = Seeds::new();
     for (n, line) in LINES.iter().enumerate() {
         seeds.push((format!("line-{n:02}"), line.replace(' ', "\n").into_bytes()));
     }
@@ -62,7 +62,7 @@ pub fn names() -> Seeds {
     let verbs = 7u8;
     let words = 17u8;
     let names = 24u8;
-        let mut seeds = Seeds::new();
+    let mut seeds = Seeds::new();
     for verb in 0..verbs {
         for word in 0..words {
             let name = (5 * word + verb) % names;

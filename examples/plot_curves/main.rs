@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         eprintln!("usage: plot_curves TSV SVG");
         return 2.into();
     };
-        match plot(tsv, svg) {
+    match plot(tsv, svg) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {tsv} to {svg}: {error}");
@@ -101,7 +101,7 @@ fn draw(rows: &[Row]) -> Result<String, String> {
          height=\"{HEIGHT}\" fill=\"{GREY}\">\n<title>Time of the textbook and of voxelize</title>\n\
          <style>{STYLE}</style>\n"
     );
-        for (panel, lines) in &panels {
+    for (panel, lines) in &panels {
         panel
             .draw(lines, &mut svg)
             .map_err(|error| error.to_string())?;
@@ -112,7 +112,7 @@ fn draw(rows: &[Row]) -> Result<String, String> {
 
 /// Returns the textbook's line and our lines, over the value `x` of a row.
 fn lines(rows: &[&Row], x: fn(&Row) -> f64) -> Vec<Line> {
-        let mut lines = vec![Line {
+    let mut lines = vec![Line {
         name: "textbook",
         colour: GREY,
         points: points(rows, x, "textbook", 1),

@@ -83,7 +83,7 @@ impl Panel {
                 time(value)
             )?;
         }
-                for line in lines {
+        for line in lines {
             self.draw_line(line, svg)?;
         }
         self.draw_names(lines, svg)
@@ -116,7 +116,7 @@ impl Panel {
 
     /// Draws names next to the last points, from the bottom upwards, moved up where they would overlap.
     fn draw_names(&self, lines: &[Line], svg: &mut String) -> Result {
-                let mut names = vec![];
+        let mut names = vec![];
         for line in lines {
             if let Some(&(x, y)) = line.points.last() {
                 names.push((line, self.x.at(x), self.y.at(y)));

@@ -18,7 +18,7 @@ pub struct Row {
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = text.lines();
     let head: Vec<_> = lines.next().unwrap_or_default().split('\t').collect();
-        let mut rows = vec![];
+    let mut rows = vec![];
     for line in lines {
         rows.push(row(&head, line).map_err(|error| format!("{error}: {line}"))?);
     }

@@ -21,7 +21,7 @@ fn main() -> voxelize::Result<()> {
         .threads(2)
         .cancel(&cancel)
         .run(&mesh, &lattice)?;
-        for finding in &result.findings {
+    for finding in &result.findings {
         eprintln!("{finding}");
     }
     for cell in result.voxels.occupied()?.iter() {
