@@ -16,8 +16,8 @@ pub(super) const MARK: &str = "voxelize ";
 /// The most bytes of JSON in a line: Abaqus takes lines of 256 bytes, MeshLab of 510, CloudCompare of 1023.
 const LINE: usize = 236;
 
-/// The begin of the metadata of this tool.
-const TOOL: &str = "{\"tool\":\"voxelize ";
+/// First characters of the metadata of this tool.
+pub(super) const METADATA_START: &str = "{\"tool\":\"voxelize ";
 
 /// JSON with every character beyond ASCII escaped: headers of PLY are ASCII.
 pub(super) fn ascii(json: &str) -> String {
@@ -61,41 +61,29 @@ pub(super) fn codes(text: &str) -> String {
         .join("\n")
 }
 
-/// The begin of what is packed by gzip.
-fn unpacked(head: &[u8]) -> Vec<u8> {
+/// Returns the first bytes of the content of a gzip file.
+pub(super) fn unpacked(head: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    // The end is missing.
+    // The end is missing, so an error follows the bytes.
     let _ = GzDecoder::new(head).take(4096).read_to_end(&mut plain);
     plain
 }
 
-/// Whether the file at `path` is called as one of a format that is only written, and says near its start that this tool
-/// made it.
+/// Returns whether `text` occurs in `bytes`.
+pub(super) fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+/// Returns whether this tool wrote the file at `path`, if its name is that of a format without a reader.
 pub(super) fn is_marked(path: &Path) -> bool {
-    let Some(format) = by_path(path).filter(|format| !format.is_readable()) else {
+    let Some(format) = by_path(path) else {
         return false;
     };
     let mut head = vec![];
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    let holds = |head: &[u8], mark: &str| {
-        head.windows(mark.len())
-            .any(|bytes| bytes == mark.as_bytes())
-    };
-    let has = |mark: &str| holds(&head, mark);
-    let begins = |start: &[u8]| head.starts_with(start);
-    read.is_ok()
-        && match format.extensions {
-            ["stl"] => begins(MARK.as_bytes()),
-            ["obj"] => begins(b"# voxelize {\"tool\":\"voxelize "),
-            ["glb"] => begins(b"glTF") && has("\"extras\":{\"voxelize\":{\"tool\":\"voxelize "),
-            ["bt"] => begins(b"# Octomap") && has(&format!("\n# {MARK}{TOOL}")),
-            ["inp"] => begins(b"*HEADING\n") && has(&format!("\n** {MARK}{TOOL}")),
-            ["vtu"] => {
-                begins(b"<?xml") && has("Name=\"voxelize\" NumberOfTuples=") && has(&codes(TOOL))
-            }
-            ["schem"] => holds(&unpacked(&head), TOOL),
-            _ => begins(b"ply\n") && has("\ncomment voxelize {\"tool\":\"voxelize "),
-        }
+    read.is_ok() && (format.is_ours)(&head)
 }
 
 #[cfg(test)]

@@ -124,6 +124,8 @@ pub struct Format {
     annotate: fn(Dtype, &mut Metadata),
     /// How it is read; none if it is only written.
     reader: Option<Reader>,
+    /// Recognises a file that this tool wrote by its first 4 KiB. Formats with a reader are recognised by their metadata.
+    is_ours: fn(&[u8]) -> bool,
 }
 
 /// The size of a file, by dims, type, how many cells are occupied, and choices.
@@ -473,6 +475,7 @@ impl Format {
         write: Write::Forward(|_, _, _, _| unreachable!("every format has a writer")),
         annotate: |_, _| {},
         reader: None,
+        is_ours: |_| false,
     };
 }
 

@@ -31,6 +31,7 @@ mod blocks;
 mod octree;
 mod write;
 
+use super::comments::{MARK, METADATA_START, contains};
 use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::Rational;
@@ -66,6 +67,9 @@ pub(super) const FORMAT: Format = Format {
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
     size: |dims, _, occupied, _| Some(FileSize::at_most(most_bytes(dims, occupied?))),
     write: Write::Forward(write::write),
+    is_ours: |head| {
+        head.starts_with(b"# Octomap") && contains(head, &format!("\n# {MARK}{METADATA_START}"))
+    },
     ..Format::BASE
 };
 

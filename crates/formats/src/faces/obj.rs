@@ -24,7 +24,7 @@ use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::FaceSink;
 use super::{check_walls, most_bytes, walls};
-use crate::comments::comments;
+use crate::comments::{MARK, METADATA_START, comments};
 use crate::save::Sink;
 use crate::several::Companions;
 use crate::{Carries, Choice, Dtype, Format, OutputShape, SaveOptions, Write, metadata};
@@ -42,6 +42,7 @@ pub(in super::super) const FORMAT: Format = Format {
     carries: Carries::InFile,
     limits: check_walls::<f64>,
     write: Write::Several(companions, write),
+    is_ours: |head| head.starts_with(format!("# {MARK}{METADATA_START}").as_bytes()),
     ..super::ply::FORMAT
 };
 

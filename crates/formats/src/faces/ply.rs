@@ -30,7 +30,7 @@ use super::meshing::{has_labels, mesh};
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
 use super::{check_walls, most_bytes, walls};
-use crate::comments::comments;
+use crate::comments::{MARK, METADATA_START, comments, contains};
 use crate::point_cloud;
 use crate::save::{SPOOL, Sink};
 use crate::{Choice, Dtype, Format, SaveOptions, Write, metadata};
@@ -55,6 +55,9 @@ pub(in super::super) const FORMAT: Format = Format {
     },
     memory: |_, _, _, _| SPOOL as u64,
     write: Write::Seeking(write),
+    is_ours: |head| {
+        head.starts_with(b"ply\n") && contains(head, &format!("\ncomment {MARK}{METADATA_START}"))
+    },
     ..Format::BASE
 };
 

@@ -38,6 +38,7 @@ pub(in super::super) const FORMAT: Format = Format {
     max_bytes: Some(HEADER as u64 + 4 + TRIANGLE as u64 * u32::MAX as u64),
     limits: check_walls::<f32>,
     write: Write::Seeking(write),
+    is_ours: |head| head.starts_with(MARK.as_bytes()),
     ..super::ply::FORMAT
 };
 

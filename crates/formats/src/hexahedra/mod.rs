@@ -39,6 +39,7 @@ mod inp;
 mod nodes;
 mod vtu;
 
+use super::comments::{MARK, METADATA_START, codes, contains};
 use super::save::SPOOL;
 use super::{Carries, Choice, Dtype, FileSize, Format, Write, npy, packed};
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
@@ -58,6 +59,11 @@ pub(super) const VTU: Format = Format {
     // Six arrays, each on its way to a temporary file.
     memory: |_, _, threads, choices| 6 * (packed::memory(threads, choices) + SPOOL as u64),
     write: Write::Forward(vtu::write),
+    is_ours: |head| {
+        head.starts_with(b"<?xml")
+            && contains(head, "Name=\"voxelize\" NumberOfTuples=")
+            && contains(head, &codes(METADATA_START))
+    },
     annotate: npy::annotate,
     ..Format::BASE
 };
@@ -74,6 +80,9 @@ pub(super) const INP: Format = Format {
     size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 78 + 100))),
     memory: |_, _, _, _| elements::BYTES,
     write: Write::Forward(inp::write),
+    is_ours: |head| {
+        head.starts_with(b"*HEADING\n") && contains(head, &format!("\n** {MARK}{METADATA_START}"))
+    },
     ..VTU
 };
 

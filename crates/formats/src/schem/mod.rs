@@ -25,6 +25,7 @@ mod blocks;
 mod nbt;
 mod write;
 
+use super::comments::{METADATA_START, contains, unpacked};
 use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::{AXES, CellKind, Lattice};
@@ -47,6 +48,7 @@ pub(super) const FORMAT: Format = Format {
     warnings: |_, [_, _, height]| tall(height).into_iter().collect(),
     size: |dims, _, _, _| Some(FileSize::at_most(dims.iter().map(|n| *n as u128).product())),
     write: Write::Forward(write::write),
+    is_ours: |head| contains(&unpacked(head), METADATA_START),
     ..Format::BASE
 };
 

@@ -30,6 +30,7 @@ use super::meshing::mesh;
 use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
 use super::{check_walls, most_bytes, walls};
+use crate::comments::{METADATA_START, contains};
 use crate::save::Sink;
 use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use voxelize_core::grid::CellSource;
@@ -47,6 +48,10 @@ pub(in super::super) const FORMAT: Format = Format {
     max_bytes: Some(u32::MAX as u64),
     limits: check_walls::<f32>,
     write: Write::Seeking(write),
+    is_ours: |head| {
+        let metadata = format!("\"extras\":{{\"voxelize\":{METADATA_START}");
+        head.starts_with(b"glTF") && contains(head, &metadata)
+    },
     ..super::ply::FORMAT
 };
 
