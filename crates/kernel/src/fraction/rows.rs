@@ -26,9 +26,12 @@ impl OddCells {
         let Some((mean, _)) = other.farthest else {
             return;
         };
-        match self.farthest {
-            Some((farthest, _)) if excess(mean) <= excess(farthest) => {}
-            _ => self.farthest = other.farthest,
+        let is_farther = match self.farthest {
+            Some((farthest, _)) => excess(mean) > excess(farthest),
+            None => true,
+        };
+        if is_farther {
+            self.farthest = other.farthest;
         }
     }
 

@@ -321,18 +321,15 @@ fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
 
 /// Cuts a triangle through the middle of its longest edge.
 fn halves([a, b, c]: &[[f64; 3]; 3]) -> [[[f64; 3]; 3]; 2] {
-    let mut rotated = [*a, *b, *c];
-    for other in [[*b, *c, *a], [*c, *a, *b]] {
-        if squared_first_edge(&other) > squared_first_edge(&rotated) {
-            rotated = other;
+    let length = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
+    let turns = [[a, b, c], [b, c, a], [c, a, b]];
+    let [p, q, r] = turns.into_iter().fold(turns[0], |best, turn| {
+        if length(turn[0], turn[1]) > length(best[0], best[1]) {
+            turn
+        } else {
+            best
         }
-    }
-    let [p, q, r] = rotated;
+    });
     let middle = std::array::from_fn(|i| 0.5 * (p[i] + q[i]));
-    [[p, middle, r], [middle, q, r]]
-}
-
-fn squared_first_edge([a, b, _]: &[[f64; 3]; 3]) -> f64 {
-    let edge = minus(*a, *b);
-    dot(edge, edge)
+    [[*p, middle, *r], [middle, *q, *r]]
 }
