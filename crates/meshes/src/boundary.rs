@@ -1,8 +1,9 @@
-//! Boundary loops: where triangles end, as closed loops of edges, and the caps that close them.
+//! Boundary loops: closed loops of the edges at which triangles end, and the caps that close them.
 //!
-//! The boundary of triangles is the sum of their directed edges, where opposite ones cancel. As many of
-//! them leave a vertex as come to it, so it falls into loops. What goes by parity, the edges that are
-//! there an odd number of times, does so as well: those are the holes that people look for.
+//! The boundary of triangles is the sum of their directed edges. Opposite edges cancel. At each
+//! vertex as many of the remaining edges begin as end, so they form loops. Edges that occur an odd
+//! number of times form loops as well, whatever their directions. These loops are the holes of a
+//! mesh.
 
 use super::Mesh;
 use super::edges::{self, Side};
@@ -10,52 +11,53 @@ use super::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Point, Triangle};
 
-/// A closed loop of edges that meets no vertex twice. It begins with its least vertex.
+/// Closed loop of edges that meets no vertex twice. It begins with its least vertex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loop {
-    /// Its vertices in order, one for each edge: from each an edge goes to the next, from the last to
-    /// the first.
+    /// Vertices in order. An edge leads from each vertex to the next, and from the last to the
+    /// first.
     pub points: Vec<Point>,
 }
 
 impl Loop {
-    /// Its edges, from where to where.
+    /// Returns the edges as pairs of start and end.
     pub fn edges(&self) -> impl Iterator<Item = [Point; 2]> {
         let count = self.points.len();
         (0..count).map(move |n| [self.points[n], self.points[(n + 1) % count]])
     }
 
-    /// How long it is, by doubles.
+    /// Returns the length, computed in doubles.
     pub fn length(&self) -> f64 {
-        // A sum of no numbers would be -0.
+        // `Iterator::sum` returns -0 for no numbers.
         self.edges().fold(0.0, |sum, edge| sum + length(&edge))
     }
 
-    /// The centre of its edges, as if they were of wire.
+    /// Returns the centre of mass of the edges, as if they were made of wire.
     pub fn centre(&self) -> [f64; 3] {
         let first = self.points[0].map(f64::from);
         let mut sum = [0.0; 3];
         let mut weight = 0.0;
         for edge in self.edges() {
-            let its = length(&edge);
-            let middle = |i: usize| {
-                (f64::from(edge[0][i]) - first[i]) / 2.0 + (f64::from(edge[1][i]) - first[i]) / 2.0
-            };
-            (0..3).for_each(|i| sum[i] += its * middle(i));
-            weight += its;
+            let weight_of_edge = length(&edge);
+            for i in 0..3 {
+                let middle = (f64::from(edge[0][i]) - first[i]) / 2.0
+                    + (f64::from(edge[1][i]) - first[i]) / 2.0;
+                sum[i] += weight_of_edge * middle;
+            }
+            weight += weight_of_edge;
         }
         std::array::from_fn(|i| first[i] + if weight > 0.0 { sum[i] / weight } else { 0.0 })
     }
 
-    /// The bounds of its vertices.
+    /// Returns the bounds of the vertices.
     pub fn bounds(&self) -> Bounds {
         self.points.iter().fold(Bounds::EMPTY, Bounds::with)
     }
 
-    /// The cap that closes triangles whose boundary this is: a fan of one triangle for each edge around
-    /// the centre, rounded to floats.
+    /// Returns the cap that closes triangles with this boundary: a fan of one triangle for each
+    /// edge. The apex is the centre, rounded to floats.
     pub fn cap(&self) -> impl Iterator<Item = Triangle> {
-        // A mean of floats is no larger than the largest float.
+        // A mean of floats is at most the largest float, so the conversion does not overflow.
         let apex = self.centre().map(|c| c as f32);
         self.edges().map(move |[from, to]| [to, from, apex])
     }
@@ -68,13 +70,16 @@ fn length([from, to]: &[Point; 2]) -> f64 {
         .sqrt()
 }
 
-/// The caps of all loops: with them the triangles whose boundary the loops are have none.
+/// Returns the caps of all loops. Triangles with these boundary loops have no boundary together
+/// with the caps.
 pub fn caps(loops: &[Loop]) -> Vec<Triangle> {
     loops.iter().flat_map(Loop::cap).collect()
 }
 
-/// The boundary of triangles, as loops in the direction of their edges. The same for any order of the
-/// triangles and any rotation of their corners. An edge that is there more than once is in as many loops.
+/// Returns the boundary of triangles as loops in the direction of their edges.
+///
+/// The result does not depend on the order of the triangles or the rotation of their corners. An
+/// edge that occurs several times is in as many loops.
 ///
 /// # Errors
 /// If there are more than 1.4 thousand million triangles.
@@ -89,8 +94,8 @@ pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
 }
 
 impl Mesh {
-    /// The holes: loops of the edges that are there an odd number of times, whatever their direction.
-    /// The same for any order of the triangles and their corners.
+    /// Returns the holes: loops of the edges that occur an odd number of times, whatever their
+    /// directions. The result does not depend on the order of the triangles or of their corners.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -120,15 +125,16 @@ impl Mesh {
     }
 }
 
-/// The loop through these vertices.
+/// Returns the loop through these vertices.
 pub(super) fn of(circuit: &[u32], points: &[Point]) -> Loop {
     Loop {
         points: circuit.iter().map(|n| points[*n as usize]).collect(),
     }
 }
 
-/// The directed edges that no opposite ones cancel, as often as they are left, from where to where; of
-/// sorted sides, and whether they go from the lesser end to the greater.
+/// Returns the directed edges that no opposite edges cancel, each as often as it remains.
+///
+/// `sides` are sorted. `is_forth` states whether a side goes from the lesser end to the greater.
 pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32; 2]> {
     let mut left = vec![];
     for group in edges::by_edge(sides) {
@@ -145,16 +151,16 @@ pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32;
     left
 }
 
-/// Which ways edges may be taken.
+/// Directions in which edges may be walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Along their direction.
+    /// Only in their own direction.
     Along,
-    /// Both ways.
+    /// In both directions.
     Either,
 }
 
-/// An edge as it may be taken.
+/// Edge in a direction in which it may be walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Arc {
     from: u32,
@@ -162,9 +168,11 @@ struct Arc {
     edge: usize,
 }
 
-/// All edges in loops that meet no vertex twice: a walk along the least edge left, from which a loop is
-/// cut whenever it comes back to itself. Every vertex must be left as often as it is come to, or, either
-/// way, by an even number of edges.
+/// Splits all edges into loops that meet no vertex twice. The walk follows the least remaining edge
+/// and cuts off a loop whenever it returns to a vertex of its path.
+///
+/// With [`Way::Along`] as many edges must begin at each vertex as end there. With [`Way::Either`]
+/// each vertex must have an even number of edges.
 pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
     let forth = edges
         .iter()
@@ -188,7 +196,7 @@ pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
         arcs,
     };
     for start in 0..walk.arcs.len() {
-        // The first arc of a vertex stands for it.
+        // The first arc of a vertex identifies the vertex.
         if start == 0 || walk.arcs[start - 1].from != walk.arcs[start].from {
             walk.all_from(start);
         }
@@ -198,11 +206,11 @@ pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
 
 struct Walk {
     arcs: Vec<Arc>,
-    /// For each vertex its first arc that may be left.
+    /// For each vertex, its first arc that may be unused.
     next: Vec<usize>,
-    /// Whether an edge was taken.
+    /// For each edge: the edge was used.
     used: Vec<bool>,
-    /// For each vertex where it is in the path.
+    /// For each vertex, its place in the path.
     place: Vec<Option<usize>>,
     found: Vec<Vec<u32>>,
 }
@@ -214,8 +222,9 @@ impl Walk {
         while let Some(to) = self.step(path[path.len() - 1]) {
             if let Some(at) = self.place[to] {
                 self.found.push(self.circuit(&path[at..]));
-                path.drain(at + 1..)
-                    .for_each(|vertex| self.place[vertex] = None);
+                for vertex in path.drain(at + 1..) {
+                    self.place[vertex] = None;
+                }
             } else {
                 self.place[to] = Some(path.len());
                 path.push(to);
@@ -225,7 +234,8 @@ impl Walk {
         self.place[start] = None;
     }
 
-    /// Takes the next edge from a vertex, if there is one left: to which vertex.
+    /// Walks the next unused edge of a vertex. Returns the vertex at its end, or `None` if no edge
+    /// remains.
     fn step(&mut self, vertex: usize) -> Option<usize> {
         let from = self.arcs[vertex].from;
         while let Some(arc) = self
@@ -241,7 +251,7 @@ impl Walk {
         None
     }
 
-    /// The vertices of a path, from the least on.
+    /// Returns the vertices of a path, beginning with the least.
     fn circuit(&self, path: &[usize]) -> Vec<u32> {
         let mut vertices: Vec<u32> = path.iter().map(|vertex| self.arcs[*vertex].from).collect();
         let least = (0..vertices.len())

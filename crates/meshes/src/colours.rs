@@ -1,12 +1,13 @@
-//! The colours of a mesh: red, green and blue of sRGB for each corner of each triangle, and pictures on triangles.
+//! Colours of a mesh: sRGB red, green and blue for each corner of each triangle, and pictures on
+//! triangles.
 
 use crate::{Mesh, MeshTexture, TexturePlace};
 use voxelize_core::error::{Error, Result};
 
-/// The colour of what has none, in a mesh that has colours.
+/// Colour of triangles without a colour, in a mesh that has colours.
 pub(crate) const WHITE: [u8; 3] = [255; 3];
 
-/// The colours of the corners of every triangle, in the order of the mesh.
+/// Colours of the corners of every triangle, in the order of the mesh.
 ///
 /// ```
 /// # use voxelize_meshes::voxelize;
@@ -20,12 +21,12 @@ pub(crate) const WHITE: [u8; 3] = [255; 3];
 pub struct MeshColours {
     corners: Vec<[[u8; 3]; 3]>,
     textures: Vec<MeshTexture>,
-    /// Of the triangles up to the last that has a picture.
+    /// One entry for each triangle up to the last that has a picture.
     places: Vec<Option<TexturePlace>>,
 }
 
 impl MeshColours {
-    /// These colours, of three corners for each triangle.
+    /// Creates colours from three corners for each triangle.
     pub fn new(corners: Vec<[[u8; 3]; 3]>) -> Self {
         Self {
             corners,
@@ -33,19 +34,21 @@ impl MeshColours {
         }
     }
 
-    /// These colours, multiplied in light by those of pictures, on the triangles that have a place in one.
+    /// Adds pictures. The colour of a triangle with a place in a picture is multiplied by the
+    /// picture's colour, in linear light.
     ///
     /// # Errors
-    /// If a triangle has a place in a picture that is not there, or places are of more triangles than colours.
+    /// If a triangle names a picture that does not exist, or there are more places than triangles
+    /// with colours.
     pub fn with_textures(
         mut self,
         textures: Vec<MeshTexture>,
         places: Vec<Option<TexturePlace>>,
     ) -> Result<Self> {
-        let is_known = |place: &TexturePlace| (place.texture as usize) < textures.len();
-        let unknown = places
-            .iter()
-            .position(|place| place.is_some_and(|place| !is_known(&place)));
+        let unknown = places.iter().position(|place| match place {
+            Some(place) => place.texture as usize >= textures.len(),
+            None => false,
+        });
         let beyond = (places.len() > self.corners.len()).then_some(self.corners.len());
         if let Some(triangle) = unknown.or(beyond) {
             let text = format!(
@@ -56,22 +59,23 @@ impl MeshColours {
             let error = Error::usage(text).at_triangle(triangle as u64);
             return Err(error.with_hint("pictures count from 0"));
         }
-        (self.textures, self.places) = (textures, places);
+        self.textures = textures;
+        self.places = places;
         Ok(self)
     }
 
-    /// The picture on a triangle, and the place of the triangle in it.
+    /// Returns the picture on a triangle, and the triangle's place in it.
     pub fn texture(&self, triangle: u32) -> Option<(&MeshTexture, TexturePlace)> {
         let place = (*self.places.get(triangle as usize)?)?;
         Some((&self.textures[place.texture as usize], place))
     }
 
-    /// How many triangles have colours.
+    /// Number of triangles that have colours.
     pub(super) fn len(&self) -> usize {
         self.corners.len()
     }
 
-    /// The colours of the corners of a triangle.
+    /// Returns the colours of the corners of a triangle.
     ///
     /// # Panics
     /// If there is no such triangle.
@@ -79,13 +83,14 @@ impl MeshColours {
         self.corners[triangle as usize]
     }
 
-    /// The colour of a point of a triangle that lies between the corners with these weights, of sum 1.
+    /// Returns the colour of a point of a triangle. `weights` are its barycentric coordinates,
+    /// whose sum is 1.
     ///
     /// # Panics
     /// If there is no such triangle.
     pub fn at(&self, triangle: u32, weights: [f64; 3]) -> [u8; 3] {
         let corners = self.of(triangle);
-        // A conversion from a number to a byte ends at 0 and 255.
+        // The conversion to a byte saturates at 0 and 255.
         let between = std::array::from_fn(|channel| {
             let parts =
                 [0, 1, 2].map(|corner| weights[corner] * f64::from(corners[corner][channel]));
@@ -97,35 +102,38 @@ impl MeshColours {
         }
     }
 
-    /// The colour of a triangle that has the same everywhere.
+    /// Returns the colour of a triangle that has one colour everywhere.
     pub fn only(&self, triangle: u32) -> Option<[u8; 3]> {
         let corners = self.of(triangle);
-        let is_same = self.texture(triangle).is_none_or(
-            |(
-                _,
-                TexturePlace {
-                    corners: [a, b, c], ..
-                },
-            )| a == b && a == c,
-        );
-        (is_same && corners == [corners[0]; 3]).then(|| self.at(triangle, [1.0, 0.0, 0.0]))
+        let is_one_point = match self.texture(triangle) {
+            Some((_, place)) => {
+                let [a, b, c] = place.corners;
+                a == b && a == c
+            }
+            None => true,
+        };
+        if is_one_point && corners == [corners[0]; 3] {
+            Some(self.at(triangle, [1.0, 0.0, 0.0]))
+        } else {
+            None
+        }
     }
 
-    /// The memory that they take, in bytes.
+    /// Memory use in bytes.
     pub fn bytes(&self) -> u64 {
         let textures: u64 = self.textures.iter().map(MeshTexture::bytes).sum();
         let places = self.places.capacity() * size_of::<Option<TexturePlace>>();
         textures + (places + 9 * self.corners.capacity()) as u64
     }
 
-    /// The colours of these triangles alone, in this order.
+    /// Returns the colours of these triangles, in this order.
     pub(super) fn select(&self, triangles: &[u32]) -> Self {
-        let place = |n: &u32| self.places.get(*n as usize).copied().flatten();
-        let places = if self.places.is_empty() {
-            vec![]
-        } else {
-            triangles.iter().map(place).collect()
-        };
+        let mut places = vec![];
+        if !self.places.is_empty() {
+            for n in triangles {
+                places.push(self.places.get(*n as usize).copied().flatten());
+            }
+        }
         let corners = triangles.iter().map(|n| self.of(*n)).collect();
         Self {
             corners,
@@ -134,50 +142,47 @@ impl MeshColours {
         }
     }
 
-    /// These colours behind those of other triangles.
+    /// Appends the colours of further triangles. Without colours they are white.
     pub(super) fn append(&mut self, other: Option<&Self>, triangles: usize) {
         let Some(other) = other else {
-            return self
-                .corners
-                .resize(self.corners.len() + triangles, [WHITE; 3]);
+            let count = self.corners.len() + triangles;
+            self.corners.resize(count, [WHITE; 3]);
+            return;
         };
         if !other.places.is_empty() {
             let first = self.textures.len() as u32;
-            let moved = |place: TexturePlace| TexturePlace {
-                texture: first + place.texture,
-                ..place
-            };
             self.places.resize(self.corners.len(), None);
-            self.places
-                .extend(other.places.iter().map(|place| place.map(moved)));
+            for place in &other.places {
+                self.places.push(place.map(|place| TexturePlace {
+                    texture: first + place.texture,
+                    ..place
+                }));
+            }
             self.textures.extend_from_slice(&other.textures);
         }
         self.corners.extend_from_slice(&other.corners);
     }
 
-    /// The colours of triangles whose last two corners have changed places.
+    /// Returns the colours of the triangles with their last two corners exchanged.
     pub(super) fn turned(&self) -> Self {
         let mut turned = self.clone();
-        turned
-            .corners
-            .iter_mut()
-            .for_each(|corners| corners.swap(1, 2));
-        turned
-            .places
-            .iter_mut()
-            .flatten()
-            .for_each(|place| place.corners.swap(1, 2));
+        for corners in &mut turned.corners {
+            corners.swap(1, 2);
+        }
+        for place in turned.places.iter_mut().flatten() {
+            place.corners.swap(1, 2);
+        }
         turned
     }
 }
 
-/// A channel of a colour that files have as a number from 0 to 1.
+/// Converts a channel from a number between 0 and 1, as files store it.
 pub(super) fn channel(share: f64) -> u8 {
-    // A conversion ends at 0 and 255.
+    // The conversion saturates at 0 and 255.
     (share * 255.0).round() as u8
 }
 
-/// A channel of sRGB for one of linear light, 0 to 1 (IEC 61966-2-1).
+/// Converts linear light, 0 to 1, to a channel of sRGB (IEC 61966-2-1).
 pub(super) fn channel_of_light(light: f64) -> u8 {
     channel(if light <= 0.003_130_8 {
         12.92 * light
@@ -186,7 +191,7 @@ pub(super) fn channel_of_light(light: f64) -> u8 {
     })
 }
 
-/// The linear light, 0 to 1, of a channel of sRGB.
+/// Converts a channel of sRGB to linear light, 0 to 1.
 fn light(channel: u8) -> f64 {
     let share = f64::from(channel) / 255.0;
     if share <= 0.04045 {
@@ -196,23 +201,22 @@ fn light(channel: u8) -> f64 {
     }
 }
 
-/// The colour of what reflects one colour of another.
+/// Returns the product of two colours in linear light.
 fn multiplied(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
-    let channel = |n| {
+    std::array::from_fn(|n| {
         if b[n] == 255 {
             a[n]
         } else {
             channel_of_light(light(a[n]) * light(b[n]))
         }
-    };
-    std::array::from_fn(channel)
+    })
 }
 
 impl Mesh {
-    /// This mesh with colours.
+    /// Returns this mesh with colours.
     ///
     /// # Errors
-    /// If they are not of as many triangles.
+    /// If the number of triangles with colours differs from the mesh's number of triangles.
     pub fn with_colours(mut self, colours: MeshColours) -> Result<Self> {
         if colours.len() != self.triangles.len() {
             let text = format!(
@@ -226,7 +230,7 @@ impl Mesh {
         Ok(self)
     }
 
-    /// The colours, if its file has any.
+    /// Colours of the mesh. `None` if its file has none.
     pub fn colours(&self) -> Option<&MeshColours> {
         self.colours.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The connected components of a mesh: triangles are connected by common vertices.
+//! Connected components of a mesh. Triangles are connected by common vertices.
 
 use super::Mesh;
 use super::{union_find, weld};
@@ -7,32 +7,32 @@ use voxelize_core::geom::vector::{cross, dot, minus};
 use voxelize_core::geom::{Bounds, Point, Triangle};
 use voxelize_core::par;
 
-/// The component of each triangle, and the components.
+/// Components of a mesh, and the component of each triangle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Components {
-    /// The number of its component for each triangle, in the order of the mesh.
+    /// Number of the component of each triangle, in the order of the mesh.
     pub of: Vec<u32>,
-    /// The components, in the order of their least vertices.
+    /// Components in the order of their least vertices.
     pub components: Vec<Component>,
 }
 
-/// A connected component of a mesh. Areas and volumes are computed by doubles for each triangle, and added up so
-/// that no order of triangles matters.
+/// Connected component of a mesh. Areas and volumes are computed in doubles for each triangle.
+/// Their sums do not depend on the order of the triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Component {
-    /// How many triangles it has.
+    /// Number of triangles.
     pub triangles: u64,
-    /// Its bounds.
+    /// Bounds of the component.
     pub bounds: Bounds,
-    /// The area of its triangles.
+    /// Area of its triangles.
     pub area: f64,
-    /// The signed volume it encloses, as [`Mesh::volume`] counts it.
+    /// Signed volume that it encloses, as [`Mesh::volume`] defines it.
     pub volume: f64,
 }
 
 impl Component {
-    /// Its thickness: that of a plate of the same volume whose two sides have its area together; zero without
-    /// area.
+    /// Returns the thickness of a plate with the same volume whose two sides together have the same
+    /// area. Zero without area.
     pub fn thickness(&self) -> f64 {
         if self.area > 0.0 {
             2.0 * self.volume.abs() / self.area
@@ -43,8 +43,8 @@ impl Component {
 }
 
 impl Mesh {
-    /// The connected components of the mesh: triangles with a common vertex are in one. Components and their
-    /// order do not depend on the order of the triangles.
+    /// Returns the connected components of the mesh. Triangles with a common vertex are in one
+    /// component. The components and their order do not depend on the order of the triangles.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -57,7 +57,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles, or memory is not there.
+    /// If there are more than 1.4 thousand million triangles, or memory runs out.
     pub fn components(&self) -> Result<Components> {
         weld::refuse_more(self.triangles().len())?;
         let (of, components) = numbered(self.triangles(), union_find::firsts(self.triangles())?);
@@ -65,7 +65,7 @@ impl Mesh {
         Ok(Components { of, components })
     }
 
-    /// Whether it is one connected component.
+    /// Returns whether the mesh is one connected component.
     pub fn is_one_component(&self) -> Result<bool> {
         weld::refuse_more(self.triangles().len())?;
         Ok(union_find::firsts(self.triangles())?
@@ -73,7 +73,7 @@ impl Mesh {
             .all(|first| *first == 0))
     }
 
-    /// The components with their sizes.
+    /// Adds the number of triangles, areas and volumes to components.
     fn measured(&self, of: &[u32], mut components: Vec<Component>) -> Vec<Component> {
         let units: Vec<Unit> = components
             .iter()
@@ -85,16 +85,17 @@ impl Mesh {
             .zip(of.chunks(CHUNK))
             .collect();
         let shares = par::map(chunks, |(triangles, of): (&[Triangle], &[u32])| {
-            let share = |(triangle, component): (&Triangle, &u32)| {
+            let mut shares = Vec::with_capacity(triangles.len());
+            for (triangle, component) in triangles.iter().zip(of) {
                 let unit = &units[*component as usize];
-                [unit.area(triangle), unit.volume(triangle)]
-            };
-            triangles.iter().zip(of).map(share).collect::<Vec<_>>()
+                shares.push([unit.area(triangle), unit.volume(triangle)]);
+            }
+            shares
         });
         let mut sums = vec![[0_i128; 2]; components.len()];
         for (component, shares) in of.iter().zip(shares.iter().flatten()) {
             components[*component as usize].triangles += 1;
-            // Whole numbers are added up alike in any order.
+            // Sums of integers do not depend on their order.
             let sums = &mut sums[*component as usize];
             *sums = std::array::from_fn(|n| sums[n] + i128::from(shares[n]));
         }
@@ -108,10 +109,11 @@ impl Mesh {
     }
 }
 
-/// The number of its component for each of some triangles, which have these bounds, and the bounds of the components.
+/// Returns the component of each triangle, and the bounds of the components. `bounds` are the
+/// bounds of all triangles.
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, or memory is not there.
+/// If there are more than 1.4 thousand million triangles, or memory runs out.
 pub fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>, Vec<Bounds>)> {
     weld::refuse_more(triangles.len())?;
     let firsts = union_find::firsts(triangles)?;
@@ -119,32 +121,30 @@ pub fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>
         return Ok((firsts, vec![*bounds]));
     }
     let (of, components) = numbered(triangles, firsts);
-    Ok((
-        of,
-        components
-            .iter()
-            .map(|component| component.bounds)
-            .collect(),
-    ))
+    let bounds = components
+        .iter()
+        .map(|component| component.bounds)
+        .collect();
+    Ok((of, bounds))
 }
 
-/// The signed volume that triangles enclose, which have these bounds, whatever their order.
+/// Returns the signed volume that triangles with these bounds enclose. The result does not depend
+/// on their order.
 pub fn volume(triangles: &[Triangle], bounds: &Bounds) -> f64 {
     let unit = Unit::of(bounds);
-    let sums = par::map(
-        triangles.chunks(CHUNK).collect(),
-        |triangles: &[Triangle]| {
-            triangles
-                .iter()
-                .map(|triangle| i128::from(unit.volume(triangle)))
-                .sum::<i128>()
-        },
-    );
+    let chunks = triangles.chunks(CHUNK).collect();
+    let sums = par::map(chunks, |triangles: &[Triangle]| {
+        triangles
+            .iter()
+            .map(|triangle| i128::from(unit.volume(triangle)))
+            .sum::<i128>()
+    });
     sums.into_iter().sum::<i128>() as f64 / FINE / 6.0 * unit.length.powi(3)
 }
 
-/// The number of its component for each triangle, and the bounds of the components, in the order of their least
-/// vertices; `firsts` are the first triangles of their components.
+/// Numbers components in the order of their least vertices. Returns the component of each triangle,
+/// and the components with their bounds only. `firsts` has, for each triangle, the first triangle
+/// of its component.
 fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Component>) {
     let mut of = firsts;
     let mut found: Vec<(Point, Bounds)> = vec![];
@@ -172,28 +172,32 @@ fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Componen
             .expect("finite")
     });
     let mut numbers = vec![0; found.len()];
-    (0..)
-        .zip(&order)
-        .for_each(|(number, component)| numbers[*component as usize] = number);
-    of.iter_mut()
-        .for_each(|component| *component = numbers[*component as usize]);
-    let component = |n: &u32| Component {
-        triangles: 0,
-        bounds: found[*n as usize].1,
-        area: 0.0,
-        volume: 0.0,
-    };
-    (of, order.iter().map(component).collect())
+    for (number, component) in (0..).zip(&order) {
+        numbers[*component as usize] = number;
+    }
+    for component in &mut of {
+        *component = numbers[*component as usize];
+    }
+    let mut components = Vec::with_capacity(order.len());
+    for component in order {
+        components.push(Component {
+            triangles: 0,
+            bounds: found[component as usize].1,
+            area: 0.0,
+            volume: 0.0,
+        });
+    }
+    (of, components)
 }
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 15;
 
-/// Areas and volumes are counted in fractions of this, of a unit that is a component's size.
+/// Number of steps in which areas and volumes are counted, for a unit of the size of the component.
 const FINE: f64 = (1_u64 << 60) as f64;
 
-/// The unit in which a component is measured: the power of two at or above its longest extent, so that dividing by it
-/// rounds nothing, from the middle of its bounds.
+/// Unit in which a component is measured, from the middle of its bounds. Its length is the least
+/// power of two that is at least the longest extent, so that division by it is exact.
 struct Unit {
     length: f64,
     middle: [f64; 3],
@@ -213,24 +217,27 @@ impl Unit {
         }
     }
 
-    /// A corner of a triangle from the middle: within one unit of it.
+    /// Returns a corner of a triangle in units from the middle. Each coordinate is at most one
+    /// unit.
     fn in_units(&self, corner: Point) -> [f64; 3] {
-        // Of a power of two this is exact.
+        // The reciprocal of a power of two is exact.
         let per_unit = 1.0 / self.length;
         minus(corner.map(f64::from), self.middle).map(|x| x * per_unit)
     }
 
-    /// Twice the area of a triangle, in [`FINE`]s of the unit: not more than three.
+    /// Returns twice the area of a triangle, in [`FINE`]ths of the unit. At most three units.
     fn area(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = turned(triangle).map(|corner| self.in_units(corner));
         let normal = cross(minus(b, a), minus(c, a));
         (dot(normal, normal).sqrt() * FINE) as i64
     }
 
-    /// Six times the volume between a triangle and the middle, in [`FINE`]s of the unit: not more than three.
+    /// Returns six times the volume between a triangle and the middle, in [`FINE`]ths of the unit.
+    /// At most three units.
     fn volume(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = triangle.map(|corner| self.in_units(corner));
-        // Rounding makes another number of it from each corner; the middle one of the three depends on no first corner.
+        // Rounding gives another result for each first corner. The median of the three does not
+        // depend on the first corner.
         let [p, q, r] = [
             dot(a, cross(b, c)),
             dot(b, cross(c, a)),
@@ -240,7 +247,7 @@ impl Unit {
     }
 }
 
-/// This triangle with its least vertex first.
+/// Returns the triangle with its least vertex first.
 fn turned(triangle: &Triangle) -> Triangle {
     let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];

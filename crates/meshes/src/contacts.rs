@@ -1,7 +1,7 @@
-//! Where the triangles of a mesh meet each other beyond the edges and vertices they share.
+//! Contacts: places where triangles of a mesh meet beyond their shared edges and vertices.
 //!
-//! Pairs whose bounds meet are found by a tree of boxes (`pairs`), and decided exactly (`geom/beyond`). Vertices are
-//! equal by their coordinates (−0 is 0).
+//! A tree of boxes finds the pairs whose bounds meet (`pairs`). Exact predicates decide them
+//! (`geom/beyond`). Vertices are equal if their coordinates are equal (−0 is 0).
 
 use crate::Mesh;
 use crate::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
@@ -14,22 +14,25 @@ use voxelize_core::par::Progress;
 use voxelize_kernel::Level;
 use voxelize_kernel::apart::{Common, PAIRS, surely_part};
 
-/// Two triangles of a mesh that meet beyond what they share.
+/// Two triangles of a mesh that meet beyond their shared vertices and edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contact {
-    /// Their numbers, the lesser first.
+    /// Numbers of the triangles, the lesser first.
     pub triangles: [u32; 2],
-    /// How they meet; never [`Meeting::Apart`].
+    /// Kind of meeting, never [`Meeting::Apart`].
     pub meeting: Meeting,
 }
 
 impl Mesh {
-    /// All pairs of triangles that meet beyond the vertices and edges they share, in the order of their numbers.
-    /// Triangles without area, and those that have all three vertices in common, are left out: they are defects
-    /// of their own. The decisions are exact.
+    /// Returns all pairs of triangles that meet beyond their shared vertices and edges, in the
+    /// order of their numbers. The decisions are exact.
+    ///
+    /// Triangles without area and pairs with all three vertices in common are left out, because
+    /// they are separate defects.
     ///
     /// # Errors
-    /// If more pairs of triangles have bounds that meet than [`PairLimit::Usual`], or the work was cancelled.
+    /// If more pairs of triangles than [`PairLimit::Usual`] have bounds that meet, or the work was
+    /// cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
         let welded = Welded::of(self.triangles())?;
         let new = || ContactList {
@@ -49,7 +52,8 @@ impl Mesh {
         Ok(found)
     }
 
-    /// Gives all pairs of triangles that may meet beyond what they share, in no order, triangles without area left out.
+    /// Passes on all pairs of triangles that may meet beyond their shared vertices and edges, in no
+    /// particular order. Triangles without area are left out.
     pub(super) fn examine_contacts<A: Findings>(
         &self,
         welded: &Welded,
@@ -73,17 +77,18 @@ impl Mesh {
     }
 }
 
-/// Pairs on their way to be decided: by how many vertices they share, until there are enough for doubles to look at
-/// them together.
+/// Pairs that wait for a decision, in queues by their number of shared vertices. A full queue is
+/// tested in doubles at once.
 pub(super) struct ContactQueues<'a> {
     triangles: &'a [Triangle],
-    /// The numbers of their vertices.
+    /// Numbers of the vertices of each triangle.
     vertices: &'a [[u32; 3]],
     level: Level,
     queues: [ContactQueue; 3],
 }
 
-/// Pairs that share as many vertices, those first.
+/// Pairs with the same number of shared vertices. The shared vertices come first among their
+/// corners.
 #[derive(Clone, Copy)]
 struct ContactQueue {
     common: Common,
@@ -111,13 +116,14 @@ impl<'a> ContactQueues<'a> {
         }
     }
 
-    /// Takes a pair of triangles with an area. `found` gets those that meet beyond what they share, sooner or later.
+    /// Takes a pair of triangles with an area. If they meet beyond their shared vertices and edges,
+    /// `found` gets them, in this call or a later one.
     #[inline]
     pub(super) fn take(&mut self, pair: Pair, found: impl FnMut(Pair, Meeting)) {
         let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
         let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
         let shared = SharedVertices::of(vertices);
-        // All three: the same triangle twice.
+        // Triangles with three common vertices are duplicates.
         let Some(queue) = self.queues.get_mut(shared.count()) else {
             return;
         };
@@ -135,9 +141,11 @@ impl<'a> ContactQueues<'a> {
         }
     }
 
-    /// Decides all pairs that wait.
+    /// Decides all waiting pairs.
     pub(super) fn finish(&mut self, mut found: impl FnMut(Pair, Meeting)) {
-        (0..self.queues.len()).for_each(|n| self.decide(n, &mut found));
+        for n in 0..self.queues.len() {
+            self.decide(n, &mut found);
+        }
     }
 
     fn decide(&mut self, n: usize, mut found: impl FnMut(Pair, Meeting)) {
@@ -151,29 +159,27 @@ impl<'a> ContactQueues<'a> {
             .each_ref()
             .map(|corners| &corners[..pairs.len()]);
         let proven = surely_part(self.level, queue.common, corners);
-        for (_, pair) in pairs
-            .iter()
-            .enumerate()
-            .filter(|(n, _)| proven >> n & 1 == 0)
-        {
-            let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
-            if let Some(meeting) =
-                beyond_shared([s, t], pair.numbers.map(|n| &self.vertices[n as usize]))
-            {
+        for (n, pair) in pairs.iter().enumerate() {
+            if proven >> n & 1 == 1 {
+                continue;
+            }
+            let triangles = pair.numbers.map(|n| &self.triangles[n as usize]);
+            let vertices = pair.numbers.map(|n| &self.vertices[n as usize]);
+            if let Some(meeting) = beyond_shared(triangles, vertices) {
                 found(*pair, meeting);
             }
         }
     }
 }
 
-/// Pairs that meet beyond what they share.
+/// Waiting pairs, and pairs that meet beyond their shared vertices and edges.
 struct ContactList<'a> {
     queues: ContactQueues<'a>,
     found: Vec<Contact>,
 }
 
 impl ContactList<'_> {
-    /// All pairs that were taken, decided.
+    /// Decides all waiting pairs and returns the contacts.
     fn finished(mut self) -> Vec<Contact> {
         self.queues
             .finish(|pair, meeting| self.found.push(contact(pair, meeting)));
@@ -207,7 +213,7 @@ mod tests {
     use crate::random::Random;
     use voxelize_core::geom::Point;
 
-    /// Every pair, without boxes.
+    /// Compares every pair, without boxes.
     fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
         let triangles = mesh.triangles();
         let mut found = vec![];
@@ -229,12 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn boxes_find_the_pairs_that_all_pairs_do() {
+    fn boxes_find_the_same_contacts_as_all_pairs() {
         let mut random = Random::new(7);
         let mut next = || random.unit();
         let mut seen = 0;
         for sort in 0..12_u32 {
-            // Small ones and a few large ones, on a coarse lattice and off it.
+            // Small triangles and a few large ones, on a coarse lattice and off it.
             let triangles = (0..300).map(|n| {
                 let (at, size): (Point, f32) = (
                     [next(), next(), next()],

@@ -1,24 +1,26 @@
-//! Sorting by whole numbers: items are counted, and put in their places (counting and radix sort). Many times as
-//! fast as by comparisons, where the numbers are small, and what they do not tell is little.
+//! Counting and radix sort of items by integers. It is many times as fast as sorting by comparisons
+//! if the integers are small and few items share an integer.
 
-/// The bits of a digit, and how many digits half of a number has.
+/// Bits of a digit.
 const DIGIT: u32 = 11;
+/// Digits in half of a number.
 const DIGITS: usize = 3;
 
-/// From how many items on counting digits is worth it.
+/// Number of items from which radix sort pays off.
 const MANY: usize = 1 << 12;
 
-/// Sorts items whose numbers are below `count`: by these, and those of one number by themselves.
+/// Sorts items by their numbers, which are below `count`, and items with equal numbers by their own
+/// order.
 pub(super) fn sorted<T: Copy + Ord + Default>(
     items: impl Iterator<Item = T> + Clone,
     count: usize,
     number: impl Fn(&T) -> u32,
 ) -> Vec<T> {
-    // Where the items of a number begin, and after placing them, where they end.
+    // First place of the items of each number. After placing, the end of its items.
     let mut places = vec![0_usize; count + 1];
-    items
-        .clone()
-        .for_each(|item| places[number(&item) as usize + 1] += 1);
+    for item in items.clone() {
+        places[number(&item) as usize + 1] += 1;
+    }
     for n in 0..count {
         places[n + 1] += places[n];
     }
@@ -36,7 +38,7 @@ pub(super) fn sorted<T: Copy + Ord + Default>(
     sorted
 }
 
-/// Sorts numbers whose lower halves ascend by their upper halves: so by all of them.
+/// Sorts numbers whose lower halves already ascend. A stable sort by their upper halves suffices.
 pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
     if numbers.len() < MANY {
         return numbers.sort_unstable();
@@ -45,7 +47,9 @@ pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
         |number: u64, n: usize| (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1);
     let mut counts = vec![[0_usize; 1 << DIGIT]; DIGITS];
     for number in numbers.iter() {
-        (0..DIGITS).for_each(|n| counts[n][digit(*number, n)] += 1);
+        for (n, counts) in counts.iter_mut().enumerate() {
+            counts[digit(*number, n)] += 1;
+        }
     }
     let mut other = vec![0; numbers.len()];
     for (n, counts) in counts.iter_mut().enumerate() {
@@ -66,13 +70,13 @@ pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
 mod tests {
     use super::*;
 
-    /// Numbers that repeat.
+    /// Returns numbers that repeat.
     fn numbers(count: u64) -> impl Iterator<Item = u64> + Clone {
         (0..count).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23 & 0xffff_f000 | (n % 3))
     }
 
     #[test]
-    fn all_is_in_order() {
+    fn results_are_in_order() {
         for count in [0, 1, 100, 3 * MANY as u64] {
             let mut upper: Vec<u64> = numbers(count)
                 .zip(0..)

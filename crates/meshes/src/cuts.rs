@@ -8,7 +8,7 @@ use super::parts::MeshParts;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Bounds, Triangle};
 
-/// Negative volumes of a mesh. Each is cut out of one body, and leaves the other bodies as they are.
+/// Negative volumes of a mesh. Each is cut out of one body and leaves the other bodies unchanged.
 #[derive(Debug, Clone)]
 pub struct MeshCuts {
     /// Triangles of all negative volumes.
@@ -21,31 +21,31 @@ pub struct MeshCuts {
     volumes: MeshParts,
 }
 
-/// Part of a mesh that is voxelized alone.
+/// Part of a mesh that is voxelized on its own.
 #[derive(Debug, Clone)]
 pub struct CutBody {
-    /// Its triangles.
+    /// Triangles of the body.
     pub mesh: Mesh,
-    /// Negative volumes that are cut out of it. None are cut out of the body of all other triangles.
+    /// Negative volumes that are cut out of it. Empty for the body of all remaining triangles.
     pub cuts: Vec<Mesh>,
 }
 
 impl CutBody {
-    /// The body, turned so that its volume is positive, and its negative volumes beside it.
+    /// Returns the body, turned so that its volume is positive, together with its negative volumes.
     pub fn with_cuts(&self) -> Mesh {
         let cuts = self.all_cuts();
         let body = upright(&self.mesh);
         Mesh::of_finite([&body, cuts.triangles()].concat().into())
     }
 
-    /// All of its negative volumes, turned so that each volume is positive.
+    /// Returns all its negative volumes, each turned so that its volume is positive.
     pub fn all_cuts(&self) -> Mesh {
         let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
         Mesh::of_finite(triangles.into())
     }
 }
 
-/// Triangles of a mesh, turned if its volume is negative.
+/// Returns the triangles of a mesh, turned if its volume is negative.
 fn upright(mesh: &Mesh) -> Vec<Triangle> {
     let is_inverted = mesh.volume() < 0.0;
     mesh.triangles()
@@ -55,8 +55,11 @@ fn upright(mesh: &Mesh) -> Vec<Triangle> {
 }
 
 impl MeshCuts {
-    /// Negative volumes of several bodies. `bodies` has the body of each triangle that is cut, `cut_from` that of each
-    /// triangle of the negative volumes, `volumes` the number of its negative volume.
+    /// Creates negative volumes of several bodies.
+    ///
+    /// `bodies` has the body of each triangle that is cut. `cut_from` has the body that each
+    /// triangle of the negative volumes is cut out of, and `volumes` has the number of its negative
+    /// volume.
     pub(super) fn new(
         mesh: Mesh,
         bodies: MeshParts,
@@ -76,7 +79,7 @@ impl MeshCuts {
         &self.mesh
     }
 
-    /// Number of their triangles.
+    /// Number of triangles of the negative volumes.
     pub fn count(&self) -> usize {
         self.mesh.triangles.len()
     }
@@ -91,15 +94,15 @@ impl MeshCuts {
         &self.cut_from
     }
 
-    /// Negative volume of each of these triangles.
+    /// Negative volume of each triangle of the negative volumes.
     pub fn volumes(&self) -> &MeshParts {
         &self.volumes
     }
 
-    /// Bodies of a mesh with these negative volumes. The first has all triangles that nothing is cut out of, and is left
-    /// out if there are none. Bodies without triangles are left out, too.
+    /// Splits a mesh with these negative volumes into bodies. The first body has all triangles that
+    /// nothing is cut out of. Bodies without triangles are left out.
     pub fn split(&self, mesh: &Mesh) -> Vec<CutBody> {
-        // By body, and then by negative volume.
+        // By body, then by negative volume.
         let mut cuts: HashMap<u32, BTreeMap<u32, Vec<u32>>> = HashMap::new();
         for n in 0..self.mesh.triangles.len() as u32 {
             let volumes = cuts.entry(self.cut_from.of(n)).or_default();
@@ -140,9 +143,9 @@ impl MeshCuts {
         found
     }
 
-    /// Whether no body that is cut overlaps another body, as their bounds show it.
+    /// Returns whether the bounds prove that no body with negative volumes overlaps another body.
     pub fn bodies_are_apart(&self, mesh: &Mesh) -> bool {
-        /// Pairs of bodies that are looked at.
+        /// Maximum number of pairs of bodies to compare.
         const MOST_PAIRS: usize = 1 << 20;
         let is_cut: HashSet<u32> = self.cut_from.used().collect();
         let mut all: BTreeMap<u32, Bounds> = BTreeMap::new();
@@ -167,8 +170,8 @@ impl MeshCuts {
         })
     }
 
-    /// Negative volumes of some triangles of the mesh, in this order. Those of bodies without a triangle are left out;
-    /// `None` if none is left.
+    /// Returns the negative volumes of some triangles of the mesh, in this order. Negative volumes
+    /// of bodies without a triangle are left out. `None` if no negative volume remains.
     pub(super) fn select(&self, kept: &[u32]) -> Option<Self> {
         let bodies = self.bodies.select(kept.iter().copied());
         let there: HashSet<u32> = bodies.used().collect();
@@ -189,7 +192,7 @@ impl MeshCuts {
         })
     }
 
-    /// Negative volumes in other coordinates.
+    /// Moves the negative volumes to other coordinates.
     pub(super) fn map(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
         Ok(Self {
             mesh: self.mesh.map_by(moved)?,
@@ -197,7 +200,7 @@ impl MeshCuts {
         })
     }
 
-    /// Negative volumes of several meshes that are joined in this order.
+    /// Joins the negative volumes of several meshes that are joined in this order.
     pub(super) fn join(meshes: &[(&str, &Mesh)]) -> Result<Option<Self>> {
         if meshes.iter().all(|(_, mesh)| mesh.cuts.is_none()) {
             return Ok(None);
@@ -217,7 +220,7 @@ impl MeshCuts {
                 }
                 None => {
                     bodies.append(None, count);
-                    // Numbers of bodies stay the same in both lists.
+                    // Keeps the numbers of bodies the same in both lists.
                     cut_from.append(None, 0);
                 }
             }
@@ -232,9 +235,9 @@ impl MeshCuts {
 }
 
 impl Mesh {
-    /// This mesh less a negative volume: `cut` is cut out of all of it. Rules that find the inside
-    /// subtract them, `Rule::Solid` and `Rule::Filled`; everything else is
-    /// about the mesh without them.
+    /// Returns this mesh with a negative volume: `cut` is cut out of the whole mesh. Only rules
+    /// that find the inside subtract negative volumes, `Rule::Solid` and `Rule::Filled`. Everything
+    /// else treats the mesh without them.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -250,7 +253,8 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If the negative volume has negative volumes itself, or the mesh is joined of several of which some have.
+    /// If `cut` has negative volumes itself, or the mesh was joined from several meshes and some of
+    /// these have negative volumes.
     pub fn less(self, cut: Self) -> Result<Self> {
         let is_several = self
             .cuts()
@@ -281,7 +285,7 @@ impl Mesh {
         Ok(self.with_cuts(cuts))
     }
 
-    /// This mesh with these negative volumes, of as many triangles.
+    /// Returns this mesh with negative volumes for as many triangles as it has.
     pub(super) fn with_cuts(self, cuts: MeshCuts) -> Self {
         debug_assert_eq!(cuts.bodies.len(), self.triangles.len() as u64);
         debug_assert_eq!(cuts.cut_from.len(), cuts.mesh.triangles.len() as u64);
@@ -291,12 +295,12 @@ impl Mesh {
         }
     }
 
-    /// Negative volumes that are cut out of its bodies.
+    /// Negative volumes that are cut out of bodies of the mesh.
     pub fn cuts(&self) -> Option<&MeshCuts> {
         self.cuts.as_deref()
     }
 
-    /// These triangles alone, in this order, without parts, colours and negative volumes.
+    /// Returns these triangles in this order, without parts, colours and negative volumes.
     fn pick(&self, triangles: &[u32]) -> Self {
         let picked: Vec<Triangle> = triangles
             .iter()
@@ -315,7 +319,7 @@ mod tests {
     use super::*;
     use crate::PartKind;
 
-    /// A box.
+    /// Returns a box.
     fn cuboid(low: [f32; 3], high: [f32; 3]) -> Mesh {
         let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         let bounds = *cube.bounds();

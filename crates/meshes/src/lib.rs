@@ -45,31 +45,32 @@ use voxelize_kernel::Level;
 use voxelize_kernel::memory::Zeroed;
 use voxelize_kernel::seen::{self, SeenTriangles};
 
-/// Triangles in the order of their file, every coordinate finite. 36 bytes each; nothing is welded.
+/// Triangles in the order of their file, with finite coordinates. 36 bytes each. Nothing is welded.
 #[derive(Debug, Clone)]
 pub struct Mesh {
     /// Shared by clones.
     triangles: Arc<Zeroed<Triangle>>,
     bounds: Bounds,
     degenerate: u64,
-    /// Sums over all triangles, once they were needed.
+    /// Sums over all triangles, computed when first needed.
     sums: OnceLock<MeshSums>,
     dropped: Arc<Dropped>,
-    /// The parts of each kind, where any are known.
+    /// Parts of each kind. `None` for a kind without parts.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
-    /// The parts of each kind that are closed only together, once they were needed.
+    /// Parts of each kind that are closed only together, computed when first needed.
     closed_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
     colours: Option<Arc<MeshColours>>,
-    /// The numbers of the vertices of each triangle.
+    /// Vertex numbers of each triangle in the file.
     numbered: Option<Arc<Vec<[u32; 3]>>>,
-    /// How far the mesh is closed of which these are some triangles.
+    /// Closedness of the original mesh, if this mesh has only some of its triangles.
     whole: Option<Closedness>,
     /// Negative volumes that are cut out of its bodies.
     cuts: Option<Arc<MeshCuts>>,
 }
 
 impl PartialEq for Mesh {
-    /// Whether they are the same triangles in the same order, less the same negative volumes.
+    /// Returns whether both meshes have the same triangles in the same order, and the same negative
+    /// volumes.
     fn eq(&self, other: &Self) -> bool {
         let [one, two] = [self, other].map(|mesh| mesh.cuts.as_deref().map(MeshCuts::mesh));
         self.triangles == other.triangles && one == two
@@ -80,12 +81,13 @@ impl Mesh {
     /// Reads a mesh from a file of any format in [`read::INPUTS`].
     ///
     /// # Errors
-    /// If the file cannot be read or is not whole; [`read`] lists the findings.
+    /// If the file cannot be read or is incomplete. [`read`] lists the findings.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Ok(read::read_file(path.as_ref(), &read::ReadOptions::default().textures(true))?.mesh)
     }
 
-    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. `name` stands in errors; nothing lies beside it.
+    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. Errors show `name`.
+    /// Other files are not available to the reader.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -97,7 +99,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The same errors as [`open`](Self::open).
     pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
         Ok(read::read_stream(
             &mut bytes,
@@ -107,18 +109,18 @@ impl Mesh {
         .mesh)
     }
 
-    /// A mesh of these triangles.
+    /// Creates a mesh of these triangles.
     ///
     /// # Errors
-    /// If a coordinate is not finite: the error names the triangle.
+    /// If a coordinate is not finite. The error names the triangle.
     pub fn from_triangles(triangles: Vec<Triangle>) -> Result<Self> {
         Self::of_any(triangles.into(), Arc::default())
     }
 
-    /// This mesh with parts of this kind.
+    /// Returns this mesh with parts of this kind.
     ///
     /// # Errors
-    /// If they have not as many triangles.
+    /// If the parts have another number of triangles than the mesh.
     pub fn with_parts(mut self, kind: PartKind, parts: MeshParts) -> Result<Self> {
         if parts.len() != self.triangles.len() as u64 {
             let text = format!(
@@ -133,17 +135,17 @@ impl Mesh {
         Ok(self)
     }
 
-    /// The parts of this kind, if its file names any.
+    /// Parts of this kind. `None` if the file names none.
     pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
         self.parts[kind as usize].as_deref()
     }
 
-    /// The parts of this kind that are open by themselves and closed together, such as the materials of one body; in
-    /// rising order. Empty unless the mesh is closed.
+    /// Returns the parts of this kind that are open individually but closed together, such as the
+    /// materials of one body, in ascending order. Empty unless the mesh is closed.
     pub fn parts_closed_together(&self, kind: PartKind) -> &[u32] {
         self.closed_together[kind as usize].get_or_init(|| {
             match self.parts(kind) {
-                // Some triangles of a mesh do not show how far its parts are closed.
+                // Some triangles of a mesh do not show whether its parts are closed.
                 Some(parts)
                     if !self.is_some_of_another() && self.closedness() != Closedness::Open =>
                 {
@@ -154,7 +156,7 @@ impl Mesh {
         })
     }
 
-    /// The parts that are open by themselves.
+    /// Returns the parts that are open individually.
     fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
         let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32)
             .map(|n| (parts.of(n), n))
@@ -173,8 +175,8 @@ impl Mesh {
         open
     }
 
-    /// One mesh of several, in this order, each a part of kind [`PartKind::File`] with this name. The
-    /// [`number`](Self::number)s of its triangles are their places in it.
+    /// Joins meshes in this order. Each becomes a part of kind [`PartKind::File`] with its name.
+    /// The [`number`](Self::number)s of the triangles are their indices in the joined mesh.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -237,25 +239,26 @@ impl Mesh {
         })
     }
 
-    /// The mesh of the triangles that `is_kept` holds for, by index, with their [`number`](Self::number)s, parts, colours
-    /// and negative volumes.
+    /// Returns the triangles for which `is_kept` returns true, given their index, with their
+    /// [`number`](Self::number)s, parts, colours and negative volumes.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32)
             .filter(|n| is_kept(*n))
             .collect();
         let triangles: Vec<Triangle> = kept.iter().map(|n| self.triangles[*n as usize]).collect();
         let dropped = Arc::new(self.dropped.select(&kept));
-        let select = |parts: &Arc<MeshParts>| Arc::new(parts.select(kept.iter().copied()));
-        let parts = self
-            .parts
-            .each_ref()
-            .map(|parts| parts.as_ref().map(select));
+        let mut parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()] = Default::default();
+        for (selected, parts) in parts.iter_mut().zip(&self.parts) {
+            if let Some(parts) = parts {
+                *selected = Some(Arc::new(parts.select(kept.iter().copied())));
+            }
+        }
         let colours = self
             .colours()
             .map(|colours| Arc::new(colours.select(&kept)));
-        let select =
-            |numbers: &[[u32; 3]]| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect());
-        let numbered = self.vertex_numbers().map(select);
+        let numbered = self
+            .vertex_numbers()
+            .map(|numbers| Arc::new(kept.iter().map(|n| numbers[*n as usize]).collect()));
         let cuts = self
             .cuts()
             .and_then(|cuts| cuts.select(&kept))
@@ -270,16 +273,17 @@ impl Mesh {
         }
     }
 
-    /// The mesh of what `moved` makes of each triangle, with the same [`number`](Self::number)s, parts and colours. Its
-    /// negative volumes move with it.
+    /// Applies `moved` to each triangle. The [`number`](Self::number)s, parts and colours stay the
+    /// same. Negative volumes move with the mesh.
     ///
     /// # Errors
-    /// If a coordinate is not finite: the error names the triangle.
+    /// If a coordinate is not finite. The error names the triangle.
     pub fn map(&self, moved: impl Fn(&Triangle) -> Triangle) -> Result<Self> {
         self.map_by(&moved)
     }
 
-    /// The mesh of what a function makes of each triangle. Negative volumes have none, so this ends at the second level.
+    /// Applies a function to each triangle. Negative volumes have no negative volumes themselves,
+    /// so the recursion ends at the second level.
     fn map_by(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
         let triangles: Vec<_> = self.triangles().iter().map(moved).collect();
         let cuts = match self.cuts() {
@@ -287,21 +291,20 @@ impl Mesh {
             None => None,
         };
         let mesh = Self::of_any(triangles.into(), Arc::clone(&self.dropped))?;
-        let (colours, numbered) = (self.colours.clone(), self.numbered.clone());
         Ok(Self {
             parts: self.parts.clone(),
-            colours,
-            numbered,
+            colours: self.colours.clone(),
+            numbered: self.numbered.clone(),
             cuts,
             ..mesh
         })
     }
 
-    /// This mesh with the numbers that its file has for the vertices of each triangle. Nothing but a check looks at
-    /// them: vertices are equal if their coordinates are.
+    /// Returns this mesh with the vertex numbers of its file for each triangle. Only a check uses
+    /// them. Vertices are equal if their coordinates are equal.
     ///
     /// # Errors
-    /// If they are not of as many triangles.
+    /// If there are numbers for another number of triangles than the mesh has.
     pub fn with_vertex_numbers(mut self, numbers: Vec<[u32; 3]>) -> Result<Self> {
         if numbers.len() != self.triangles.len() {
             let text = format!(
@@ -315,13 +318,14 @@ impl Mesh {
         Ok(self)
     }
 
-    /// The numbers that its file has for the vertices of each triangle, if it has any and they were
-    /// [asked for](read::ReadOptions::vertex_numbers).
+    /// Vertex numbers of each triangle in the file. `None` unless the file has them and
+    /// [`vertex_numbers`](read::ReadOptions::vertex_numbers) requested them.
     pub fn vertex_numbers(&self) -> Option<&[[u32; 3]]> {
         self.numbered.as_ref().map(|numbers| numbers.as_slice())
     }
 
-    /// This mesh, whose triangles were turned: what belongs to the last two corners of each changes places.
+    /// Returns this mesh after its triangles were turned: data of the last two corners of each
+    /// triangle changes places.
     pub fn with_turned_corners(mut self) -> Self {
         self.colours = self.colours.map(|colours| colours.turned().into());
         self.numbered = self.numbered.map(|numbers| {
@@ -346,8 +350,9 @@ impl Mesh {
         Err(not_finite(coordinates[place]).at_triangle(dropped.number(place as u64 / 9)))
     }
 
-    /// A mesh of triangles given by their vertices' numbers, counted from 0. Vertices that no triangle names
-    /// are left out of the bounds. [`with_parts`](Self::with_parts) and [`with_colours`](Self::with_colours) add to it.
+    /// Creates a mesh of triangles that are given by the indices of their vertices, from 0. The
+    /// bounds leave out vertices that no triangle uses. [`with_parts`](Self::with_parts) and
+    /// [`with_colours`](Self::with_colours) add to the mesh.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -360,7 +365,8 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If an index is beyond the vertices, or a coordinate is not finite: the error names the triangle.
+    /// If an index is beyond the vertices, or a coordinate is not finite. The error names the
+    /// triangle.
     pub fn from_indexed(vertices: &[Point], triangles: &[[u32; 3]]) -> Result<Self> {
         let corner = |n: u32| vertices.get(n as usize).copied();
         let mut found = Vec::with_capacity(triangles.len());
@@ -380,13 +386,13 @@ impl Mesh {
         Self::from_triangles(found)
     }
 
-    /// A mesh of triangles that are known to be finite.
+    /// Creates a mesh of triangles that are known to be finite.
     fn of_finite(triangles: Zeroed<Triangle>) -> Self {
         let seen = seen_in_parallel(&triangles).expect("finite triangles");
         Self::seen(triangles, &seen)
     }
 
-    /// A mesh whose reader has seen that all is finite, and this.
+    /// Creates a mesh whose reader has already checked that all coordinates are finite.
     fn seen(triangles: Zeroed<Triangle>, seen: &SeenTriangles) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
         Self {
@@ -404,8 +410,8 @@ impl Mesh {
         }
     }
 
-    /// Some triangles of a mesh with these bounds, which is closed so far: that is what this mesh says of itself, so that
-    /// a rule takes it as it takes all of it.
+    /// Marks the mesh as some triangles of a mesh with these bounds and this closedness. The mesh
+    /// reports them as its own, so that a rule treats it like the original mesh.
     #[must_use]
     pub fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
         Self {
@@ -415,23 +421,24 @@ impl Mesh {
         }
     }
 
-    /// Whether it was [made](Self::made_some_of) of some triangles of another mesh.
+    /// Returns whether the mesh was [made](Self::made_some_of) of some triangles of another mesh.
     pub fn is_some_of_another(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// The triangles, in the order of the file.
+    /// Triangles in the order of the file.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
     }
 
-    /// The number of triangle `n` in the file it was read from, from 0 on: `n`, if none before it was dropped. Reports
-    /// name triangles by it.
+    /// Returns the number of triangle `n` in its file, from 0. It is `n` if no triangle before it
+    /// was dropped. Reports name triangles by this number.
     pub fn number(&self, n: u32) -> u64 {
         self.dropped.number(u64::from(n))
     }
 
-    /// The place of the triangle that has this [`number`](Self::number); of the one behind it, if it was dropped.
+    /// Returns the index of the triangle with this [`number`](Self::number). If that triangle was
+    /// dropped, the index of the next one.
     pub fn at_number(&self, number: u64) -> u32 {
         let mut below = 0;
         let mut above = self.triangles.len() as u32;
@@ -446,36 +453,37 @@ impl Mesh {
         below
     }
 
-    /// The triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.
+    /// Triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.
     pub fn dropped(&self) -> Arc<Dropped> {
         Arc::clone(&self.dropped)
     }
 
-    /// The bounds of all triangles; empty if there are none.
+    /// Bounds of all triangles. Empty if there are none.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// How many triangles have exactly no area: two equal vertices, or three on one line.
+    /// Number of triangles with exactly no area: two equal vertices, or three vertices on one line.
     pub fn degenerate(&self) -> u64 {
         self.degenerate
     }
 }
 
-/// What is seen of triangles; `None` if a coordinate is not finite.
+/// Summarizes triangles in parallel. `None` if a coordinate is not finite.
 fn seen_in_parallel(triangles: &[Triangle]) -> Option<SeenTriangles> {
     const CHUNK: usize = 1 << 16;
     let level = Level::best();
     let seen = par::map(triangles.chunks(CHUNK).collect(), |chunk| {
         seen::seen(level, chunk)
     });
-    seen.into_iter()
-        .try_fold(SeenTriangles::default(), |all, chunk| {
-            Some(all.and(&chunk?))
-        })
+    let mut all = SeenTriangles::default();
+    for chunk in seen {
+        all = all.and(&chunk?);
+    }
+    Some(all)
 }
 
-/// The error for a coordinate that is not finite.
+/// Returns the error for a coordinate that is not finite.
 fn not_finite(coordinate: f32) -> Error {
     Error::input(
         Code::S004,
@@ -497,14 +505,14 @@ mod tests {
     #[test]
     fn a_coordinate_that_is_not_finite_is_refused_with_its_triangle() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        for (bad, says) in [
+        for (bad, message) in [
             (f32::NAN, "vertex is NaN"),
             (f32::NEG_INFINITY, "vertex is infinite"),
         ] {
             let mut triangles = vec![good; 4];
             triangles[2][1][2] = bad;
             let error = Mesh::from_triangles(triangles).unwrap_err();
-            assert_eq!((error.triangle(), error.message()), (Some(2), says));
+            assert_eq!((error.triangle(), error.message()), (Some(2), message));
         }
     }
 
@@ -531,7 +539,7 @@ mod tests {
     }
 }
 
-/// The names that examples of this package use: those of the package `voxelize-mesh`.
+/// Names that examples of this package use, as in the package `voxelize-mesh`.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as mesh;

@@ -1,26 +1,27 @@
-//! The numbers of triangles in their file, of which some may have been dropped.
+//! Numbers of triangles in their file. A reader may have dropped some triangles.
 
 use voxelize_core::error::{Error, Result};
 
-/// The triangles of a file that its mesh leaves out.
+/// Triangles of a file that its mesh leaves out.
 #[derive(Debug, Clone, Default)]
 pub struct Dropped {
-    /// Of each run of them: the triangles kept before it, and all dropped up to its end.
+    /// For each run of dropped triangles: the number of triangles kept before it, and the total
+    /// dropped up to its end.
     runs: Vec<[u64; 2]>,
 }
 
 impl Dropped {
-    /// How many there are.
+    /// Number of dropped triangles.
     pub(super) fn count(&self) -> u64 {
         self.runs.last().map_or(0, |[_, dropped]| *dropped)
     }
 
-    /// The memory they take, in bytes.
+    /// Memory use in bytes.
     pub(super) fn bytes(&self) -> u64 {
         (self.runs.capacity() * size_of::<[u64; 2]>()) as u64
     }
 
-    /// Drops one more, behind so many that are kept.
+    /// Drops one more triangle after `kept` kept ones.
     pub(super) fn push(&mut self, kept: u64) {
         let dropped = self.count() + 1;
         match self.runs.last_mut() {
@@ -29,7 +30,7 @@ impl Dropped {
         }
     }
 
-    /// The numbers of some triangles alone, which are in ascending order.
+    /// Returns the numbers for a selection of triangles, which must ascend.
     pub(super) fn select(&self, kept: &[u32]) -> Self {
         let mut selected = Self::default();
         for (n, triangle) in (0..).zip(kept) {
@@ -41,14 +42,14 @@ impl Dropped {
         selected
     }
 
-    /// The number in the file of triangle `n` of those that are kept.
+    /// Returns the number in the file of kept triangle `n`.
     pub fn number(&self, n: u64) -> u64 {
         let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
         n + runs.checked_sub(1).map_or(0, |last| self.runs[last][1])
     }
 }
 
-/// Refuses more triangles than the numbers of 31 bits tell apart.
+/// Refuses more triangles than 31-bit numbers can count.
 pub fn check_count(count: u64) -> Result<()> {
     if i32::try_from(count).is_err() {
         return Err(Error::too_large(format!(
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_skip_what_was_dropped() {
+    fn numbers_skip_dropped_triangles() {
         for pattern in 0_u32..1 << 10 {
             let mut dropped = Dropped::default();
             let mut kept = vec![];

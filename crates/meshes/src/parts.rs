@@ -1,23 +1,23 @@
-//! The parts of a mesh: pieces that its file names, such as the solids of an ASCII STL.
+//! Parts of a mesh: pieces that its file names, such as the solids of an ASCII STL.
 
 use voxelize_core::error::{Error, Result};
 
-/// What tells parts apart.
+/// Kind of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// The files that a mesh was [joined](crate::Mesh::join) from.
+    /// Files that a mesh was [joined](crate::Mesh::join) from.
     File,
-    /// The objects of a file: solids, groups, nodes, items of a build.
+    /// Objects of a file: solids, groups, nodes, items of a build.
     Object,
-    /// The materials of a file.
+    /// Materials of a file.
     Material,
 }
 
 impl PartKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::File, Self::Object, Self::Material];
 
-    /// Its name in options and records.
+    /// Name in options and records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -27,7 +27,7 @@ impl PartKind {
     }
 }
 
-/// The parts of a mesh, in the order of the file: a name for each, and the part of every triangle.
+/// Parts of a mesh in the order of the file: their names, and the part of every triangle.
 ///
 /// ```
 /// # use voxelize_meshes::voxelize;
@@ -41,18 +41,18 @@ impl PartKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeshParts {
     names: Vec<String>,
-    /// Where runs of triangles of one part begin, and that part.
+    /// Runs of triangles of one part: the first triangle and the part.
     runs: Vec<(u64, u32)>,
     triangles: u64,
-    /// Bytes of the text of all names.
+    /// Total length of all names in bytes.
     text: u64,
 }
 
 impl MeshParts {
-    /// The parts of these names; `of` has the index of the part of each triangle.
+    /// Creates parts with these names. `of` has the index of the part of each triangle.
     ///
     /// # Errors
-    /// If an index is beyond the names: the error names the triangle.
+    /// If an index is beyond the names. The error names the triangle.
     pub fn new(
         names: impl IntoIterator<Item = impl Into<String>>,
         of: impl IntoIterator<Item = u32>,
@@ -76,7 +76,7 @@ impl MeshParts {
         Ok(parts)
     }
 
-    /// Adds triangles of one part behind the others.
+    /// Appends triangles of one part.
     pub(super) fn extend(&mut self, triangles: u64, part: u32) {
         if triangles > 0 && self.runs.last().is_none_or(|(_, last)| *last != part) {
             self.runs.push((self.triangles, part));
@@ -84,24 +84,24 @@ impl MeshParts {
         self.triangles += triangles;
     }
 
-    /// Adds a part, and gives its index.
+    /// Adds a part and returns its index.
     pub(super) fn name(&mut self, name: String) -> u32 {
         self.text += name.len() as u64;
         self.names.push(name);
         self.names.len() as u32 - 1
     }
 
-    /// How many triangles they have.
+    /// Number of triangles.
     pub(super) fn len(&self) -> u64 {
         self.triangles
     }
 
-    /// The names; a file may leave some empty, or give two parts one name.
+    /// Names of the parts. A file may leave names empty, or give two parts the same name.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The part of a triangle of the mesh.
+    /// Returns the part of a triangle.
     ///
     /// # Panics
     /// If there is no such triangle.
@@ -116,18 +116,19 @@ impl MeshParts {
         self.runs[runs - 1].1
     }
 
-    /// Parts that have triangles, a part once for each run of its triangles.
+    /// Parts with triangles. A part occurs once for each run of its triangles.
     pub(super) fn used(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().map(|(_, part)| *part)
     }
 
-    /// The memory that they take, in bytes.
+    /// Memory use in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let names = self.names.capacity() * size_of::<String>();
         self.text + (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
     }
 
-    /// Adds the parts of another mesh of so many triangles behind these; a part without a name, if it has none.
+    /// Appends the parts of another mesh with this many triangles. A mesh without parts becomes one
+    /// part without a name.
     pub(super) fn append(&mut self, other: Option<&Self>, triangles: u64) {
         let first = self.names.len() as u32;
         let Some(other) = other else {
@@ -136,25 +137,23 @@ impl MeshParts {
         };
         self.names.extend(other.names.iter().cloned());
         self.text += other.text;
-        let ends = other
-            .runs
-            .iter()
-            .skip(1)
-            .map(|(begin, _)| *begin)
-            .chain([other.triangles]);
+        let begins = other.runs.iter().skip(1).map(|(begin, _)| *begin);
+        let ends = begins.chain([other.triangles]);
         for ((begin, part), end) in other.runs.iter().zip(ends) {
             self.extend(end - begin, first + part);
         }
     }
 
-    /// The parts of these triangles alone, in this order.
+    /// Returns the parts of these triangles, in this order.
     pub(super) fn select(&self, triangles: impl Iterator<Item = u32>) -> Self {
         let mut selected = Self {
             names: self.names.clone(),
             text: self.text,
             ..Self::default()
         };
-        triangles.for_each(|triangle| selected.extend(1, self.of(triangle)));
+        for triangle in triangles {
+            selected.extend(1, self.of(triangle));
+        }
         selected
     }
 }

@@ -1,33 +1,34 @@
-//! Pictures on triangles: what colour lies at a place of one.
+//! Pictures on triangles.
 
 use voxelize_core::error::{Error, Result};
 
-/// What continues a picture beyond its sides.
+/// Continuation of a picture beyond its sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TextureWrap {
-    /// The picture again.
+    /// Repeats the picture.
     #[default]
     Repeat,
-    /// The picture again, each time in a mirror.
+    /// Repeats the picture and mirrors every second copy.
     Mirror,
-    /// Its outermost texels.
+    /// Continues the outermost texels.
     Clamp,
 }
 
 impl TextureWrap {
-    /// The texel of `count` in a row that lies at `place`, where 0 and 1 are the sides of the picture.
+    /// Returns the texel at `place` in a row of `count` texels. The sides of the picture are at 0
+    /// and 1.
     fn texel(self, place: f64, count: u32) -> u32 {
         let inside = match self {
             Self::Repeat => place.rem_euclid(1.0),
             Self::Mirror => 1.0 - (place.rem_euclid(2.0) - 1.0).abs(),
             Self::Clamp => place,
         };
-        // A conversion ends at 0; what is no number is 0.
+        // The conversion saturates at 0, and NaN becomes 0.
         ((inside * f64::from(count)) as u32).min(count - 1)
     }
 }
 
-/// A picture: red, green and blue of sRGB for each texel.
+/// Picture with sRGB red, green and blue for each texel.
 ///
 /// ```
 /// # use voxelize_meshes::voxelize;
@@ -46,10 +47,11 @@ pub struct MeshTexture {
 }
 
 impl MeshTexture {
-    /// A picture of this width and height, its texels row by row from the top, that goes on so to the right and down.
+    /// Creates a picture of this width and height. The texels are row by row from the top. `wrap`
+    /// continues the picture to the right and downwards.
     ///
     /// # Errors
-    /// If there are more or fewer texels, or none.
+    /// If the number of texels is not width times height, or is zero.
     pub fn new(size: [u32; 2], texels: Vec<[u8; 3]>, wrap: [TextureWrap; 2]) -> Result<Self> {
         let [width, height] = size.map(u64::from);
         if width * height != texels.len() as u64 || texels.is_empty() {
@@ -64,34 +66,35 @@ impl MeshTexture {
         Ok(Self { size, texels, wrap })
     }
 
-    /// The texel at a place: 0 to 1 from left to right, and from top to bottom.
+    /// Returns the texel at a place. Coordinates from 0 to 1 go from left to right, and from top to
+    /// bottom.
     pub fn at(&self, place: [f64; 2]) -> [u8; 3] {
         let [column, row] = [0, 1].map(|axis| self.wrap[axis].texel(place[axis], self.size[axis]));
         self.texels[row as usize * self.size[0] as usize + column as usize]
     }
 
-    /// The memory that it takes, in bytes.
+    /// Memory use in bytes.
     pub(super) fn bytes(&self) -> u64 {
         3 * self.texels.capacity() as u64
     }
 }
 
-/// Where a triangle lies in a picture.
+/// Place of a triangle in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TexturePlace {
-    /// The number of the picture, from 0 on.
+    /// Number of the picture, from 0.
     pub texture: u32,
-    /// The places of the corners, as [`MeshTexture::at`] takes them.
+    /// Places of the corners in the coordinates of [`MeshTexture::at`].
     pub corners: [[f32; 2]; 3],
 }
 
 impl TexturePlace {
-    /// The place of a point between the corners. What lies on a side of the triangle counts to the triangle, not to what
-    /// is beyond that side of the picture.
+    /// Returns the place of a point between the corners. Points on a side of the triangle are moved
+    /// inwards a little, so that they do not get a texel beyond the triangle's side of the picture.
     pub(super) fn of(&self, weights: [f64; 3]) -> [f64; 2] {
         const INWARDS: f64 = 1.0 / 65_536.0;
         let weights = weights.map(|weight| weight + INWARDS * (1.0 / 3.0 - weight));
-        [0, 1].map(|axis| {
+        std::array::from_fn(|axis| {
             (0..3)
                 .map(|n| weights[n] * f64::from(self.corners[n][axis]))
                 .sum()
@@ -126,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_of_a_triangle_counts_to_it() {
+    fn a_side_of_a_triangle_belongs_to_the_triangle() {
         let place = TexturePlace {
             texture: 0,
             corners: [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]],

@@ -1,43 +1,46 @@
 //! Union-find over triangles with common vertices.
 //!
-//! Triangles that follow each other in a file are mostly neighbours. So a first pass remembers the vertices seen last, in
-//! a small cache that forgets: it finds *pieces* of components, mostly one large one and a few small ones. A second pass
-//! puts the vertices of all but the largest into a hash table that forgets none, and looks up those of the largest. This
-//! is exact: each pass joins only triangles with a common vertex, and two such triangles are either both of the largest
-//! piece, or one of them has its vertices in the table.
+//! Consecutive triangles of a file are usually neighbours. A first pass remembers the last vertices
+//! in a small cache that forgets. It finds *pieces* of components, typically one large and a few
+//! small pieces. A second pass puts the vertices of all pieces except the largest into a hash table
+//! that does not forget, and looks up the vertices of the largest piece.
 //!
-//! Vertices are one if their coordinates are equal (−0 is 0). The table keeps one place of each, and the bits of its
-//! hash that are not its slot: most others are skipped without comparing coordinates.
+//! The result is exact. Each pass only joins triangles with a common vertex. Two such triangles are
+//! either both in the largest piece, or the vertices of at least one are in the table.
+//!
+//! Vertices are equal if their coordinates are equal (−0 is 0). The table keeps one place for each
+//! vertex, and the bits of its hash that do not determine the slot. Most other vertices are skipped
+//! without a comparison of coordinates.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::forest;
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_kernel::memory::Zeroed;
 
-/// Triangles whose vertices are hashed at a time: one after the other, that takes its time.
+/// Number of triangles whose vertices are hashed together. The accesses to memory overlap.
 const BATCH: usize = 32;
 
-/// Vertices that the first pass remembers, at most: as many as stay in the second-level cache of a core, with room for the
-/// triangles that pass.
+/// Maximum number of vertices that the first pass remembers. They fit into the second-level cache
+/// of a core, with room for the passing triangles.
 const REMEMBERED: usize = 1 << 15;
 
-/// For each triangle the first triangle of its component: those that are connected by common vertices. Fewer than 2³²
-/// corners are expected.
+/// Returns, for each triangle, the first triangle of its component. Triangles with a common vertex
+/// are connected. At most 2³² − 1 corners are supported.
 ///
 /// # Errors
-/// If the memory for the table is not there.
+/// If there is not enough memory for the table.
 pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
     connected(triangles, REMEMBERED)
 }
 
-/// For each triangle the first of its component, by a first pass that remembers so many vertices, a power of two.
+/// Returns the first triangle of each triangle's component. The first pass remembers `remembered`
+/// vertices, a power of two.
 fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
     let mut pieces = VertexPieces::of(triangles, remembered);
     let mut sizes = vec![0_u32; pieces.forest.len()];
-    pieces
-        .of
-        .iter()
-        .for_each(|piece| sizes[*piece as usize] += 1);
+    for piece in &pieces.of {
+        sizes[*piece as usize] += 1;
+    }
     let largest = (0..).zip(sizes).max_by_key(|(_, size)| *size);
     if let Some((largest, size)) = largest
         && (size as usize) < triangles.len()
@@ -45,33 +48,35 @@ fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
         pieces.join_others(triangles, largest)?;
     }
     let VertexPieces { mut of, first, .. } = pieces;
-    of.iter_mut()
-        .for_each(|piece| *piece = first[*piece as usize]);
+    for piece in &mut of {
+        *piece = first[*piece as usize];
+    }
     Ok(of)
 }
 
-/// A vertex by the bits of its x, y and z.
+/// Vertex by the bits of its x, y and z.
 type VertexBits = [u32; 3];
 
-/// The vertices of a triangle.
+/// Returns the vertices of a triangle.
 #[inline(always)]
 fn vertices(triangle: &Triangle) -> [VertexBits; 3] {
     // −0 + 0 is 0.
     triangle.map(|point| point.map(|c| (c + 0.0).to_bits()))
 }
 
-/// A hash of few collisions.
+/// Returns a hash with few collisions.
 #[inline(always)]
 fn well_hashed(vertex: &VertexBits) -> u64 {
     let [x, y, z] = vertex.map(u64::from);
-    // The fraction of the golden ratio, and a factor of SplitMix64.
+    // Fraction of the golden ratio, and a factor of SplitMix64.
     folded(
         folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z,
         0xbf58_476d_1ce4_e5b9,
     )
 }
 
-/// A hash of the bits of a vertex, of one product: faster than [`well_hashed`], and with more collisions.
+/// Returns a hash of the bits of a vertex from one product. It is faster than [`well_hashed`], with
+/// more collisions.
 #[inline(always)]
 pub(super) fn hash(bits: &[u32; 3]) -> u64 {
     let [x, y, z] = bits.map(u64::from);
@@ -81,28 +86,30 @@ pub(super) fn hash(bits: &[u32; 3]) -> u64 {
     )
 }
 
-/// A product whose halves are put together.
+/// Multiplies, and combines both halves of the product.
 #[inline(always)]
 pub(super) fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Triangles that are known to be connected.
+/// Pieces: triangles that are known to be connected.
 struct VertexPieces {
-    /// The piece of each triangle.
+    /// Piece of each triangle.
     of: Vec<u32>,
-    /// The first triangle of each piece, ascending; [`NONE`] has one that nobody reads.
+    /// First triangle of each piece, ascending. The entry of [`NONE`] is never read.
     first: Vec<u32>,
-    /// By piece: one that it is joined to, itself if it is the first of all these.
+    /// For each piece, a piece that it is joined to, or the piece itself if it is the first of
+    /// these.
     forest: Vec<u32>,
 }
 
-/// The piece of a vertex that is not remembered: the one before all others, without triangles.
+/// Piece of vertices that are not remembered. It precedes all others and has no triangles.
 const NONE: u32 = 0;
 
 impl VertexPieces {
-    /// The connections that common vertices show, as far as a cache of so many remembers them.
+    /// Connects triangles by common vertices, as far as a cache of `remembered` vertices knows
+    /// them.
     fn of(triangles: &[Triangle], remembered: usize) -> Self {
         // Vertices and their pieces.
         let mut last = vec![([0; 3], NONE); remembered.min(triangles.len().next_power_of_two())];
@@ -116,7 +123,8 @@ impl VertexPieces {
             let slots = vertices
                 .each_ref()
                 .map(|vertex| well_hashed(vertex) as usize & (last.len() - 1));
-            // Without branches, and with what a piece has been joined to since: pieces seldom differ then.
+            // Without branches. Each piece is replaced by the piece that it has been joined to, so
+            // that the three pieces seldom differ.
             let found: [u32; 3] = std::array::from_fn(|n| {
                 let (its, piece) = last[slots[n]];
                 let differing = (0..3).fold(0, |bits, a| bits | (its[a] ^ vertices[n][a]));
@@ -137,33 +145,35 @@ impl VertexPieces {
                 pieces.first.push(pieces.of.len() as u32);
             }
             pieces.of.push(piece);
-            slots
-                .iter()
-                .zip(vertices)
-                .for_each(|(slot, vertex)| last[*slot] = (vertex, piece));
+            for (slot, vertex) in slots.into_iter().zip(vertices) {
+                last[slot] = (vertex, piece);
+            }
         }
         pieces.settle();
         pieces
     }
 
-    /// Joins all that have a common vertex; `largest` is the piece with the most triangles.
+    /// Joins all pieces with a common vertex. `largest` is the piece with the most triangles.
     fn join_others(&mut self, triangles: &[Triangle], largest: u32) -> Result<()> {
-        let is_other = |n: &u32| self.of[*n as usize] != largest;
-        let others: Vec<u32> = (0..triangles.len() as u32).filter(is_other).collect();
+        let mut others: Vec<u32> = vec![];
+        for (n, piece) in (0..).zip(&self.of) {
+            if *piece != largest {
+                others.push(n);
+            }
+        }
         let mut theirs = SeenCoordinates::new(3 * others.len());
-        others.iter().for_each(|n| {
-            triangles[*n as usize]
-                .iter()
-                .for_each(|point| theirs.add(point))
-        });
-        let may_touch = |n: &u32| {
-            triangles[*n as usize]
-                .iter()
-                .any(|point| theirs.may_have(point))
-        };
-        let within: Vec<u32> = (0..triangles.len() as u32)
-            .filter(|n| !is_other(n) && may_touch(n))
-            .collect();
+        for n in &others {
+            for point in &triangles[*n as usize] {
+                theirs.add(point);
+            }
+        }
+        // Triangles of the largest piece that may have a vertex of another piece.
+        let mut within: Vec<u32> = vec![];
+        for ((n, piece), triangle) in (0..).zip(&self.of).zip(triangles) {
+            if *piece == largest && triangle.iter().any(|point| theirs.may_have(point)) {
+                within.push(n);
+            }
+        }
         let mut table = VertexTable::new(triangles, others.len())?;
         let mut found = [[[0; 3]; 3]; BATCH];
         let batches = others.chunks(BATCH).map(|batch| (batch, true));
@@ -190,27 +200,27 @@ impl VertexPieces {
         Ok(())
     }
 
-    /// Makes every piece that is joined to others the first of these.
+    /// Replaces every piece by the first of the pieces that it is joined to.
     fn settle(&mut self) {
-        // Parents come before their children, so that they are final already.
+        // Parents come before their children, so they are already final.
         for piece in 0..self.forest.len() {
             self.forest[piece] = self.forest[self.forest[piece] as usize];
         }
-        self.of
-            .iter_mut()
-            .for_each(|piece| *piece = self.forest[*piece as usize]);
+        for piece in &mut self.of {
+            *piece = self.forest[*piece as usize];
+        }
     }
 }
 
-/// The coordinates along x of some points, by a bit for each of their hashes: most triangles without a common vertex are
-/// told by one multiplication a corner.
+/// Set of x coordinates, with one bit for each hash. It rules out most triangles without a common
+/// vertex with one multiplication for each corner.
 struct SeenCoordinates {
     bits: Vec<u64>,
     shift: u32,
 }
 
 impl SeenCoordinates {
-    /// None yet, and room for those of so many points.
+    /// Creates an empty set with room for this many points.
     fn new(points: usize) -> Self {
         let bits = (64 * points).next_power_of_two().clamp(1 << 10, 1 << 24);
         Self {
@@ -221,7 +231,7 @@ impl SeenCoordinates {
 
     #[inline(always)]
     fn place(&self, point: &Point) -> usize {
-        // −0 + 0 is 0. The fraction of the golden ratio.
+        // −0 + 0 is 0. The factor is the fraction of the golden ratio.
         ((point[0] + 0.0).to_bits().wrapping_mul(0x9e37_79b1) >> self.shift) as usize
     }
 
@@ -230,7 +240,7 @@ impl SeenCoordinates {
         self.bits[place / 64] |= 1 << (place % 64);
     }
 
-    /// Whether one of them may have the coordinate of this point.
+    /// Returns false if no added point has the x coordinate of this point.
     #[inline(always)]
     fn may_have(&self, point: &Point) -> bool {
         let place = self.place(point);
@@ -238,21 +248,23 @@ impl SeenCoordinates {
     }
 }
 
-/// A place of each vertex, three times the number of a triangle and which of its corners it is: slots that follow each other
-/// where hashes are alike.
+/// Hash table with one place for each vertex. A place is three times the number of a triangle plus
+/// the number of its corner. Collisions use the following slots.
 struct VertexTable<'a> {
     triangles: &'a [Triangle],
     slots: Zeroed<TableSlot>,
     used: usize,
 }
 
-/// The upper half of a hash, whose lower half says where to look; and a place, from 1 on, or [`FREE`].
+/// Slot of the table: the upper half of a hash, and a place plus 1, or [`FREE`]. The lower half of
+/// the hash determines the first slot to search.
 type TableSlot = [u32; 2];
 
 const FREE: u32 = 0;
 
 impl<'a> VertexTable<'a> {
-    /// None, and room for those of so many triangles of a closed mesh: half as many vertices.
+    /// Creates an empty table with room for this many triangles of a closed mesh, which have half
+    /// as many vertices.
     fn new(triangles: &'a [Triangle], count: usize) -> Result<Self> {
         let slots = slots(count.max(BATCH).next_power_of_two())?;
         Ok(Self {
@@ -266,7 +278,7 @@ impl<'a> VertexTable<'a> {
         vertices(&self.triangles[place as usize / 3])[place as usize % 3]
     }
 
-    /// Sees to it that a quarter of the slots stay free with so many more.
+    /// Ensures that a quarter of the slots stays free after `more` insertions.
     fn make_room(&mut self, more: usize) -> Result<()> {
         while 4 * (self.used + more) > 3 * self.slots.len() {
             let mut larger = slots(2 * self.slots.len())?;
@@ -283,16 +295,16 @@ impl<'a> VertexTable<'a> {
         Ok(())
     }
 
-    /// Brings the slots of these vertices into the cache, many at a time: looked at one after the other, each waits for the
-    /// memory of the one before.
+    /// Loads the slots of these vertices into the cache, many at a time. Separate accesses would
+    /// each wait for memory.
     fn fetch(&self, vertices: &[VertexBits]) {
         let slots: &[TableSlot] = &self.slots;
         let slot = |vertex| slots[well_hashed(vertex) as usize & (slots.len() - 1)][1];
         std::hint::black_box(vertices.iter().fold(0, |all, vertex| all ^ slot(vertex)));
     }
 
-    /// The first place kept of a vertex, which this place has, too; this one if there is none, which is kept if that is
-    /// wanted.
+    /// Returns the first stored place with the same vertex. If there is none, returns `place`, and
+    /// stores it if `is_kept`.
     #[inline]
     fn first(&mut self, place: u32, vertex: &VertexBits, is_kept: bool) -> u32 {
         let hash = well_hashed(vertex);
@@ -326,7 +338,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// By looking at all pairs, over and over.
+    /// Computes components by repeated comparison of all pairs.
     fn slowly(triangles: &[Triangle]) -> Vec<u32> {
         let touch = |a: &Triangle, b: &Triangle| a.iter().any(|p| b.contains(p));
         let mut firsts: Vec<u32> = (0..triangles.len() as u32).collect();
@@ -346,10 +358,12 @@ mod tests {
     #[test]
     fn triangles_with_a_common_vertex_are_connected() {
         let mut random = Random::new(1);
-        let [mut joined, mut alone, mut forgotten] = [0; 3];
+        let mut joined = 0;
+        let mut alone = 0;
+        let mut forgotten = 0;
         for values in [2, 4, 6, 9, 14, 40] {
             for count in [0, 1, 30, 200] {
-                // Zeros of both signs among them.
+                // Includes zeros of both signs.
                 let mut coordinate = || {
                     let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
                     sign * random.below(values) as f32
@@ -358,7 +372,7 @@ mod tests {
                     .map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate())))
                     .collect();
                 let wanted = slowly(&triangles);
-                // The first pass remembers one, a few, or all.
+                // The first pass remembers one vertex, a few, or all.
                 for remembered in [1, 4, 32, REMEMBERED] {
                     let found = connected(&triangles, remembered).unwrap();
                     assert_eq!(found, wanted, "{count} triangles, {remembered} remembered");
@@ -370,7 +384,8 @@ mod tests {
                         .count();
                 }
                 let roots = (0..).zip(&wanted).filter(|(n, first)| n == *first).count();
-                (joined, alone) = (joined + count - roots, alone + roots);
+                joined += count - roots;
+                alone += roots;
             }
         }
         assert!(
@@ -380,8 +395,8 @@ mod tests {
     }
 
     #[test]
-    fn vertices_that_grow_beyond_the_room_are_found_again() {
-        // A strip without common vertices, and then each of its triangles again.
+    fn vertices_are_found_after_the_table_has_grown() {
+        // A strip without common vertices, followed by each of its triangles again.
         let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [n as f32 + c, c, 1.0]);
         let triangles: Vec<Triangle> = (0..10_000).chain(0..10_000).map(strip).collect();
         let firsts = firsts(&triangles).unwrap();

@@ -1,8 +1,8 @@
-//! What files state about their coordinates: the unit of length, and the axis that points up.
+//! Unit of length and upward axis of a mesh file.
 
 use voxelize_core::geom::Rational;
 
-/// A unit of length.
+/// Unit of length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitOfLength {
     /// A thousandth of a millimetre.
@@ -20,7 +20,7 @@ pub enum UnitOfLength {
 }
 
 impl UnitOfLength {
-    /// All of them.
+    /// All units.
     pub const ALL: [Self; 6] = [
         Self::Micrometre,
         Self::Millimetre,
@@ -30,7 +30,7 @@ impl UnitOfLength {
         Self::Foot,
     ];
 
-    /// Its name behind a number: `um`, `mm`, `cm`, `m`, `in`, `ft`.
+    /// Name after a number: `um`, `mm`, `cm`, `m`, `in`, `ft`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Micrometre => "um",
@@ -42,7 +42,7 @@ impl UnitOfLength {
         }
     }
 
-    /// Other words for units: `inch`, `inches`, `millimetre`, `millimeters` and so on.
+    /// Other names of units: `inch`, `inches`, `millimetre`, `millimeters` and so on.
     pub const ALIASES: [(&str, Self); 23] = [
         ("µm", Self::Micrometre),
         ("micron", Self::Micrometre),
@@ -69,18 +69,16 @@ impl UnitOfLength {
         ("micrometers", Self::Micrometre),
     ];
 
-    /// The unit of this name, or of one of the [`ALIASES`](Self::ALIASES).
+    /// Returns the unit with this name, or with one of the [`ALIASES`](Self::ALIASES).
     pub fn from_name(name: &str) -> Option<Self> {
-        let known = Self::ALL.into_iter().find(|unit| unit.name() == name);
-        known.or_else(|| {
-            Self::ALIASES
-                .iter()
-                .find(|(alias, _)| *alias == name)
-                .map(|(_, unit)| *unit)
-        })
+        if let Some(known) = Self::ALL.into_iter().find(|unit| unit.name() == name) {
+            return Some(known);
+        }
+        let (_, unit) = Self::ALIASES.iter().find(|(alias, _)| *alias == name)?;
+        Some(*unit)
     }
 
-    /// Its length, exactly.
+    /// Returns the exact length in millimetres.
     pub fn millimetres(self) -> Rational {
         match self {
             Self::Micrometre => Rational::new(1, 1000),
@@ -93,21 +91,21 @@ impl UnitOfLength {
     }
 }
 
-/// The axis that points up in a file.
+/// Axis that points up in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UpAxis {
-    /// As in a game.
+    /// Usual in games.
     Y,
-    /// As on a printer.
+    /// Usual for printers.
     #[default]
     Z,
 }
 
 impl UpAxis {
-    /// Both of them.
+    /// Both axes.
     pub const ALL: [Self; 2] = [Self::Y, Self::Z];
 
-    /// Its name in records and JSON.
+    /// Name in records and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Y => "y",

@@ -1,12 +1,14 @@
-//! Triangles by the numbers of their vertices: vertices are one if their bits are (−0 is 0).
+//! Welding: triangles by the numbers of their vertices. Vertices are equal if their bits are equal
+//! (−0 is 0).
 //!
-//! Numbers follow the order of the coordinates, x first, so they depend on no order of triangles.
+//! Numbers follow the order of the coordinates, x first, so they do not depend on the order of the
+//! triangles.
 
 use super::{counted, union_find};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Point, Triangle};
 
-/// The vertices of some triangles, each once, in order; and the triangles in the order they were given.
+/// Distinct vertices of some triangles in order, and the triangles in their original order.
 #[derive(Debug, Clone)]
 pub(super) struct Welded {
     pub points: Vec<Point>,
@@ -14,12 +16,15 @@ pub(super) struct Welded {
 }
 
 impl Welded {
+    /// Welds triangles.
+    ///
     /// # Errors
     /// If there are more than 2³² corners.
     pub(super) fn of(triangles: &[Triangle]) -> Result<Self> {
         refuse_more(triangles.len())?;
         let Corners { some, of } = Corners::of(triangles);
-        // By x first, which is mostly enough to tell vertices apart, then those of one x by y and z.
+        // Sorts by x first, which usually distinguishes the vertices. Then sorts vertices with the
+        // same x by y and z.
         let mut by_x: Vec<u64> = (0..)
             .zip(&some)
             .map(|(n, point)| u64::from(ordered(point[0])) << 32 | n)
@@ -41,34 +46,33 @@ impl Welded {
                 let y = (vertex[0].0 >> 32) as u32;
                 let z = vertex[0].0 as u32;
                 points.push([x, coordinate(y), coordinate(z)]);
-                vertex
-                    .iter()
-                    .for_each(|(_, n)| numbers[*n as usize] = number);
+                for (_, n) in vertex {
+                    numbers[*n as usize] = number;
+                }
             }
         }
         let mut triangles = of;
-        triangles
-            .as_flattened_mut()
-            .iter_mut()
-            .for_each(|n| *n = numbers[*n as usize]);
+        for n in triangles.as_flattened_mut() {
+            *n = numbers[*n as usize];
+        }
         Ok(Self { points, triangles })
     }
 
-    /// The corners of a triangle of these vertices.
+    /// Returns the corners of a triangle of these vertices.
     pub(super) fn corners(&self, vertices: &[u32; 3]) -> Triangle {
         vertices.map(|n| self.points[n as usize])
     }
 }
 
-/// Corners of triangles, most vertices once: those that a small cache did not forget between two triangles that have
-/// them. So much less is to be sorted.
+/// Corners of triangles. Most vertices occur once, because a small cache remembers them between
+/// triangles. This leaves much less to sort.
 struct Corners {
     some: Vec<Point>,
-    /// The numbers of the corners among these, for each triangle.
+    /// For each triangle, the numbers of its corners in `some`.
     of: Vec<[u32; 3]>,
 }
 
-/// Vertices that the cache holds, at most: as many as stay in the second-level cache of a core.
+/// Maximum number of vertices in the cache. They fit into the second-level cache of a core.
 const REMEMBERED: usize = 1 << 15;
 
 impl Corners {
@@ -77,12 +81,13 @@ impl Corners {
             vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
         let mut some: Vec<Point> = Vec::with_capacity(triangles.len() / 2);
         let mut number = |point: &Point| {
-            // −0 + 0 is 0; no coordinate has the bits of u32::MAX, which are not a number.
+            // −0 + 0 is 0. No coordinate has the bits of u32::MAX, which are NaN.
             let bits = point.map(|c| (c + 0.0).to_bits());
             let place = union_find::hash(&bits) as usize & (last.len() - 1);
             let (its, number) = &mut last[place];
             if *its != bits {
-                (*its, *number) = (bits, some.len() as u32);
+                *its = bits;
+                *number = some.len() as u32;
                 some.push(*point);
             }
             *number
@@ -95,7 +100,7 @@ impl Corners {
     }
 }
 
-/// Refuses more triangles than have numbers for all their corners.
+/// Refuses more triangles than 32-bit numbers of corners allow.
 pub(super) fn refuse_more(triangles: usize) -> Result<()> {
     if triangles > u32::MAX as usize / 3 {
         let message = format!("{triangles} triangles are too many to be looked at by their edges");
@@ -104,7 +109,7 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
     Ok(())
 }
 
-/// The bits of a coordinate so that they have the order of the numbers.
+/// Returns the bits of a coordinate in an encoding that sorts like the numbers.
 pub(super) fn ordered(coordinate: f32) -> u32 {
     // −0 + 0 is 0.
     let bits = (coordinate + 0.0).to_bits();
@@ -115,7 +120,7 @@ pub(super) fn ordered(coordinate: f32) -> u32 {
     }
 }
 
-/// The coordinate whose ordered bits these are.
+/// Returns the coordinate of sortable bits.
 fn coordinate(ordered: u32) -> f32 {
     f32::from_bits(if ordered >> 31 == 1 {
         ordered & !(1 << 31)
@@ -129,8 +134,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vertices_that_are_forgotten_between_triangles_are_one() {
-        // Many more vertices than are remembered, and then each again.
+    fn vertices_that_the_cache_forgot_are_welded() {
+        // Many more vertices than the cache remembers, followed by each again.
         let strip =
             |n: usize| [0.0, 0.25, 0.5].map(|c| [(n % 1000) as f32 + c, (n / 1000) as f32, c]);
         let count = REMEMBERED;

@@ -1,5 +1,5 @@
-//! Pairs of triangles that meet beyond what they share: their number, the first of their places, and all of their
-//! triangles, without keeping the pairs.
+//! Pairs of triangles that meet beyond their shared vertices and edges: their number, their first
+//! places, and all their triangles. The pairs themselves are not kept.
 
 use super::shape::meeting_point;
 use super::sites::{Search, Site, Sites, ascending};
@@ -9,10 +9,10 @@ use crate::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::tri_tri::Meeting;
 
-/// How many kinds of contacts there are.
+/// Number of kinds of contacts.
 const KINDS: usize = 3;
 
-/// Finds the contacts of a mesh: pairs that cross, that touch, and that overlap in one plane.
+/// Finds the contacts of a mesh: pairs that cross, that touch, and that overlap in a plane.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -32,10 +32,11 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
     let examined = search
         .mesh
         .examine_contacts(welded, (search.pairs, search.progress), &new)?;
-    examined
-        .distinct
-        .iter()
-        .for_each(|distinct| marks.iter().for_each(|marks| marks.copy(distinct)));
+    for distinct in &examined.distinct {
+        for marks in &marks {
+            marks.copy(distinct);
+        }
+    }
     let MeetingCounts {
         counts, mut first, ..
     } = examined.found.finished();
@@ -48,26 +49,26 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
     }))
 }
 
-/// A pair by its vertices, the lesser triangle first, then by its numbers.
+/// Place of a pair in the order of contacts: its vertices, the lesser triangle first, then its
+/// triangles.
 type PairPlace = ([[u32; 3]; 2], [u32; 2]);
 
 fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
-    let site = |(vertices, numbers): PairPlace| {
-        Site::new(
-            meeting_point(&vertices.map(|key| welded.corners(&key))),
-            numbers,
-        )
-    };
-    first.into_sorted().into_iter().map(site).collect()
+    let mut sites = vec![];
+    for (vertices, triangles) in first.into_sorted() {
+        let corners = vertices.map(|key| welded.corners(&key));
+        sites.push(Site::new(meeting_point(&corners), triangles));
+    }
+    sites
 }
 
-/// Some pairs, and the counts of those that are decided.
+/// Pairs that wait for a decision, and counts of the decided pairs.
 struct ContactCounts<'a> {
     queues: ContactQueues<'a>,
     found: MeetingCounts<'a>,
 }
 
-/// The counts of some pairs that meet, by kind.
+/// Counts of pairs that meet, by kind.
 struct MeetingCounts<'a> {
     welded: &'a Welded,
     marks: &'a [TriangleMarks; KINDS],
@@ -76,7 +77,7 @@ struct MeetingCounts<'a> {
 }
 
 impl<'a> ContactCounts<'a> {
-    /// The counts of all pairs that were taken.
+    /// Decides all waiting pairs and returns the counts.
     fn finished(mut self) -> MeetingCounts<'a> {
         self.queues
             .finish(|pair, meeting| self.found.add(pair, meeting));
@@ -92,12 +93,12 @@ impl Findings for ContactCounts<'_> {
 
     fn join(&mut self, other: Self) {
         let other = other.finished();
-        (0..KINDS).for_each(|kind| self.found.counts[kind] += other.counts[kind]);
-        self.found
-            .first
-            .iter_mut()
-            .zip(other.first)
-            .for_each(|(first, other)| first.join(other));
+        for kind in 0..KINDS {
+            self.found.counts[kind] += other.counts[kind];
+        }
+        for (first, other) in self.found.first.iter_mut().zip(other.first) {
+            first.join(other);
+        }
     }
 }
 
@@ -111,8 +112,10 @@ impl MeetingCounts<'_> {
             _ => 1,
         };
         self.counts[kind] += pair.count;
-        numbers.iter().for_each(|n| self.marks[kind].set(*n));
-        // In the order of the vertices, so that the order of the triangles does not matter.
+        for n in numbers {
+            self.marks[kind].set(n);
+        }
+        // Ordered by vertices, so that the order of the triangles does not matter.
         let mut vertices = numbers.map(|n| ascending(self.welded.triangles[n as usize]));
         vertices.sort_unstable();
         self.first[kind].add((vertices, numbers));

@@ -1,8 +1,8 @@
-//! Defects of a mesh with their places: of edges and vertices (`topology`), of triangles by themselves (`shape`), of
-//! shells (`shells`) and walls (`walls`). Definitions are in docs/check.md.
+//! Defects of a mesh and their places: of edges and vertices (`topology`), of single triangles
+//! (`shape`), of shells (`shells`) and walls (`walls`). docs/check.md defines them.
 //!
-//! Vertices are numbered by their coordinates (`weld`), and all lists follow these numbers, so that the order of
-//! the triangles changes nothing but their numbers.
+//! Vertices are numbered by their coordinates (`weld`), and all lists follow these numbers. The
+//! order of the triangles therefore changes only the triangle numbers in the result.
 
 mod contacts;
 mod shape;
@@ -20,7 +20,7 @@ use shells::ShellSearch;
 use topology::Topology;
 use voxelize_core::error::Result;
 
-/// The defects of a mesh; numbers of triangles are those of the mesh.
+/// Defects of a mesh. Triangle numbers are the mesh's.
 #[derive(Debug, Clone, Default)]
 pub struct Defects {
     /// Number of distinct vertices.
@@ -29,13 +29,14 @@ pub struct Defects {
     pub duplicates: Sites,
     /// Triangles without area.
     pub degenerate: Sites,
-    /// Triangles that are far longer than wide.
+    /// Triangles that are far longer than they are wide.
     pub needles: Sites,
     /// Defects of edges and vertices.
     pub topology: TopologyDefects,
     /// Closed components that face inwards.
     pub inside_out: Sites,
-    /// Shells within the inside of others, if nothing else of the mesh makes methods disagree.
+    /// Number of shells within the inside of other shells. Zero unless the mesh is otherwise free
+    /// of defects that make methods disagree.
     pub nested: u64,
     /// Pairs of triangles that cross.
     pub crossing: Sites,
@@ -43,12 +44,12 @@ pub struct Defects {
     pub touching: Sites,
     /// Pairs of triangles that overlap in a plane.
     pub overlapping: Sites,
-    /// `None` if no thickness was given.
+    /// Walls thinner than the given thickness. `None` if no thickness was given.
     pub thin: Option<Sites>,
 }
 
 impl Defects {
-    /// All defects.
+    /// Finds all defects.
     ///
     /// # Errors
     /// If there are too many triangles or contacts, or the work is cancelled.
@@ -70,18 +71,22 @@ impl Defects {
         let [crossing, touching, overlapping] = contacts::contacts(search, &welded)?;
         let duplicates = shapes.duplicates();
         let crowded = [&topology.crowded_edges, &topology.crowded_vertices];
-        let none = |sites: &[&Sites]| {
-            sites
-                .iter()
-                .all(|sites| sites.count == 0 && !sites.is_partial)
-        };
-        let is_simple = none(&[&topology.open, &topology.reversed]) && none(&crowded);
-        let is_crossed = !none(&[&duplicates, &crossing, &overlapping]);
+        let is_simple = [&topology.open, &topology.reversed]
+            .into_iter()
+            .chain(crowded)
+            .all(is_surely_empty);
+        let is_crossed = ![&duplicates, &crossing, &overlapping]
+            .into_iter()
+            .all(is_surely_empty);
         let look = ShellSearch {
             with_nested: is_simple && !is_crossed,
-            is_apart: !is_crossed && none(&[&touching, &degenerate]),
+            is_apart: !is_crossed && is_surely_empty(&touching) && is_surely_empty(&degenerate),
         };
         let shells = shells::shells(search, &welded, &topology, look)?;
+        let thin = match search.thin {
+            Some(thickness) => Some(walls::thin(search, &welded, thickness)?),
+            None => None,
+        };
         Ok(Self {
             vertices: welded.points.len() as u64,
             duplicates,
@@ -93,10 +98,12 @@ impl Defects {
             crossing,
             touching,
             overlapping,
-            thin: search
-                .thin
-                .map(|thickness| walls::thin(search, &welded, thickness))
-                .transpose()?,
+            thin,
         })
     }
+}
+
+/// Returns whether a complete search found no defects of a kind.
+fn is_surely_empty(sites: &Sites) -> bool {
+    sites.count == 0 && !sites.is_partial
 }

@@ -1,4 +1,5 @@
-//! Defects of triangles by themselves: there twice, without area, needles; and where two of them meet.
+//! Defects of single triangles: duplicates, triangles without area, and needles. Also the point
+//! where two triangles meet.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::counted;
@@ -7,30 +8,31 @@ use voxelize_core::geom::vector::{cross, dot, minus};
 use voxelize_core::geom::{Point, Rational, Triangle, closest, degenerate, tri_tri};
 use voxelize_core::par;
 
-/// A needle is longer than so many times its width.
+/// A needle is longer than this many times its width.
 const NEEDLE: i64 = 1000;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// The triangles of a mesh, one by one.
+/// Search for defects of single triangles.
 pub(super) struct Shapes<'a> {
     pub search: &'a Search<'a>,
     pub welded: &'a Welded,
 }
 
 impl Shapes<'_> {
-    /// Triangles with the same three vertices, whatever way round; all but one of them count.
+    /// Returns triangles with the same three vertices in any order. Each triangle after the first
+    /// counts.
     pub(super) fn duplicates(&self) -> Sites {
         let all = (0_u32..)
             .zip(&self.welded.triangles)
             .map(|(n, triangle)| (ascending(*triangle), n));
         let sorted = counted::sorted(all, self.welded.points.len(), |one| one.0[0]);
         let mut found = Sites::default();
-        for copies in sorted
-            .chunk_by(|one, next| one.0 == next.0)
-            .filter(|copies| copies.len() > 1)
-        {
+        for copies in sorted.chunk_by(|one, next| one.0 == next.0) {
+            if copies.len() == 1 {
+                continue;
+            }
             let triangles: Vec<u32> = copies.iter().map(|(_, n)| *n).collect();
             let corners = self.welded.corners(&copies[0].0);
             found.add(self.search.most, &triangles, || {
@@ -41,32 +43,35 @@ impl Shapes<'_> {
         found.finished()
     }
 
-    /// Triangles without area, and needles.
+    /// Returns the triangles without area, and the needles.
     pub(super) fn degenerate_and_needles(&self) -> (Sites, Sites) {
         let chunks = self.search.mesh.triangles().chunks(CHUNK).collect();
         let shapes = par::map(chunks, |chunk: &[Triangle]| {
             chunk.iter().map(TriangleShape::of).collect::<Vec<_>>()
         });
-        let of = |shape: TriangleShape| {
-            let here = shapes
-                .iter()
-                .flatten()
-                .enumerate()
-                .filter(|(_, its)| **its == shape);
-            let mut here: Vec<([u32; 3], u32)> = here
-                .map(|(n, _)| (ascending(self.welded.triangles[n]), n as u32))
-                .collect();
-            here.sort_unstable();
-            let mut found = Sites::default();
-            for (vertices, n) in here {
-                let corners = self.welded.corners(&vertices);
-                found.add(self.search.most, &[n], || {
-                    Site::new(centroid(&corners), [n])
-                });
+        (
+            self.of_shape(&shapes, TriangleShape::Degenerate),
+            self.of_shape(&shapes, TriangleShape::Needle),
+        )
+    }
+
+    /// Returns the triangles of a shape, in the order of their vertices.
+    fn of_shape(&self, shapes: &[Vec<TriangleShape>], shape: TriangleShape) -> Sites {
+        let mut here: Vec<([u32; 3], u32)> = vec![];
+        for (n, own) in shapes.iter().flatten().enumerate() {
+            if *own == shape {
+                here.push((ascending(self.welded.triangles[n]), n as u32));
             }
-            found.finished()
-        };
-        (of(TriangleShape::Degenerate), of(TriangleShape::Needle))
+        }
+        here.sort_unstable();
+        let mut found = Sites::default();
+        for (vertices, n) in here {
+            let corners = self.welded.corners(&vertices);
+            found.add(self.search.most, &[n], || {
+                Site::new(centroid(&corners), [n])
+            });
+        }
+        found.finished()
     }
 }
 
@@ -89,11 +94,15 @@ impl TriangleShape {
     }
 }
 
-/// Whether the longest side `l` of a triangle with an area is more than [`NEEDLE`] times its height above it, which
-/// is the length of the normal `n` over `l`: whether `l⁴ > NEEDLE² n²`. Exact.
+/// Returns whether a triangle with an area is a needle: its longest side `l` is more than
+/// [`NEEDLE`] times its height above that side.
 ///
-/// With u = 2^-53, in doubles `l²` is off by less than 6.1 u of it, and a component of the normal by less than
-/// 4.01 u times the sum of the sizes of its two products. 64 u and 8 u leave room for the test itself.
+/// The height is the length of the normal `n` over `l`, so the condition is `l⁴ > NEEDLE² n²`. The
+/// decision is exact.
+///
+/// With u = 2^-53, the relative error of `l²` in doubles is less than 6.1 u. The error of a
+/// component of the normal is less than 4.01 u times the sum of the sizes of its two products. The
+/// factors 64 u and 8 u leave room for the rounding of the test itself.
 fn is_needle(triangle: &Triangle) -> bool {
     const U: f64 = 1.0 / (1_u64 << 53) as f64;
     const RATIO: f64 = (NEEDLE * NEEDLE) as f64;
@@ -141,8 +150,9 @@ fn is_exactly_needle(triangle: &Triangle) -> bool {
     &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &normal
 }
 
-/// A point that two triangles have in common, by doubles: half way between the farthest two of those where a vertex or
-/// an edge of one meets the other.
+/// Returns a point that two triangles have in common, computed in doubles. Among the points where a
+/// vertex or an edge of one triangle meets the other, it is the middle of the two that are farthest
+/// apart.
 pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     let exact = |t: &Triangle| t.map(|v: Point| v.map(f64::from));
     let s = exact(s);
@@ -161,7 +171,8 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     std::array::from_fn(|i| (p[i] + q[i]) / 2.0)
 }
 
-/// The vertices of one triangle that are in another, and where edges of it pass through.
+/// Returns the vertices of one triangle that lie in another, and the points where its edges pass
+/// through the other.
 fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     let [a, b, c] = other;
     let ab = minus(*b, *a);
@@ -178,7 +189,8 @@ fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
         });
         [Some(p), through]
     });
-    // A place to look at, not a decision: what rounding leaves between a point and the triangle does not matter.
+    // The points are places to look at, not decisions. Rounding errors between a point and the
+    // triangle do not matter.
     let is_on = |x: &[f64; 3]| {
         let off = minus(*x, closest::on_triangle(*x, *other));
         dot(off, off) <= 1e-20 * size

@@ -1,10 +1,11 @@
-//! Shells, closed and oriented components with a volume, that are inside out: their volume is negative, and they are no
-//! cavities.
+//! Shells that are inside out. A shell is a closed and oriented component with a volume. It is
+//! inside out if its volume is negative and it is not a cavity.
 //!
-//! A shell is a cavity if the other shells wind around it: seen from the middles of some of its triangles, more than three
-//! quarters of a time in the mean. A shell that others wind around, and that is no cavity, lies within the inside. A
-//! middle is seen from both of its sides: on another shell it is half inside. Windings are exact, volumes are computed
-//! in doubles.
+//! A shell is a cavity if the other shells wind around it: the mean of their winding numbers, seen
+//! from the middles of some of its triangles, is more than three quarters. A shell that others wind
+//! around and that is not a cavity lies within the inside. Each middle is seen from both of its
+//! sides, so on another shell it counts as half inside. Winding numbers are exact, volumes are
+//! computed in doubles.
 
 use super::sites::{Search, Site, Sites, ascending};
 use super::topology::TopologyDefects;
@@ -15,28 +16,30 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 use voxelize_core::par;
 
-/// From how many triangles of a shell it is seen whether others are around it; if no triangles meet, from one.
+/// Number of triangles of a shell from which winding numbers are counted. If no triangles meet, one
+/// suffices.
 const SAMPLES: usize = 8;
 
-/// Defects of shells, and how shells lie in each other.
+/// Defects of shells, and their nesting.
 #[derive(Debug, Default)]
 pub(super) struct ShellDefects {
-    /// The shells that are inside out, in the order of the components.
+    /// Shells that are inside out, in the order of the components.
     pub inside_out: Sites,
-    /// How many lie within the inside of others; none if they were not looked for.
+    /// Number of shells within the inside of others. Zero if they were not counted.
     pub nested: u64,
 }
 
-/// How shells are looked at.
+/// Options of the search for defects of shells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShellSearch {
-    /// Whether it is counted how many lie within the inside of others.
+    /// Shells within the inside of others are counted.
     pub with_nested: bool,
-    /// Whether no two triangles meet beyond what they share: a shell is within another as a whole, or not at all.
+    /// No two triangles meet beyond their shared vertices and edges. A shell is then entirely
+    /// within another or entirely outside it.
     pub is_apart: bool,
 }
 
-/// The shells that are inside out, and those within the inside of others.
+/// Finds the shells that are inside out, and counts the shells within the inside of others.
 pub(super) fn shells(
     search: &Search,
     welded: &Welded,
@@ -47,10 +50,16 @@ pub(super) fn shells(
     }: ShellSearch,
 ) -> Result<ShellDefects> {
     let all = &search.components.components;
-    let is_shell = |n: usize| found.closed[n] && found.oriented[n] && all[n].volume != 0.0;
-    let shells: Vec<usize> = (0..all.len()).filter(|n| is_shell(*n)).collect();
-    let wanted = |n: &&usize| all[**n].volume < 0.0 || with_nested && shells.len() > 1;
-    let looked_at: Vec<usize> = shells.iter().filter(wanted).copied().collect();
+    let mut shells = vec![];
+    for (n, component) in all.iter().enumerate() {
+        if found.closed[n] && found.oriented[n] && component.volume != 0.0 {
+            shells.push(n);
+        }
+    }
+    let mut looked_at = shells.clone();
+    if !with_nested || shells.len() < 2 {
+        looked_at.retain(|n| all[*n].volume < 0.0);
+    }
     let mut shells_found = ShellDefects::default();
     if looked_at.is_empty() {
         return Ok(shells_found);
@@ -58,7 +67,7 @@ pub(super) fn shells(
     let members = members(search);
     let triangles = |n: usize| &members.1[members.0[n]..members.0[n + 1]];
     let samples = |n: usize| {
-        // By their vertices, so that the order of the triangles does not matter.
+        // In the order of their vertices, so that the order of the triangles does not matter.
         let mut own: Vec<_> = triangles(n)
             .iter()
             .map(|t| ascending(welded.triangles[*t as usize]))
@@ -80,7 +89,7 @@ pub(super) fn shells(
             let found = tree.crossings(&side);
             quarters += 2 * found.turns + found.turns_on_surface;
         }
-        // On a shell it winds half a time around itself.
+        // The shell winds half a time around points on itself.
         Ok(quarters as f64 / (4 * seen.len()) as f64 - all[looked_at[i]].volume.signum() / 2.0)
     });
     for (n, around) in looked_at.into_iter().zip(around) {
@@ -99,11 +108,14 @@ pub(super) fn shells(
     Ok(shells_found)
 }
 
-/// Where the triangles of each component begin, and at last their end; and the triangles.
+/// Returns the triangles sorted by component. The first list has the begin of each component in the
+/// second, and the total at its end.
 fn members(search: &Search) -> (Vec<usize>, Vec<u32>) {
     let of = &search.components.of;
     let mut starts = vec![0; search.components.components.len() + 1];
-    of.iter().for_each(|n| starts[*n as usize + 1] += 1);
+    for n in of {
+        starts[*n as usize + 1] += 1;
+    }
     for n in 1..starts.len() {
         starts[n] += starts[n - 1];
     }

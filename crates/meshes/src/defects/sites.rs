@@ -1,4 +1,4 @@
-//! What defects are looked for with, and their places.
+//! Inputs of the search for defects, and places of defects.
 
 use crate::Mesh;
 use crate::components::Components;
@@ -6,35 +6,35 @@ use crate::pairs::PairLimit;
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par::Progress;
 
-/// The inputs of the search for defects.
+/// Inputs of the search for defects.
 pub struct Search<'a> {
     /// Mesh to search.
     pub mesh: &'a Mesh,
-    /// Its connected components.
+    /// Connected components of the mesh.
     pub components: &'a Components,
-    /// Places to keep of each kind.
+    /// Maximum number of places to keep for each kind.
     pub most: usize,
-    /// Walls thinner than this are found.
+    /// Thickness below which walls are thin. `None` skips the search for thin walls.
     pub thin: Option<f64>,
-    /// Pairs of triangles to examine.
+    /// Limit of the pairs of triangles to examine.
     pub pairs: PairLimit,
-    /// Listener of progress, which may cancel.
+    /// Receiver of progress, which may cancel.
     pub progress: &'a dyn Progress,
 }
 
-/// Triangles that a place names, at most.
+/// Maximum number of triangles that a place names.
 pub(crate) const MOST_NAMED: usize = 8;
 
-/// A place of a defect.
+/// Place of a defect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// A point of the defect.
+    /// Point of the defect.
     pub at: [f64; 3],
     /// Some of its triangles, at most eight.
     pub triangles: Vec<u32>,
-    /// How long a loop is, or how thick a wall.
+    /// Length of a loop, or thickness of a wall.
     pub length: Option<f64>,
-    /// The edges of a loop.
+    /// Number of edges of a loop.
     pub edges: Option<usize>,
 }
 
@@ -55,23 +55,23 @@ impl Site {
     }
 }
 
-/// The defects of one kind.
+/// Defects of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sites {
-    /// How many there are.
+    /// Number of defects.
     pub count: u64,
-    /// How many places they have: loops of edges are one.
+    /// Number of places. A loop of edges is one place.
     pub places: u64,
-    /// The first places.
+    /// First places.
     pub first: Vec<Site>,
-    /// The triangles that have them, ascending.
+    /// Triangles with the defect, ascending.
     pub triangles: Vec<u32>,
-    /// Whether the search ended at its limit, so that there may be more.
+    /// The search ended at its limit, so that there may be more defects.
     pub is_partial: bool,
 }
 
 impl Sites {
-    /// One more, with all its triangles; its place is kept if there are fewer than `most`.
+    /// Adds one defect with all its triangles. Keeps its place if fewer than `most` are kept.
     pub(super) fn add(&mut self, most: usize, triangles: &[u32], site: impl FnOnce() -> Site) {
         self.count += 1;
         self.places += 1;
@@ -88,17 +88,17 @@ impl Sites {
     }
 }
 
-/// The middle of a triangle.
+/// Returns the middle of a triangle.
 pub(super) fn centroid([a, b, c]: &Triangle) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(a[i]) + f64::from(b[i]) + f64::from(c[i])) / 3.0)
 }
 
-/// The middle of two points.
+/// Returns the middle of two points.
 pub(super) fn middle([a, b]: [Point; 2]) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(a[i]) + f64::from(b[i])) / 2.0)
 }
 
-/// The vertices in order, whatever way round they were.
+/// Returns the vertices in ascending order.
 pub(super) fn ascending(mut triangle: [u32; 3]) -> [u32; 3] {
     triangle.sort_unstable();
     triangle

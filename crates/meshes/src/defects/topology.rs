@@ -1,4 +1,4 @@
-//! What the edges and vertices of a mesh say.
+//! Defects of edges and vertices.
 
 use super::sites::{Search, Site, Sites, middle};
 use crate::boundary::{self, Way};
@@ -7,32 +7,33 @@ use crate::weld::Welded;
 use voxelize_core::geom::Point;
 use voxelize_core::geom::forest;
 
-/// The defects of edges and vertices.
+/// Defects of edges and vertices.
 #[derive(Debug, Clone, Default)]
 pub struct TopologyDefects {
-    /// Edges that are there an odd number of times; their places are loops.
+    /// Edges that occur an odd number of times. Their places are loops.
     pub open: Sites,
     /// Edges of more than two triangles.
     pub crowded_edges: Sites,
     /// Vertices whose triangles form more than one fan.
     pub crowded_vertices: Sites,
-    /// Edges that are taken twice in one direction.
+    /// Edges that occur twice in one direction.
     pub reversed: Sites,
-    /// Edges that are not open, but would be if vertices were equal by their numbers in the file.
+    /// Edges that are not open, but would be open if vertices were equal by their numbers in the
+    /// file.
     pub cracks: Sites,
     /// Edges whose directions do not cancel.
     pub unbalanced_edges: u64,
-    /// Edges that are not of exactly two triangles in both directions.
+    /// Edges that do not belong to exactly two triangles in opposite directions.
     pub not_manifold_edges: u64,
     /// Triangles with two equal vertices.
     pub folded: u64,
-    /// For each component whether all its edges are there an even number of times.
+    /// For each component: all its edges occur an even number of times.
     pub closed: Vec<bool>,
-    /// For each component whether the directions of all its edges cancel.
+    /// For each component: the directions of all its edges cancel.
     pub oriented: Vec<bool>,
 }
 
-/// The edges and vertices of a mesh.
+/// Search for defects of edges and vertices.
 pub(super) struct Topology<'a> {
     pub search: &'a Search<'a>,
     pub welded: &'a Welded,
@@ -50,7 +51,8 @@ impl Topology<'_> {
         let sides = edges::sorted(&welded.triangles, welded.points.len());
         let of = &self.search.components.of;
         let count = self.search.components.components.len();
-        (found.closed, found.oriented) = (vec![true; count], vec![true; count]);
+        found.closed = vec![true; count];
+        found.oriented = vec![true; count];
         let mut odd = vec![];
         let mut fans = Fans::new(welded);
         found.folded = welded.triangles.iter().filter(|t| is_folded(t)).count() as u64;
@@ -109,36 +111,37 @@ impl Topology<'_> {
         found
     }
 
-    /// Whether these sides are of two triangles with three vertices each, in both directions, and no crack: most are.
+    /// Returns whether an edge has exactly two sides, in opposite directions, of triangles with
+    /// three distinct vertices, and is not a crack. Most edges are faultless.
     fn is_faultless(&self, sides: &[Side]) -> bool {
         let [one, other] = sides else { return false };
         let triangles = &self.welded.triangles;
         one.is_forth(triangles) != other.is_forth(triangles)
-            && ![one, other]
-                .iter()
-                .any(|side| is_folded(&triangles[side.place as usize / 3]))
+            && !is_folded(&triangles[one.place as usize / 3])
+            && !is_folded(&triangles[other.place as usize / 3])
             && !self.is_crack(sides)
     }
 
     fn edge_use<'b>(&self, sides: impl Iterator<Item = &'b Side>) -> EdgeUse {
         let mut edge = EdgeUse { forth: 0, back: 0 };
         for side in sides {
-            *(if side.is_forth(&self.welded.triangles) {
-                &mut edge.forth
+            if side.is_forth(&self.welded.triangles) {
+                edge.forth += 1;
             } else {
-                &mut edge.back
-            }) += 1;
+                edge.back += 1;
+            }
         }
         edge
     }
 
-    /// Whether an edge is there an odd number of times by the numbers that the file has for its ends.
+    /// Returns whether an edge occurs an odd number of times by the vertex numbers of the file.
     fn is_crack(&self, sides: &[Side]) -> bool {
         let Some(numbers) = self.search.mesh.vertex_numbers() else {
             return false;
         };
         let numbered = |side: &Side| {
-            let (triangle, corner) = (numbers[side.place as usize / 3], side.place as usize % 3);
+            let triangle = numbers[side.place as usize / 3];
+            let corner = side.place as usize % 3;
             let [from, to] = [triangle[corner], triangle[(corner + 1) % 3]];
             if side.is_forth(&self.welded.triangles) {
                 [from, to]
@@ -154,7 +157,7 @@ impl Topology<'_> {
         all.chunk_by(|a, b| a == b).any(|same| same.len() % 2 == 1)
     }
 
-    /// The loops of edges that are there an odd number of times.
+    /// Returns the loops of edges that occur an odd number of times.
     fn loops(&self, odd: &[[u32; 2]], sides: &[Side]) -> Sites {
         let triangles_at = |ends: [u32; 2]| {
             let from = sides.partition_point(|side| side.ends < ends);
@@ -164,9 +167,9 @@ impl Topology<'_> {
                 .map(|side| side.place / 3)
         };
         let mut found = Sites::default();
-        found
-            .triangles
-            .extend(odd.iter().flat_map(|ends| triangles_at(*ends)));
+        for ends in odd {
+            found.triangles.extend(triangles_at(*ends));
+        }
         for circuit in boundary::circuits(odd, Way::Either) {
             found.places += 1;
             if found.first.len() == self.search.most {
@@ -177,11 +180,9 @@ impl Topology<'_> {
                 let [a, b] = [circuit[n], circuit[(n + 1) % circuit.len()]];
                 [a.min(b), a.max(b)]
             });
-            let length = Some(around.length());
-            let edges = Some(circuit.len());
             found.first.push(Site {
-                length,
-                edges,
+                length: Some(around.length()),
+                edges: Some(circuit.len()),
                 ..Site::new(around.centre(), ends.flat_map(triangles_at))
             });
         }
@@ -194,7 +195,8 @@ fn is_folded([a, b, c]: &[u32; 3]) -> bool {
     a == b || b == c || c == a
 }
 
-/// The corners of triangles, joined where triangles around a vertex have an edge in common.
+/// Corners of triangles. Corners at one vertex are joined if their triangles have an edge in
+/// common.
 struct Fans<'a> {
     welded: &'a Welded,
     forest: Vec<u32>,
@@ -220,7 +222,7 @@ impl<'a> Fans<'a> {
         }
     }
 
-    /// The corners at the lesser and the greater end of a side.
+    /// Returns the corners at the lesser and at the greater end of a side.
     fn corners(&self, side: &Side) -> [u32; 2] {
         let triangle = side.place / 3 * 3;
         let n = side.place % 3;
@@ -232,12 +234,14 @@ impl<'a> Fans<'a> {
         }
     }
 
-    /// The vertices that are in more than one fan.
+    /// Returns the vertices with more than one fan.
     fn split(mut self, topology: &Topology) -> Sites {
         let welded = self.welded;
         let mut fans = vec![0_u32; welded.points.len()];
-        let whole = |n: &usize| !is_folded(&welded.triangles[*n]);
-        for n in (0..welded.triangles.len()).filter(whole) {
+        for (n, triangle) in welded.triangles.iter().enumerate() {
+            if is_folded(triangle) {
+                continue;
+            }
             for corner in 3 * n..3 * n + 3 {
                 if forest::root(&mut self.forest, corner as u32) as usize == corner {
                     fans[welded.triangles.as_flattened()[corner] as usize] += 1;
@@ -245,11 +249,15 @@ impl<'a> Fans<'a> {
             }
         }
         let mut around: Vec<[u32; 2]> = vec![];
-        for n in (0..welded.triangles.len()).filter(whole) {
-            let split = welded.triangles[n]
-                .into_iter()
-                .filter(|vertex| fans[*vertex as usize] > 1);
-            around.extend(split.map(|vertex| [vertex, n as u32]));
+        for (n, triangle) in welded.triangles.iter().enumerate() {
+            if is_folded(triangle) {
+                continue;
+            }
+            for vertex in *triangle {
+                if fans[vertex as usize] > 1 {
+                    around.push([vertex, n as u32]);
+                }
+            }
         }
         around.sort_unstable();
         let mut found = Sites::default();

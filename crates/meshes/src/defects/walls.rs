@@ -1,5 +1,5 @@
-//! Thin walls: from the middle of each triangle straight inwards, how far the next triangle is that faces the other
-//! way. Computed by doubles.
+//! Thin walls: the distance from the middle of each triangle straight inwards to the next triangle
+//! that faces the other way. Computed in doubles.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::pairs::boxes::{LANES, LaneBoxes, lanes};
@@ -10,17 +10,20 @@ use voxelize_core::geom::vector::{cross, dot, minus};
 use voxelize_core::geom::{Triangle, degenerate};
 use voxelize_core::par;
 
-/// A triangle faces the other way if its normal is within 60 degrees of inwards: the cosine.
+/// Cosine of 60 degrees. A triangle faces the other way if its normal is within 60 degrees of
+/// inwards.
 const FACING: f64 = 0.5;
 
-/// Triangles whose walls are measured between two looks at the limit.
+/// Triangles whose walls are measured between two checks of the limit.
 const BLOCK: usize = 1 << 10;
 
-/// The error bound of a share of a segment.
+/// Error bound of a position along a segment, as a share of the segment.
 const OFF: f64 = 1.0 / (1 << 30) as f64;
 
-/// Triangles whose wall is thinner than `thickness`, the thinnest first. As many triangles are compared as pairs of
-/// triangles are examined; if that is not enough, the first by their vertices are looked at.
+/// Returns the triangles whose wall is thinner than `thickness`, the thinnest first.
+///
+/// At most about as many triangles are compared as the search may examine pairs of triangles. If
+/// that is not enough, only the first triangles in the order of their vertices are measured.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -40,7 +43,7 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     let most = search.pairs.pairs(triangles.len());
     let mut least = vec![];
     let mut compared = 0;
-    let mut looked_at = 0;
+    let mut measured = 0;
     search.progress.begin("walls", order.len() as u64);
     for block in order.chunks(BLOCK) {
         if compared > most {
@@ -56,16 +59,15 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         for ((vertices, n), ray) in block.iter().zip(walls) {
             let ray = ray?;
             compared += ray.compared;
-            least.extend(
-                ray.nearest
-                    .map(|distance| (distance.to_bits(), *vertices, *n)),
-            );
+            if let Some(distance) = ray.nearest {
+                least.push((distance.to_bits(), *vertices, *n));
+            }
         }
-        looked_at += block.len();
+        measured += block.len();
     }
-    let is_partial = looked_at < order.len();
+    let is_partial = measured < order.len();
     drop((tree, order));
-    // Bits of distances have their order.
+    // The bits of distances are in the order of the distances.
     least.sort_unstable();
     let mut found = Sites {
         is_partial,
@@ -81,11 +83,11 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     Ok(found.finished())
 }
 
-/// A segment inwards from the middle of a triangle, and the nearest triangle on it.
+/// Segment inwards from the middle of a triangle, and the nearest triangle on it.
 struct WallRay {
     segment: Triangle,
     from: [f64; 3],
-    /// One over its extent on each axis.
+    /// Reciprocal of the segment's extent on each axis.
     inverse: [f64; 3],
     thickness: f64,
     length: f64,
@@ -110,14 +112,14 @@ impl WallRay {
         }
     }
 
-    /// Looks for the nearest triangle, in near boxes first.
+    /// Searches for the nearest triangle, in the nearest boxes first.
     fn visit(&mut self, tree: &PairTree) {
         if self.length == 0.0 {
             return;
         }
         let mut waiting: Vec<(f64, &BinNode)> = vec![(0.0, &tree.root)];
         while let Some((entry, node)) = waiting.pop() {
-            if self.is_behind(entry) {
+            if self.is_beyond_nearest(entry) {
                 continue;
             }
             let parts = node.parts(tree.triangles);
@@ -131,28 +133,39 @@ impl WallRay {
                     self.measure(&tree.triangles[*n as usize], entries[lane]);
                 }
             }
-            // The last is the next.
+            // The last element is taken next.
             waiting[begin..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         }
     }
 
-    /// Whether a box entered at this share of the segment is farther than the nearest triangle.
-    fn is_behind(&self, entry: f64) -> bool {
-        self.nearest
-            .is_some_and(|nearest| (entry - OFF) * self.length > nearest)
+    /// Returns whether a box that is entered at this share of the segment is farther than the
+    /// nearest triangle.
+    fn is_beyond_nearest(&self, entry: f64) -> bool {
+        match self.nearest {
+            Some(nearest) => (entry - OFF) * self.length > nearest,
+            None => false,
+        }
     }
 
     fn measure(&mut self, triangle: &Triangle, entry: f64) {
         self.compared += 1;
-        // What needles say by rounding, outside of their boxes, is left out, so that no order of boxes matters.
-        let is_within = |hit: &f64| *hit < self.thickness && *hit >= (entry - OFF) * self.length;
-        if let Some(hit) = distance(&self.segment, triangle).filter(is_within) {
-            self.nearest = Some(self.nearest.map_or(hit, |nearest| nearest.min(hit)));
+        let Some(hit) = distance(&self.segment, triangle) else {
+            return;
+        };
+        // Rounding can put a hit of a needle outside its box. Such hits are left out, so that the order
+        // of the boxes does not matter.
+        if hit >= self.thickness || hit < (entry - OFF) * self.length {
+            return;
         }
+        self.nearest = Some(match self.nearest {
+            Some(nearest) => nearest.min(hit),
+            None => hit,
+        });
     }
 
-    /// The boxes that the segment enters, by bit, and at which share of it (Kay and Kajiya 1986). Of a box in another
-    /// one the share is no less, rounded or not.
+    /// Returns the boxes that the segment enters, as bits, and stores the share of the segment at
+    /// which it enters each (Kay and Kajiya 1986). A box within another box never has a smaller
+    /// share, even after rounding.
     fn enters(&self, boxes: &LaneBoxes, entries: &mut [f64; LANES]) -> u32 {
         let mut hit = [true; LANES];
         let mut exits = [1.0_f64; LANES];
@@ -177,7 +190,7 @@ impl WallRay {
             for lane in 0..LANES {
                 let entry = (f64::from(near[lane]) - from) * inverse;
                 let exit = (f64::from(far[lane]) - from) * inverse;
-                // Selections of one instruction, as nothing is NaN.
+                // Nothing is NaN, so each selection compiles to one instruction.
                 entries[lane] = if entry > entries[lane] {
                     entry
                 } else {
@@ -196,9 +209,10 @@ impl WallRay {
     }
 }
 
-/// The segment from the middle of a triangle inwards, its end given twice; a point for one without area.
+/// Returns the segment from the middle of a triangle inwards, with its end given twice. A triangle
+/// without area has a segment of length zero.
 fn segment(triangle: &Triangle, length: f64) -> Triangle {
-    // In the order of the vertices, so that their rotation does not matter.
+    // In the order of the vertices, so that the rotation of the triangle does not matter.
     let middle = centroid(&{
         let mut sorted = *triangle;
         sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
@@ -215,7 +229,7 @@ fn segment(triangle: &Triangle, length: f64) -> Triangle {
     [start, end, end]
 }
 
-/// This triangle with its least vertex first.
+/// Returns the triangle with its least vertex first.
 fn turned(&[a, b, c]: &Triangle) -> Triangle {
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     turns
@@ -224,7 +238,8 @@ fn turned(&[a, b, c]: &Triangle) -> Triangle {
         .expect("three")
 }
 
-/// How far along a segment it meets a triangle that faces the same way (Möller and Trumbore 1997).
+/// Returns the distance along a segment at which it meets a triangle that faces the same way
+/// (Möller and Trumbore 1997).
 fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let [from, to] = [from, to].map(|p| p.map(f64::from));
     let [a, b, c] = turned(triangle).map(|v| v.map(f64::from));
@@ -243,7 +258,7 @@ fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let v = dot(ab, turned) / facing;
     let share = -dot(normal, there) / facing;
     let is_hit = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&share);
-    // Without the sign of a zero, as distances are put in the order of their bits.
+    // Adding zero removes the sign of a zero, because distances are sorted by their bits.
     is_hit.then_some(share * length + 0.0)
 }
 
@@ -252,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distance_of_nothing_has_no_sign() {
+    fn a_distance_of_zero_has_no_sign() {
         let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         for (height, wanted) in [(0.0, 0.0), (-0.5, 0.5)] {
             let [from, to] = [[0.25, 0.25, height], [0.25, 0.25, height + 1.0]];

@@ -1,12 +1,12 @@
 //! Sixteen boxes at a time.
 
-/// Boxes that are compared at a time.
+/// Number of boxes that are compared at a time.
 pub const LANES: usize = 16;
 
 /// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Unused boxes contain no point.
 pub type LaneBoxes = [[f32; LANES]; 6];
 
-/// Boxes in lanes, at most sixteen.
+/// Puts at most sixteen boxes in lanes.
 pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
     let low = [f32::INFINITY; LANES];
     let high = [f32::NEG_INFINITY; LANES];
@@ -19,7 +19,7 @@ pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBox
     boxes
 }
 
-/// The lanes of a mask, the first first.
+/// Returns the lanes of a mask, in ascending order.
 pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros() as usize;
@@ -30,7 +30,7 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The bit of each lane.
+/// Bit of each lane.
 const BITS: [u32; LANES] = {
     let mut bits = [0; LANES];
     let mut lane = 0;
@@ -41,10 +41,11 @@ const BITS: [u32; LANES] = {
     bits
 };
 
-/// The lanes whose boxes meet a box: a point in common is enough. Floats are compared as they are.
+/// Returns the lanes whose boxes meet a box. One common point is enough. Floats are compared
+/// exactly.
 #[inline]
 pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
-    // Words of ones or zeros, which the compiler compares as vectors; it takes booleans one by one.
+    // The compiler compares words of ones or zeros as vectors, but booleans one by one.
     let mut meets = [u32::MAX; LANES];
     for axis in 0..3 {
         let lowest = &boxes[axis];
@@ -69,7 +70,7 @@ pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
         .fold(0, |mask, (meets, bit)| mask | meets & bit)
 }
 
-/// The squared gaps between sixteen boxes and one.
+/// Computes the squared gaps between sixteen boxes and one box.
 #[inline]
 pub fn squared_gaps(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) {
     *gaps = [0.0; LANES];

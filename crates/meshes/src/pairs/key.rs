@@ -1,10 +1,11 @@
-//! An order of triangles by their coordinates, which neither the order of a file nor that of their vertices changes.
+//! Order of triangles by their coordinates. It depends neither on the order of the file nor on the
+//! order of the vertices.
 
 use crate::weld::ordered;
 use voxelize_core::geom::{Point, Triangle};
 
-/// The vertices of a triangle, the least first, by the bits of their coordinates in the order of the numbers: equal for
-/// triangles with the same vertices, whatever way round. −0 is 0.
+/// Key of a triangle: its vertices in ascending order, as bits that sort like the coordinates.
+/// Triangles with the same vertices in any order have equal keys. −0 is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TriangleKey([[u32; 3]; 3]);
 
@@ -17,12 +18,12 @@ impl TriangleKey {
     }
 }
 
-/// The bits of a point in the order of the coordinates, x first.
+/// Returns the coordinates of a point, x first, as bits that sort like the coordinates.
 pub(super) fn point_key(point: Point) -> [u32; 3] {
     point.map(ordered)
 }
 
-/// The keys of two triangles, the lesser first, so that it does not matter which is named first.
+/// Returns the keys of two triangles, the lesser first. The result does not depend on their order.
 pub fn pair_key([s, t]: [&Triangle; 2]) -> [TriangleKey; 2] {
     let mut keys = [TriangleKey::of(s), TriangleKey::of(t)];
     keys.sort_unstable();

@@ -1,8 +1,8 @@
-//! The least of many items, in the memory of these.
+//! Collection of the least of many items. Its memory is proportional to the items that it keeps.
 
 use std::collections::BinaryHeap;
 
-/// At most so many items: the least of all that were added.
+/// Least items of all that were added, at most a given number.
 #[derive(Debug, Clone)]
 pub struct Least<T> {
     most: usize,
@@ -18,22 +18,25 @@ impl<T: Ord> Least<T> {
         }
     }
 
-    /// Adds an item, and drops the greatest one if there are too many.
+    /// Adds an item. Drops the greatest item if there are more than the maximum.
     pub fn add(&mut self, item: T) {
         if self.kept.len() < self.most {
-            return self.kept.push(item);
-        }
-        if let Some(mut greatest) = self.kept.peek_mut().filter(|greatest| item < **greatest) {
+            self.kept.push(item);
+        } else if let Some(mut greatest) = self.kept.peek_mut()
+            && item < *greatest
+        {
             *greatest = item;
         }
     }
 
     /// Adds all items of another collection.
     pub fn join(&mut self, other: Self) {
-        other.kept.into_iter().for_each(|item| self.add(item));
+        for item in other.kept {
+            self.add(item);
+        }
     }
 
-    /// The items, the least first.
+    /// Returns the items, the least first.
     pub fn into_sorted(self) -> Vec<T> {
         self.kept.into_sorted_vec()
     }
@@ -47,7 +50,9 @@ mod tests {
     fn the_least_are_kept_in_any_order() {
         for most in [0, 1, 7, 100] {
             let mut parts = [Least::new(most), Least::new(most)];
-            (0..50_u32).for_each(|n| parts[n as usize % 2].add(n * 37 % 50));
+            for n in 0..50_u32 {
+                parts[n as usize % 2].add(n * 37 % 50);
+            }
             let [mut all, other] = parts;
             all.join(other);
             assert_eq!(all.into_sorted(), (0..50).take(most).collect::<Vec<_>>());

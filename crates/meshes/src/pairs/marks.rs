@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::DistinctTriangles;
 
-/// Triangles that are marked.
+/// Set of marked triangles.
 #[derive(Debug)]
 pub struct TriangleMarks(Vec<AtomicU64>);
 
 impl TriangleMarks {
-    /// None of so many triangles.
+    /// Creates an empty set for this many triangles.
     pub fn new(triangles: usize) -> Self {
         Self(
             (0..triangles.div_ceil(64))
@@ -22,25 +22,29 @@ impl TriangleMarks {
     pub fn set(&self, n: u32) {
         let word = &self.0[n as usize / 64];
         let bit = 1 << (n % 64);
-        // Mostly set already, and then no other thread is disturbed.
+        // The bit is usually set already. Then no other thread is disturbed.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
     }
 
-    /// Triangle `n` is marked.
+    /// Returns whether triangle `n` is marked.
     pub fn has(&self, n: u32) -> bool {
         self.0[n as usize / 64].load(Ordering::Relaxed) >> (n % 64) & 1 == 1
     }
 
-    /// Marks all copies of triangles the least of which are marked.
+    /// Marks all copies of a triangle if its first copy is marked.
     pub(crate) fn copy(&self, distinct: &DistinctTriangles) {
-        for copies in distinct.all_copies().filter(|copies| self.has(copies[0])) {
-            copies.iter().for_each(|n| self.set(*n));
+        for copies in distinct.all_copies() {
+            if self.has(copies[0]) {
+                for n in copies {
+                    self.set(*n);
+                }
+            }
         }
     }
 
-    /// The numbers of the triangles, ascending.
+    /// Numbers of the marked triangles, ascending.
     pub fn numbers(&self) -> Vec<u32> {
         (0..64 * self.0.len() as u32)
             .filter(|n| self.has(*n))

@@ -1,9 +1,10 @@
-//! Pairs of triangles whose bounds meet, of one mesh or of two: all of them, or, where they are more than a limit, the
-//! first of them in an order of their own.
+//! Pairs of triangles whose bounds meet, of one mesh or of two. If there are more than a limit,
+//! only the first of them in a fixed order.
 //!
-//! Pairs are found by a tree of boxes (`tree`, `search`), those of triangles around a common vertex by their directions
-//! (`stars`). If there are more than the limit, which depends on no order, the search begins again, with triangles in
-//! the order of their coordinates, and ends at the limit (`sweep`).
+//! A tree of boxes finds the pairs (`tree`, `search`). Pairs of triangles around a common vertex
+//! are found by their directions (`stars`). The number of pairs does not depend on any order. If it
+//! exceeds the limit, the search begins again with the triangles in the order of their coordinates,
+//! and ends at the limit (`sweep`).
 
 pub mod boxes;
 mod key;
@@ -35,21 +36,22 @@ use voxelize_core::geom::Triangle;
 use voxelize_core::par::{self, Progress};
 use voxelize_core::text::{bytes, grouped};
 
-/// How many pairs of triangles are examined.
+/// Limit on the number of pairs of triangles to examine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PairLimit {
-    /// 2^24 pairs whose bounds meet, or 64 for each triangle if that is more: ordinary meshes have less than 20.
+    /// 2^24 pairs whose bounds meet, or 64 for each triangle if that is more. Ordinary meshes have
+    /// fewer than 20 for each triangle.
     #[default]
     Usual,
-    /// So many pairs whose bounds meet.
+    /// This many pairs whose bounds meet.
     AtMost(u64),
-    /// All of them.
+    /// All pairs.
     All,
 }
 
 impl PairLimit {
-    /// The most pairs for so many triangles.
+    /// Returns the maximum number of pairs for this many triangles.
     pub fn pairs(self, triangles: usize) -> u64 {
         match self {
             Self::Usual => (64 * triangles as u64).max(1 << 24),
@@ -58,13 +60,13 @@ impl PairLimit {
         }
     }
 
-    /// At how many pairs that meet it is looked for volume that two meshes share, for so many triangles: exact points
-    /// take a thousand times longer than a pair.
+    /// Returns the maximum number of pairs that meet at which volume shared by two meshes is
+    /// searched for. It is lower, because exact points take a thousand times as long as a pair.
     pub fn places(self, triangles: usize) -> u64 {
         (self.pairs(triangles) >> 10).max(1 << 14)
     }
 
-    /// The warning that the limit of places was reached, for so many triangles.
+    /// Returns the warning that the limit of places was reached.
     pub fn finding_of_places(self, triangles: usize) -> Finding {
         let most = grouped(self.places(triangles));
         let text = format!(
@@ -73,7 +75,7 @@ impl PairLimit {
         Finding::new(Code::W014, text)
     }
 
-    /// The warning that the limit was reached, for so many triangles.
+    /// Returns the warning that the limit of pairs was reached.
     pub fn finding(self, triangles: usize) -> Finding {
         let most = grouped(self.pairs(triangles));
         let text = format!(
@@ -83,12 +85,13 @@ impl PairLimit {
     }
 }
 
-/// Where pairs are looked for.
+/// Triangles to form pairs of.
 #[derive(Debug, Clone, Copy)]
 pub enum PairsOf<'a> {
-    /// One list, and the numbers of its vertices in the order of their coordinates: both numbers count in it.
+    /// Both triangles from one list. The second slice has the vertex numbers of each triangle, in
+    /// the order of the coordinates.
     One(&'a [Triangle], &'a [[u32; 3]]),
-    /// A triangle of each of two lists.
+    /// One triangle from each of two lists.
     Two([&'a PairTree<'a>; 2]),
 }
 
@@ -104,50 +107,51 @@ impl<'a> PairsOf<'a> {
 /// Two triangles whose bounds meet.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// Their numbers. Of triangles with the same vertices the least.
+    /// Numbers of the triangles. For triangles with the same vertices, the least number.
     pub numbers: [u32; 2],
-    /// How many pairs have the same vertices.
+    /// Number of pairs with the same vertices.
     pub count: u64,
 }
 
 /// A collector of findings in pairs.
 pub trait Findings: Send {
-    /// Looks at a pair.
+    /// Takes a pair.
     fn take(&mut self, pair: Pair);
 
-    /// Adds what another thread found.
+    /// Adds the findings of another thread.
     fn join(&mut self, other: Self);
 }
 
-/// How pairs are examined.
+/// Options of an examination of pairs.
 pub struct Exam<'a, A> {
     /// Name of the phase that progress shows.
     pub phase: &'a str,
-    /// Listener of progress, which may cancel.
+    /// Receiver of progress, which may cancel.
     pub progress: &'a dyn Progress,
-    /// Pairs to examine.
+    /// Limit of the pairs to examine.
     pub limit: PairLimit,
-    /// The most memory to take in addition to trees that are there, in bytes.
+    /// Maximum memory to use in addition to existing trees, in bytes.
     pub max_bytes: Option<u64>,
-    /// Nothing found yet.
+    /// Creates an empty collector.
     pub new: &'a (dyn Fn() -> A + Sync),
 }
 
-/// The findings.
+/// Result of an examination of pairs.
 pub struct Examined<A> {
     /// Findings of all threads.
     pub found: A,
     /// All pairs were examined.
     pub is_all: bool,
-    /// Triangles with the same vertices, by list, if only one of them was examined.
+    /// Triangles with the same vertices for each list, if only one of each group was examined.
     pub(crate) distinct: Vec<DistinctTriangles>,
 }
 
-/// Pairs between two checks for cancellation.
+/// Number of pairs between two checks for cancellation.
 const CHECKED: u64 = 1 << 12;
 
-/// Examines pairs whose bounds meet: all of them that may have a point in common beyond a vertex or an edge that they
-/// share. Triangles that `is_left_out` names are left out. Of more pairs than the limit the first are examined.
+/// Examines all pairs whose bounds meet and that may have a point in common beyond a shared vertex
+/// or edge. Triangles for which `is_left_out` returns true are left out. If there are more pairs
+/// than the limit, only the first are examined.
 ///
 /// # Errors
 /// If the work was cancelled.
@@ -183,25 +187,23 @@ pub fn examine<A: Findings>(
     })
 }
 
-/// Refuses work that takes more memory than is left for it.
+/// Refuses work that needs more memory than `left`.
 ///
 /// # Errors
-/// If it does.
+/// If the work needs more memory than `left`.
 pub fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
-    match left.filter(|left| need > *left) {
-        Some(left) => {
-            let need = bytes(need);
-            let left = bytes(left);
-            let error = Error::too_large(format!(
-                "the comparison needs {need} more, {left} are left for it"
-            ));
-            Err(error.with_hint(["raise `--max-memory`", "or compare fewer meshes at a time"]))
-        }
-        None => Ok(()),
-    }
+    let Some(left) = left.filter(|left| need > *left) else {
+        return Ok(());
+    };
+    let need = bytes(need);
+    let left = bytes(left);
+    let error = Error::too_large(format!(
+        "the comparison needs {need} more, {left} are left for it"
+    ));
+    Err(error.with_hint(["raise `--max-memory`", "or compare fewer meshes at a time"]))
 }
 
-/// How many pairs may be examined.
+/// Number of pairs that may be examined.
 struct PairBudget {
     most: u64,
     examined: AtomicU64,
@@ -221,7 +223,7 @@ impl PairBudget {
     }
 }
 
-/// The pairs of one list: by boxes, and within stars by directions.
+/// Examines the pairs of one list, by boxes, and within stars by directions.
 fn within<A: Findings>(
     (triangles, vertices): (&[Triangle], &[[u32; 3]]),
     is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
@@ -242,20 +244,20 @@ fn within<A: Findings>(
     Ok(found)
 }
 
-/// The numbers below `count` that are in none of these lists.
+/// Returns the numbers below `count` that are not in any of these lists.
 fn others(count: usize, lists: &[&[u32]]) -> Vec<u32> {
     let mut is_other = vec![true; count];
-    lists
-        .iter()
-        .copied()
-        .flatten()
-        .for_each(|n| is_other[*n as usize] = false);
+    for list in lists {
+        for n in *list {
+            is_other[*n as usize] = false;
+        }
+    }
     (0..count as u32)
         .filter(|n| is_other[*n as usize])
         .collect()
 }
 
-/// The pairs of a star.
+/// Examines the pairs of a star.
 fn of_star<A: Findings>(
     triangles: &[Triangle],
     star: &Star,
@@ -283,7 +285,7 @@ fn of_star<A: Findings>(
     Ok(found)
 }
 
-/// The pairs of boxes that meet, with the numbers of the triangles that these are of.
+/// Examines the pairs of boxes that meet. `number` returns the number of the triangle of a box.
 fn by_tree<A: Findings>(
     search: &PairSearch,
     number: &(dyn Fn(u32) -> u32 + Sync),
@@ -312,31 +314,33 @@ fn by_tree<A: Findings>(
     joined(found, exam)
 }
 
-/// The findings of all threads.
+/// Joins the findings of all threads.
 fn joined<A: Findings>(found: Vec<Result<A>>, exam: &Exam<A>) -> Result<A> {
     let mut all = (exam.new)();
-    found
-        .into_iter()
-        .try_for_each(|found| found.map(|found| all.join(found)))?;
+    for found in found {
+        all.join(found?);
+    }
     Ok(all)
 }
 
-/// Pairs of boxes that meet.
+/// Visitor of pairs of boxes that meet.
 struct BoxPairs<'a, A> {
     found: A,
     number: &'a (dyn Fn(u32) -> u32 + Sync),
     budget: &'a PairBudget,
     exam: &'a Exam<'a, A>,
-    /// Pairs and leaves since the last look.
+    /// Pairs since the last check.
     pairs: u64,
+    /// Leaves since the last check.
     steps: u64,
 }
 
 impl<A> BoxPairs<'_, A> {
-    /// Looks whether to go on.
+    /// Checks the budget and cancellation.
     fn look(&mut self) -> Result<()> {
         self.budget.spend(self.pairs)?;
-        (self.pairs, self.steps) = (0, 0);
+        self.pairs = 0;
+        self.steps = 0;
         self.exam.progress.check()
     }
 }

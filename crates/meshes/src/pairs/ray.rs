@@ -1,34 +1,37 @@
-//! The triangles that a ray crosses, exactly.
+//! Exact intersections of a ray with triangles.
 //!
-//! A ray goes from a point along x. It is displaced by an infinitesimal in y, and by the square of it in z, so that it
-//! meets no edge (Edelsbrunner and Mücke, Simulation of Simplicity, 1990). Signs are decided in doubles where their
-//! error leaves no doubt, else in fractions.
+//! A ray goes from a point along x. It is displaced by an infinitesimal in y, and by the square of
+//! the infinitesimal in z, so that it meets no edge (Edelsbrunner and Mücke, Simulation of
+//! Simplicity, 1990). Signs are decided in doubles if the error bound leaves no doubt, otherwise in
+//! fractions.
 
 use super::boxes::{LANES, LaneBoxes};
 use super::tree::PairTree;
 use voxelize_core::geom::fractions::{self, ExactPoint, cross, exact, minus, plus};
 use voxelize_core::geom::{Point, Rational, Triangle};
 
-/// How often a ray crosses triangles: outwards counts one, inwards minus one.
+/// Crossings of a ray with triangles. An outward crossing counts 1, an inward crossing −1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RayCount {
-    /// The sum over the triangles ahead.
+    /// Sum over the triangles ahead.
     pub turns: i64,
-    /// How many are ahead.
+    /// Number of triangles ahead.
     pub count: u64,
-    /// The sum over those that the point lies on.
+    /// Sum over the triangles that the point lies on.
     pub turns_on_surface: i64,
-    /// How many it lies on.
+    /// Number of triangles that the point lies on.
     pub on_surface: u64,
 }
 
-/// A point, and directions in which it is displaced: by an infinitesimal, and by its square.
+/// Point, and directions of its displacement: by an infinitesimal along the first, and by its
+/// square along the second.
 #[derive(Debug)]
 pub struct RaySample {
     at: ExactPoint,
     leans: Vec<ExactPoint>,
-    /// The point in doubles, and which of its coordinates are exact there.
+    /// Point in doubles.
     approximate: [f64; 3],
+    /// For each coordinate: the double is exact.
     is_exact: [bool; 3],
 }
 
@@ -50,7 +53,7 @@ impl RaySample {
         }
     }
 
-    /// The middle of a triangle, seen from both of its sides.
+    /// Returns the middle of a triangle, displaced to both of its sides.
     pub(crate) fn sides_of(triangle: &Triangle) -> [Self; 2] {
         let [a, b, c] = triangle.map(exact);
         let third = &Rational::ONE / &Rational::from(3);
@@ -60,12 +63,13 @@ impl RaySample {
         [normal, back].map(|lean| Self::displaced(middle.clone(), vec![lean]))
     }
 
-    /// The point in doubles.
+    /// Point in doubles.
     pub fn rounded(&self) -> &[f64; 3] {
         &self.approximate
     }
 
-    /// On which side of a triangle's plane it is: 1 where the normal points to; 0 in the plane.
+    /// Returns the side of a triangle's plane on which the point lies: 1 in the direction of the
+    /// normal, −1 on the other side, 0 in the plane.
     pub fn side(&self, triangle: &Triangle) -> i8 {
         if let Some(sure) = self.sure_side(triangle) {
             return sure;
@@ -76,8 +80,9 @@ impl RaySample {
         first_sign(heights.map(|v| fractions::dot(&normal, &v)))
     }
 
-    /// The side where doubles are sure. The point is off by half a unit in the last place, and all else as in
-    /// [`orientation`](voxelize_core::geom::orientation): 32 u times the sizes of what goes in is more than their sum.
+    /// Returns the side if doubles are certain. The error of the point is half a unit in the last
+    /// place. All other errors are as in [`orientation`](voxelize_core::geom::orientation): 32 u
+    /// times the sizes of the terms is more than their sum.
     fn sure_side(&self, triangle: &Triangle) -> Option<i8> {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [a, b, c] = triangle.map(|v| v.map(f64::from));
@@ -92,7 +97,8 @@ impl RaySample {
         (sum.abs() > BOUND * size).then_some(if sum > 0.0 { 1 } else { -1 })
     }
 
-    /// On which side of an edge from `p` to `q` it is, seen along x; 0 only if the edge is seen as a point.
+    /// Returns the side of an edge from `p` to `q` on which the point lies, seen along x. 0 only if
+    /// the edge is seen as a point.
     fn side_of_edge(&self, p: &Point, q: &Point) -> i8 {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [p64, q64] = [p, q].map(|v| v.map(f64::from));
@@ -105,7 +111,7 @@ impl RaySample {
         if sum.abs() > BOUND * size {
             return if sum > 0.0 { 1 } else { -1 };
         }
-        // Exactly zero: of meshes whose faces are parallel to the axes, often.
+        // Exactly zero, which is frequent for meshes with faces parallel to the axes.
         let is_level = |i: usize, along: f64| {
             along == 0.0 || self.is_exact[i] && self.approximate[i] == p64[i]
         };
@@ -121,10 +127,10 @@ impl RaySample {
         first_sign(displaced.chain([-&e[2], e[1].clone()]))
     }
 
-    /// How the triangle is crossed; `None` if the ray misses it.
+    /// Returns the crossing of the ray with a triangle. `None` if the ray misses it.
     fn crosses(&self, triangle: &Triangle) -> Option<RayCrossing> {
         let [a, b, c] = triangle;
-        // Seen as a line, it has edges of both ways.
+        // A triangle seen as a line has edges in both directions.
         if [1, 2].into_iter().any(|i| a[i] == b[i] && b[i] == c[i]) {
             return None;
         }
@@ -140,7 +146,8 @@ impl RaySample {
     }
 }
 
-/// A triangle that a ray meets: 1 if it leaves there what the triangle bounds, -1 if it enters.
+/// Crossing of a ray with a triangle: 1 if the ray leaves the volume that the triangle bounds, −1
+/// if it enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RayCrossing {
     Ahead(i8),
@@ -180,7 +187,7 @@ impl PairTree<'_> {
     }
 }
 
-/// The sign of the first number that has one.
+/// Returns the first sign that is not zero.
 fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
     numbers
         .map(|number| fractions::sign(&number))
@@ -192,7 +199,7 @@ fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
 mod tests {
     use super::*;
 
-    /// The twelve triangles of a box, outwards.
+    /// Returns the twelve triangles of a box, facing outwards.
     fn cuboid(low: [f32; 3], high: [f32; 3]) -> Vec<Triangle> {
         let corner =
             |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { low[a] });
@@ -213,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_through_edges_and_vertices_crosses_what_its_displacement_says() {
+    fn a_ray_through_edges_and_vertices_crosses_the_triangles_of_its_displacement() {
         let low = [-1.0, 0.0, 1.0];
         let high = [2.0, 3.0, 4.0];
         let triangles = cuboid(low, high);
@@ -224,7 +231,7 @@ mod tests {
             for y in steps.clone() {
                 for z in steps.clone() {
                     let found = tree.crossings(&RaySample::vertex([x, y, z]));
-                    // Displaced upwards, it is beside the upper face.
+                    // The displaced ray passes above an upper face.
                     let meets = (1..3).all(|a| low[a] <= [x, y, z][a] && [x, y, z][a] < high[a]);
                     let ahead = u64::from(meets && x < low[0]) + u64::from(meets && x < high[0]);
                     let on = [(low[0], -1), (high[0], 1)]
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_sides_of_a_triangle_are_beside_it_though_no_double_is_in_its_plane() {
+    fn the_two_sides_of_a_triangle_are_off_it_even_without_a_double_in_its_plane() {
         let triangle = [[0.1, 0.2, 0.3], [1.7, 0.9, 0.4], [0.6, 1.3, 1.1]];
         let level = [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]];
         let ahead = |triangle: Triangle| {
@@ -260,7 +267,7 @@ mod tests {
                 found.turns
             })
         };
-        // Its normal points to where x is smaller: the ray from its front crosses it, and enters.
+        // If the normal points to lower x, the ray from the front crosses the triangle and enters.
         let front_is_low = RaySample::sides_of(&triangle)[0].leans[0][0] < Rational::ZERO;
         assert_eq!(ahead(triangle), if front_is_low { [-1, 0] } else { [0, 1] });
         assert_eq!(ahead(level), [0, 0]);

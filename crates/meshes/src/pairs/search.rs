@@ -1,48 +1,49 @@
-//! Pairs of triangles whose boxes are near each other: of two trees, or of one, from the roots down.
+//! Search for pairs of triangles whose boxes are near each other, of two trees or of one, from the
+//! roots down.
 
 use super::boxes::{LANES, LaneBoxes, lanes};
 use super::tree::{BinNode, PairTree};
 use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 
-/// Pairs of boxes that are shared out among threads, at least, where there are as many.
+/// Minimum number of pairs of boxes to share out among threads, if there are as many.
 const TASKS: usize = 1 << 10;
 
-/// Decides which boxes are near each other, and takes pairs of triangles that are.
+/// Decides which boxes are near each other, and takes pairs of near triangles.
 pub trait PairVisitor {
-    /// Which of sixteen boxes are near a box, by bit, and how far away: where `SORTED`, their squared gaps.
+    /// Returns the boxes that are near a box, as bits. If `SORTED`, also stores their squared gaps.
     fn near(&self, boxes: &LaneBoxes, bounds: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) -> u32;
 
-    /// Whether near boxes are visited before those that are farther.
+    /// Nearer boxes are visited first.
     const SORTED: bool;
 
-    /// Whether a box at this squared gap is still near.
+    /// Returns whether a box at this squared gap is still near.
     fn is_near(&self, gap: f64) -> bool;
 
-    /// Whether two nodes at this squared gap are visited.
+    /// Returns whether two nodes at this squared gap are visited.
     fn enters(&self, gap: f64, pair: NodePair) -> bool;
 
     /// Called before the pairs of two leaves.
     ///
     /// # Errors
-    /// To end the search.
+    /// An error ends the search.
     fn step(&mut self) -> Result<()>;
 
     /// Takes a pair by the numbers of its triangles.
     fn take(&mut self, numbers: [u32; 2]);
 }
 
-/// Two nodes, of one tree each; or the same node twice, for all pairs of its triangles.
+/// Two nodes, one of each tree, or the same node twice for all pairs of its triangles.
 pub type NodePair<'a> = [&'a BinNode; 2];
 
-/// Two trees, or one twice.
+/// Two trees, or one tree twice.
 pub struct PairSearch<'a> {
     triangles: [&'a [Triangle]; 2],
     roots: NodePair<'a>,
 }
 
 impl<'a> PairSearch<'a> {
-    /// Pairs of a triangle of each tree.
+    /// Creates a search for pairs with one triangle of each tree.
     pub fn two(trees: [&'a PairTree<'a>; 2]) -> Self {
         Self {
             triangles: trees.map(|tree| tree.triangles),
@@ -50,12 +51,12 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Pairs of triangles of one tree, but for those of a star.
+    /// Creates a search for pairs of triangles of one tree, except pairs within a star.
     pub(crate) fn one(tree: &'a PairTree<'a>) -> Self {
         Self::two([tree, tree])
     }
 
-    /// Pairs of near nodes, enough of them to share out.
+    /// Divides the search into pairs of near nodes, enough of them to share out.
     pub fn tasks(&self, visitor: &impl PairVisitor) -> Vec<NodePair<'a>> {
         let mut tasks = vec![self.roots];
         loop {
@@ -74,7 +75,7 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// The near pairs that a pair is divided into, with their squared gaps; leaves are not divided.
+    /// Divides a pair of nodes into near pairs with their squared gaps. Leaves are not divided.
     fn divide(
         &self,
         [a, b]: NodePair<'a>,
@@ -90,8 +91,9 @@ impl<'a> PairSearch<'a> {
             for (n, node) in parts.nodes.iter().enumerate() {
                 take([node, node], 0.0);
                 let near = visitor.near(&parts.boxes, &node.bounds, &mut gaps) & lanes_from(n + 1);
-                lanes(near & lanes_below(parts.nodes.len()))
-                    .for_each(|m| take([node, &parts.nodes[m]], gaps[m]));
+                for m in lanes(near & lanes_below(parts.nodes.len())) {
+                    take([node, &parts.nodes[m]], gaps[m]);
+                }
             }
             return;
         }
@@ -102,21 +104,19 @@ impl<'a> PairSearch<'a> {
             visitor.near(&parts.boxes, &kept.bounds, &mut gaps) & lanes_below(parts.nodes.len());
         for n in lanes(near) {
             let node = &parts.nodes[n];
-            take(
-                if side == 0 {
-                    [node, kept]
-                } else {
-                    [kept, node]
-                },
-                gaps[n],
-            );
+            let pair = if side == 0 {
+                [node, kept]
+            } else {
+                [kept, node]
+            };
+            take(pair, gaps[n]);
         }
     }
 
     /// Visits all near pairs of triangles of two nodes.
     ///
     /// # Errors
-    /// As the visitor ends the search.
+    /// Errors of the visitor, which end the search.
     pub fn visit<V: PairVisitor>(&self, pair: NodePair<'a>, visitor: &mut V) -> Result<()> {
         let [a, b] = pair;
         if a.is_leaf() && b.is_leaf() {
@@ -131,9 +131,10 @@ impl<'a> PairSearch<'a> {
         if std::ptr::eq(a, b) {
             let mut parts = Vec::with_capacity(LANES * (LANES + 1) / 2);
             self.divide(pair, visitor, &mut |part, _| parts.push(part));
-            return parts
-                .into_iter()
-                .try_for_each(|part| self.visit(part, visitor));
+            for part in parts {
+                self.visit(part, visitor)?;
+            }
+            return Ok(());
         }
         let mut near = [(0.0, pair); LANES];
         let mut count = 0;

@@ -1,11 +1,13 @@
-//! Stars: many triangles around one vertex, as the fans that close a cylinder. All their bounds meet, so that pairs are
-//! found by directions instead.
+//! Stars: many triangles around one vertex, such as the fans that close a cylinder. The bounds of
+//! all of them meet, so pairs are found by directions instead.
 //!
-//! Two triangles with a common vertex have another point in common only if a ray from that vertex is in both: seen from
-//! there, triangles are arcs of great circles, and those two meet. In the same way triangles with a common edge, seen
-//! along it, are points of a circle, and have points beyond the edge in common only if those are the same. So pairs of
-//! a star are those whose arcs have boxes that meet, and pairs of many triangles around an edge of the star are those
-//! whose points have.
+//! Two triangles with a common vertex have another point in common only if both contain a ray from
+//! that vertex. Seen from the vertex, triangles are arcs of great circles, and the arcs of such a
+//! pair meet. Triangles with a common edge, seen along the edge, are points of a circle. They have
+//! points beyond the edge in common only if these points are equal.
+//!
+//! The search therefore tests pairs of a star whose arcs have boxes that meet. For an edge with
+//! many triangles it tests pairs whose points have boxes that meet.
 
 use super::key::point_key;
 use voxelize_core::geom::vector::{dot, minus};
@@ -14,7 +16,8 @@ use voxelize_core::geom::{Point, Triangle};
 /// A vertex or an edge with more triangles than this has a star.
 const MANY: usize = 64;
 
-/// The margin of boxes: more than twice the rounding of a float up to two, 2^-23 / 2, with all doubles before.
+/// Margin of boxes: more than twice the rounding error of a float up to two, 2^-23 / 2, including
+/// the errors of all preceding doubles.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
 
 /// Triangles around a vertex.
@@ -24,8 +27,9 @@ pub(super) struct Star {
     pub members: Vec<u32>,
 }
 
-/// The stars of triangles that are not left out, each triangle in one at most: that of the vertex with the most. The
-/// order of triangles changes nothing but that of members.
+/// Returns the stars of triangles that are not left out. A triangle is in at most one star, around
+/// its vertex with the most triangles. The order of the triangles only affects the order of the
+/// members.
 pub(super) fn stars(
     triangles: &[Triangle],
     vertices: &[[u32; 3]],
@@ -33,26 +37,35 @@ pub(super) fn stars(
 ) -> Vec<Star> {
     let highest = vertices.as_flattened().iter().max().copied().unwrap_or(0);
     let mut counts = vec![0_u8; highest as usize + 1];
-    vertices
-        .as_flattened()
+    for v in vertices.as_flattened() {
+        counts[*v as usize] = counts[*v as usize].saturating_add(1);
+    }
+    let is_crowded: Vec<bool> = counts
         .iter()
-        .for_each(|v| counts[*v as usize] = counts[*v as usize].saturating_add(1));
-    if counts.iter().all(|count| usize::from(*count) <= MANY) {
+        .map(|count| usize::from(*count) > MANY)
+        .collect();
+    if !is_crowded.contains(&true) {
         return vec![];
     }
-    let is_crowded = |v: &u32| usize::from(counts[*v as usize]) > MANY;
-    let own = (0..).zip(vertices.iter().zip(triangles));
-    let own =
-        own.filter(|(_, (own, triangle))| own.iter().any(is_crowded) && !is_left_out(triangle));
-    let corners = own.flat_map(|(n, (own, triangle))| [0, 1, 2].map(|i| (own[i], triangle[i], n)));
-    largest_first(corners.filter(|(v, ..)| is_crowded(v)).collect())
+    let mut corners = vec![];
+    for (n, (own, triangle)) in (0..).zip(vertices.iter().zip(triangles)) {
+        if !own.iter().any(|v| is_crowded[*v as usize]) || is_left_out(triangle) {
+            continue;
+        }
+        for (v, point) in own.iter().zip(triangle) {
+            if is_crowded[*v as usize] {
+                corners.push((*v, *point, n));
+            }
+        }
+    }
+    largest_first(corners)
         .into_iter()
         .map(|(centre, members)| Star { centre, members })
         .collect()
 }
 
-/// Numbers by the vertex that they are named with, each number with the vertex that has the most; vertices with few are
-/// left out.
+/// Groups numbers by vertex, the largest group first. Each number is only in its largest group.
+/// Vertices with few numbers are left out.
 fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, Vec<u32>)> {
     named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
     let mut groups: Vec<_> = named
@@ -68,10 +81,16 @@ fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, 
     let mut taken = vec![false; highest];
     let mut found = vec![];
     for group in groups {
-        let free = group.iter().filter(|(_, _, n)| !taken[*n as usize]);
-        let members: Vec<u32> = free.map(|(_, _, n)| *n).collect();
+        let mut members = vec![];
+        for (_, _, n) in group {
+            if !taken[*n as usize] {
+                members.push(*n);
+            }
+        }
         if members.len() > MANY {
-            members.iter().for_each(|n| taken[*n as usize] = true);
+            for n in &members {
+                taken[*n as usize] = true;
+            }
             found.push((group[0].1, members));
         }
     }
@@ -79,37 +98,41 @@ fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, 
 }
 
 impl Star {
-    /// The other two vertices of a member.
+    /// Returns the other two vertices of a member.
     fn others(&self, triangle: &Triangle) -> [Point; 2] {
         let at = triangle.iter().position(|v| *v == self.centre).unwrap_or(0);
         [triangle[(at + 1) % 3], triangle[(at + 2) % 3]]
     }
 
-    /// A box around the arc of each member, as three points.
+    /// Returns a box around the arc of each member, as three points.
     pub(super) fn arcs(&self, triangles: &[Triangle]) -> Vec<Triangle> {
-        let arc = |n: &u32| {
+        let mut arcs = Vec::with_capacity(self.members.len());
+        for n in &self.members {
             let [p, q] = self
                 .others(&triangles[*n as usize])
                 .map(|v| unit(&away(&v, &self.centre)));
             let chord = minus(p, q);
-            // No point of an arc is farther from its chord than that is in the middle.
+            // The distance of an arc from its chord is greatest in the middle.
             let rise = 1.0 - (1.0 - dot(chord, chord) / 4.0).max(0.0).sqrt();
-            box_around(&p, &q, rise)
-        };
-        self.members.iter().map(arc).collect()
+            arcs.push(box_around(&p, &q, rise));
+        }
+        arcs
     }
 
-    /// Edges of the star with many triangles: the places of these among the members, each with one edge at most.
+    /// Returns edges of the star with many triangles, as places among the members. A member is at
+    /// one edge at most.
     pub(super) fn edges(&self, triangles: &[Triangle]) -> Vec<(Point, Vec<u32>)> {
-        let ends = (0..).zip(&self.members);
-        let ends = ends.flat_map(|(place, n)| {
-            self.others(&triangles[*n as usize])
-                .map(|v| (point_key(v), v, place))
-        });
-        largest_first(ends.collect())
+        let mut ends = vec![];
+        for (place, n) in (0..).zip(&self.members) {
+            for v in self.others(&triangles[*n as usize]) {
+                ends.push((point_key(v), v, place));
+            }
+        }
+        largest_first(ends)
     }
 
-    /// A box around the direction in which each of these members is, seen along the edge to `end`, as three points.
+    /// Returns a box around the direction of each of these members, seen along the edge to `end`,
+    /// as three points.
     pub(super) fn directions(
         &self,
         triangles: &[Triangle],
@@ -117,24 +140,26 @@ impl Star {
         places: &[u32],
     ) -> Vec<Triangle> {
         let edge = unit(&away(end, &self.centre));
-        let direction = |place: &u32| {
+        let mut directions = Vec::with_capacity(places.len());
+        for place in places {
             let [p, q] = self.others(&triangles[self.members[*place as usize] as usize]);
             let to = away(if p == *end { &q } else { &p }, &self.centre);
             let along = dot(to, edge);
             let across = std::array::from_fn(|i| to[i] - along * edge[i]);
             let length = dot(to, to).sqrt();
             let width = dot(across, across).sqrt();
-            // The parts are off by less than 16 u of the length.
+            // The error of `across` is less than 16 u of the length.
             let off = length / width / (1_u64 << 48) as f64;
             let at = unit(&across);
-            // All of the circle where it is too near to the edge to tell, and where that is not a number.
-            if off < 0.5 {
+            // A point too near to the edge has no certain direction. Its box covers the whole circle, also
+            // if `off` is NaN.
+            directions.push(if off < 0.5 {
                 box_around(&at, &at, 2.0 * off)
             } else {
                 box_around(&[-1.0; 3], &[1.0; 3], 0.0)
-            }
-        };
-        places.iter().map(direction).collect()
+            });
+        }
+        directions
     }
 }
 
@@ -147,7 +172,7 @@ fn unit(v: &[f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// The box around two points and all that is as near to them on each axis, and a little more, as three points.
+/// Returns a box around two points, extended by `more` and a rounding margin, as three points.
 fn box_around(p: &[f64; 3], q: &[f64; 3], more: f64) -> Triangle {
     let low: Point = std::array::from_fn(|i| (p[i].min(q[i]) - more - ROUNDING) as f32);
     let high: Point = std::array::from_fn(|i| (p[i].max(q[i]) + more + ROUNDING) as f32);

@@ -1,41 +1,43 @@
-//! The first of more pairs than are examined: one order of pairs for any order of the triangles and of the two meshes.
+//! Limited search: examines the first of more pairs than the limit allows. The order of pairs
+//! depends neither on the order of the triangles nor on the order of the two meshes.
 //!
-//! Triangles with the same vertices are one. They come in the order of their coordinates, and pairs in that of their
-//! later triangles: a triangle with all its pairs with earlier ones is examined, or none is from it on.
+//! Triangles with the same vertices are merged. They are taken in the order of their coordinates,
+//! and pairs in the order of their later triangles. A triangle is examined with all its earlier
+//! partners, or the search ends before it.
 
 use super::boxes::meeting;
 use super::key::TriangleKey;
 use super::tree::{BinNode, PairTree};
-use super::{CHECKED, Exam, Examined, Findings, Pair, PairsOf};
+use super::{CHECKED, Exam, Examined, Findings, Pair, PairsOf, joined};
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Triangle};
 use voxelize_core::par::{self, Progress};
 
-/// The bytes that it takes for a triangle.
+/// Memory for a triangle in bytes.
 pub(super) const BYTES: u64 = 240;
 
-/// Triangles whose pairs are counted, and then examined, at a time.
+/// Number of triangles whose pairs are counted, and then examined, at a time.
 const BLOCK: usize = 1 << 10;
 
-/// Triangles of one mesh, each set of vertices once, in the order of their coordinates.
+/// Triangles of one mesh with distinct sets of vertices, in the order of their coordinates.
 #[derive(Debug)]
 pub(crate) struct DistinctTriangles {
     keys: Vec<TriangleKey>,
     triangles: Vec<Triangle>,
-    /// All numbers, copies next to each other, the least first.
+    /// Numbers of all triangles. Copies are next to each other, the least number first.
     numbers: Vec<u32>,
-    /// Where each begins among them, and at last their end.
+    /// Begin of each distinct triangle among the numbers, and the end of the last.
     starts: Vec<u32>,
 }
 
 impl DistinctTriangles {
     fn of(triangles: &[Triangle], is_left_out: &impl Fn(&Triangle) -> bool) -> Self {
-        let kept = (0_u32..)
-            .zip(triangles)
-            .filter(|(_, triangle)| !is_left_out(triangle));
-        let mut keyed: Vec<_> = kept
-            .map(|(n, triangle)| (TriangleKey::of(triangle), n))
-            .collect();
+        let mut keyed = vec![];
+        for (n, triangle) in (0_u32..).zip(triangles) {
+            if !is_left_out(triangle) {
+                keyed.push((TriangleKey::of(triangle), n));
+            }
+        }
         keyed.sort_unstable();
         let mut distinct = Self {
             keys: vec![],
@@ -53,18 +55,18 @@ impl DistinctTriangles {
         distinct
     }
 
-    /// The numbers of triangles with the same vertices, the least first.
+    /// Returns the numbers of the triangles with the same vertices, the least first.
     fn copies(&self, n: usize) -> &[u32] {
         &self.numbers[self.starts[n] as usize..self.starts[n + 1] as usize]
     }
 
-    /// All sets of numbers of triangles with the same vertices.
+    /// Returns the numbers of each group of triangles with the same vertices.
     pub(crate) fn all_copies(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.starts.len() - 1).map(|n| self.copies(n))
     }
 }
 
-/// Examines pairs in their order as long as no more than `most` have bounds that meet.
+/// Examines pairs in their order until more than `most` have bounds that meet.
 ///
 /// # Errors
 /// If the work was cancelled.
@@ -81,7 +83,9 @@ pub(super) fn sweep<A: Findings>(
         .collect();
     exam.progress.check()?;
     let places = places(&lists);
-    lists.iter_mut().for_each(|list| list.keys = vec![]);
+    for list in &mut lists {
+        list.keys = vec![];
+    }
     let trees: Vec<_> = lists
         .iter()
         .map(|list| PairTree::new(&list.triangles))
@@ -110,14 +114,15 @@ pub(super) fn sweep<A: Findings>(
     })
 }
 
-/// A set of vertices in the order of all: its number in each list that has it, and how many are before it.
+/// Distinct triangle in the common order: its number in each list that has it, and the number of
+/// earlier triangles in each list.
 #[derive(Debug, Clone, Copy)]
 struct SweepPlace {
     own: [Option<u32>; 2],
     before: [u32; 2],
 }
 
-/// The triangles of one list or two in the order of their coordinates.
+/// Returns the triangles of one or two lists in the order of their coordinates.
 fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
     let mut before = [0; 2];
     let mut places = vec![];
@@ -132,7 +137,9 @@ fn places(lists: &[DistinctTriangles]) -> Vec<SweepPlace> {
         };
         let own = [0, 1].map(|n| (next[n] == Some(least)).then_some(before[n]));
         places.push(SweepPlace { own, before });
-        (0..2).for_each(|n| before[n] += u32::from(own[n].is_some()));
+        for n in 0..2 {
+            before[n] += u32::from(own[n].is_some());
+        }
     }
 }
 
@@ -142,7 +149,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Gives the pairs of a triangle and earlier ones whose bounds meet, by numbers among the distinct ones.
+    /// Passes on pairs of a triangle and earlier ones whose bounds meet, by their numbers among the
+    /// distinct triangles.
     fn earlier(&self, place: &SweepPlace, take: &mut impl FnMut([u32; 2])) {
         let is_one = self.lists.len() == 1;
         for (side, own) in place.own.iter().enumerate() {
@@ -163,7 +171,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// How many of these triangles have no more pairs than are left, together.
+    /// Returns the number of leading triangles whose pairs fit into `left`, and reduces `left` by
+    /// their pairs.
     fn within(
         &self,
         places: &[SweepPlace],
@@ -206,10 +215,10 @@ impl Sweep<'_> {
             }
             Ok(found)
         });
-        super::joined(found, exam)
+        joined(found, exam)
     }
 
-    /// The pair of these distinct triangles.
+    /// Returns the pair of two distinct triangles.
     fn pair(&self, distinct: [u32; 2]) -> Pair {
         let lists = [&self.lists[0], self.lists.get(1).unwrap_or(&self.lists[0])];
         let copies = |n: usize| lists[n].copies(distinct[n] as usize);
@@ -221,10 +230,11 @@ impl Sweep<'_> {
     }
 }
 
-/// Gives the triangles before number `end` whose bounds meet those of a triangle that none of them comes after.
+/// Passes on triangles before number `end` whose bounds meet the bounds of a triangle. `triangle`
+/// must not precede any of them.
 fn visit_earlier(tree: &PairTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
     let Bounds { min, max } = Bounds::of(std::slice::from_ref(triangle));
-    // Earlier ones have no greater least coordinate.
+    // The least coordinate of an earlier triangle is not greater.
     let enters = |node: &BinNode| node.bounds[0][0] <= min[0];
     tree.visit(&enters, &|boxes| meeting(boxes, &[min, max]), &mut |n| {
         if n < end {

@@ -1,4 +1,5 @@
-//! Pairs by trees and stars against all pairs, and the first pairs of limited searches in every order.
+//! Compares pairs found by trees and stars with all pairs, and first pairs of limited searches in
+//! every order.
 
 use super::*;
 use crate::random::Random;
@@ -7,7 +8,7 @@ use voxelize_core::geom::beyond::beyond_shared;
 use voxelize_core::geom::tri_tri::{Meeting, meeting};
 use voxelize_core::geom::{Bounds, Point};
 
-/// Pairs by the keys of their triangles, and how often each was given.
+/// Pairs by the keys of their triangles, with their counts.
 #[derive(Default)]
 struct SeenPairs {
     triangles: [Vec<Triangle>; 2],
@@ -29,7 +30,7 @@ impl Findings for SeenPairs {
     }
 }
 
-/// The pairs that are examined, sorted, and whether these are all.
+/// Returns the examined pairs, sorted, and whether they are complete.
 fn seen(
     lists: [&[Triangle]; 2],
     is_one: bool,
@@ -65,7 +66,8 @@ fn do_meet(s: &Triangle, t: &Triangle) -> bool {
     (0..3).all(|i| a.min[i] <= b.max[i] && b.min[i] <= a.max[i])
 }
 
-/// Small triangles and a few large ones, off a lattice and on a coarse one, where many share vertices.
+/// Returns small triangles and a few large ones, off a lattice or on a coarse one where many share
+/// vertices.
 fn soup(random: &mut Random, count: usize, is_whole: bool) -> Vec<Triangle> {
     let triangle = |n: usize| {
         let at: Point = [random.unit(), random.unit(), random.unit()];
@@ -88,11 +90,14 @@ fn two_lists_give_all_pairs_whose_bounds_meet() {
     let mut count = 0;
     for n in 0..12 {
         let [a, b] = [40 + 30 * n, 300 - 20 * n].map(|count| soup(&mut random, count, n % 2 == 0));
-        let all = a
-            .iter()
-            .flat_map(|s| b.iter().map(move |t| (s, t)))
-            .filter(|(s, t)| do_meet(s, t));
-        let mut wanted: Vec<_> = all.map(|(s, t)| (pair_key([s, t]), 1)).collect();
+        let mut wanted = vec![];
+        for s in &a {
+            for t in &b {
+                if do_meet(s, t) {
+                    wanted.push((pair_key([s, t]), 1));
+                }
+            }
+        }
         wanted.sort_unstable();
         let found = seen([&a, &b], false, PairLimit::All);
         assert_eq!(found, (wanted, true), "{n}");
@@ -101,7 +106,8 @@ fn two_lists_give_all_pairs_whose_bounds_meet() {
     assert!(count > 7_000, "{count}");
 }
 
-/// The pairs of one list that have more in common than what they share, among those that are given.
+/// Returns the pairs of one list that have points in common beyond their shared vertices and edges,
+/// and the number of examined pairs.
 fn contacts(triangles: &[Triangle]) -> (Vec<[TriangleKey; 2]>, usize) {
     let (given, is_all) = seen([triangles, triangles], true, PairLimit::All);
     assert!(is_all);
@@ -132,7 +138,8 @@ fn contacts_by_all_pairs(triangles: &[Triangle]) -> Vec<[TriangleKey; 2]> {
     all
 }
 
-/// Many triangles around the origin: whose others are random, or on few directions, or around few edges.
+/// Returns many triangles around the origin. Their other vertices are random, or in few directions,
+/// or around few edges.
 fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
     let scale = [1.0, 1e-20, 3e30][sort % 3];
     let point = |random: &mut Random| -> Point {
@@ -160,7 +167,7 @@ fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
             point(random)
         };
         let second = if random.below(3) == 0 {
-            // Near to the first, so that most are narrow.
+            // Near the first vertex, so that most triangles are narrow.
             std::array::from_fn(|i| first[i] * 0.9 + point(random)[i] * 0.1)
         } else {
             point(random)
@@ -174,14 +181,14 @@ fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
 }
 
 #[test]
-fn stars_give_all_pairs_that_have_more_in_common() {
+fn stars_give_all_pairs_with_further_common_points() {
     let mut random = Random::new(12);
     let mut count = [0; 9];
     let mut skipped = 0;
     for (sort, count) in count.iter_mut().enumerate() {
         for around in [70, 200, 400] {
             let mut triangles = star(&mut random, around, sort);
-            // Some that are not of the star pass through it.
+            // Some triangles outside the star pass through it.
             triangles.extend(
                 soup(&mut random, 60, false)
                     .iter()
@@ -227,7 +234,7 @@ fn limited_searches_give_the_same_pairs_in_every_order() {
     let mut partial = 0;
     for n in 0..6 {
         let [mut a, mut b] = [150, 130].map(|count| soup(&mut random, count, n % 2 == 0));
-        // Copies, in one list and in both.
+        // Copies within one list and in both.
         a.extend_from_within(..20);
         b.extend_from_slice(&a[10..40]);
         let all = seen([&a, &b], false, PairLimit::All).0;
@@ -252,7 +259,7 @@ fn limited_searches_give_the_same_pairs_in_every_order() {
                     }
                 }
                 if !is_one && !is_all {
-                    // They are among all of them.
+                    // The pairs are a subset of all pairs.
                     assert!(
                         wanted
                             .iter()
@@ -266,11 +273,13 @@ fn limited_searches_give_the_same_pairs_in_every_order() {
 }
 
 #[test]
-fn copies_count_as_often_as_they_are_there() {
+fn copies_count_individually() {
     let mut random = Random::new(14);
     let distinct = soup(&mut random, 60, false);
     let mut copies = distinct.clone();
-    (0..400).for_each(|_| copies.push(distinct[random.below(60) as usize]));
+    for _ in 0..400 {
+        copies.push(distinct[random.below(60) as usize]);
+    }
     let meets = |([s, t], count): &([TriangleKey; 2], u64)| {
         let of = |key: &TriangleKey| {
             *distinct
@@ -289,7 +298,7 @@ fn copies_count_as_often_as_they_are_there() {
         assert!(is_all);
         pairs.iter().map(meets).sum::<u64>()
     };
-    // Fewer distinct pairs than the limit, which is less than all.
+    // The limit allows all distinct pairs, but not all pairs.
     let all = seen([&copies, &distinct], false, PairLimit::All).0.len() as u64;
     let few = seen([&distinct, &distinct], false, PairLimit::All).0.len() as u64;
     assert!(few < all / 2);

@@ -1,8 +1,10 @@
-//! The triangles of a mesh in the cells of a lattice, cells in blocks of eight and blocks in larger ones, each with its
-//! bounds. Cells are divided further when they are first looked at: few of them ever are.
+//! Tree of boxes: triangles of a mesh in the cells of a lattice, cells in blocks of eight, and
+//! blocks in larger blocks, each with its bounds. Cells are divided further when they are first
+//! visited, because few of them ever are.
 //!
-//! A triangle is in the cell that holds the middle of its bounds, large triangles apart from small ones: a large one would
-//! make the bounds of its neighbours useless. No result depends on where triangles are put.
+//! A triangle is in the cell that contains the middle of its bounds. Large triangles are kept apart
+//! from small ones, because a large triangle would make the bounds of its neighbours useless. No
+//! result depends on the placement of triangles.
 
 use std::sync::OnceLock;
 
@@ -10,16 +12,16 @@ use super::boxes::{LANES, LaneBoxes, lane_boxes, lanes, meeting};
 use voxelize_core::geom::{Bounds, Triangle, morton};
 use voxelize_core::par;
 
-/// Triangles to an occupied cell, about.
+/// Approximate number of triangles in an occupied cell.
 const PER_CELL: usize = 64;
 
-/// The most bits of a cell's index along an axis.
+/// Maximum number of bits of a cell's index along an axis.
 const MOST_BITS: u32 = 7;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Triangles as a tree of boxes.
+/// Tree of boxes around triangles.
 #[derive(Debug)]
 pub struct PairTree<'a> {
     pub(crate) triangles: &'a [Triangle],
@@ -29,38 +31,39 @@ pub struct PairTree<'a> {
 /// Some triangles near each other.
 #[derive(Debug)]
 pub struct BinNode {
-    /// Lowest and highest corner of its triangles.
+    /// Lowest and highest corner of the triangles.
     pub bounds: [[f32; 3]; 2],
-    /// How many triangles it has.
+    /// Number of triangles.
     pub(crate) count: usize,
-    /// Whether its triangles are a star, whose pairs are searched for apart.
+    /// The triangles are a star, whose pairs are searched separately.
     pub(super) is_star: bool,
-    /// Their numbers; none where it was made of its parts.
+    /// Numbers of the triangles. Empty for a node that was made from its children.
     numbers: Vec<u32>,
     parts: OnceLock<BinParts>,
 }
 
-/// The children of a node: at most sixteen nodes, or triangles.
+/// Children of a node: at most sixteen nodes, or triangles.
 #[derive(Debug)]
 pub(crate) struct BinParts {
     pub(crate) boxes: LaneBoxes,
     pub(crate) nodes: Vec<BinNode>,
-    /// The triangles, if there are at most sixteen.
+    /// Triangles of a leaf, at most sixteen.
     pub(crate) numbers: Vec<u32>,
 }
 
 impl<'a> PairTree<'a> {
-    /// The tree of all triangles, at least one.
+    /// Creates the tree of all triangles. At least one is required.
     pub fn new(triangles: &'a [Triangle]) -> Self {
         Self::of(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>())
     }
 
-    /// The tree of some triangles, at least one.
+    /// Creates the tree of some triangles. At least one is required.
     pub(crate) fn of(triangles: &'a [Triangle], numbers: &[u32]) -> Self {
         Self::with_stars(triangles, numbers, &[])
     }
 
-    /// The tree of some triangles, and of stars that have others, each a node of its own.
+    /// Creates the tree of some triangles, and of stars of other triangles. Each star is a node of
+    /// its own.
     pub(super) fn with_stars(triangles: &'a [Triangle], numbers: &[u32], stars: &[&[u32]]) -> Self {
         Self {
             triangles,
@@ -68,12 +71,13 @@ impl<'a> PairTree<'a> {
         }
     }
 
-    /// Gives the triangles whose bounds meet a box.
+    /// Passes on the triangles whose bounds meet a box.
     pub fn around(&self, bounds: &[[f32; 3]; 2], take: &mut impl FnMut(u32)) {
         self.visit(&|_| true, &|boxes| meeting(boxes, bounds), take);
     }
 
-    /// Gives the triangles of the lanes that `hit` says, in nodes that are entered.
+    /// Passes on the triangles in the lanes that `hit` returns, in nodes for which `enters` returns
+    /// true.
     pub fn visit(
         &self,
         enters: &impl Fn(&BinNode) -> bool,
@@ -87,18 +91,18 @@ impl<'a> PairTree<'a> {
             }
             let parts = node.parts(self.triangles);
             for lane in lanes(hit(&parts.boxes)) {
-                match (parts.nodes.get(lane), parts.numbers.get(lane)) {
-                    (Some(node), _) => waiting.push(node),
-                    (None, Some(n)) => take(*n),
-                    (None, None) => {}
+                if let Some(node) = parts.nodes.get(lane) {
+                    waiting.push(node);
+                } else if let Some(n) = parts.numbers.get(lane) {
+                    take(*n);
                 }
             }
         }
     }
 
-    /// The bytes that it takes for so many triangles, all cells divided.
+    /// Returns the memory of a tree of this many triangles with all cells divided, in bytes.
     pub fn bytes_for(triangles: usize) -> u64 {
-        // Nodes of more than sixteen triangles are divided into such that have eight at least.
+        // Nodes of more than sixteen triangles are divided into nodes of at least eight.
         let node = size_of::<BinNode>() + size_of::<LaneBoxes>();
         triangles as u64 * (4 * size_of::<u32>() + node / 8) as u64
     }
@@ -110,17 +114,18 @@ fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
     let bounds = bounds_of(triangles, numbers);
     let mut cells = CellKeys::new(&bounds, bits);
     let (mut order, mut starts) = cells.sorted(triangles, numbers);
-    // Of what fills a volume, more cells are occupied.
+    // If triangles fill a volume, more cells are occupied.
     while bits > 0 && LANES * starts.windows(2).filter(|w| w[0] < w[1]).count() > numbers.len() {
         bits -= 1;
         cells = CellKeys::new(&bounds, bits);
         (order, starts) = cells.sorted(triangles, numbers);
     }
-    let bins = starts
-        .windows(2)
-        .map(|w| &order[w[0]..w[1]])
-        .filter(|bin| !bin.is_empty());
-    let bins: Vec<&[u32]> = bins.collect();
+    let mut bins: Vec<&[u32]> = vec![];
+    for w in starts.windows(2) {
+        if w[0] < w[1] {
+            bins.push(&order[w[0]..w[1]]);
+        }
+    }
     let keys: Vec<u32> = bins
         .iter()
         .map(|bin| cells.key(&triangles[bin[0] as usize]))
@@ -133,15 +138,13 @@ fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
     });
     let mut nodes: Vec<(u32, BinNode)> =
         keys.into_iter().zip(nodes.into_iter().flatten()).collect();
-    let star = |own: &[u32]| BinNode {
-        is_star: true,
-        ..BinNode::of(triangles, own.to_vec())
-    };
-    nodes.extend(
-        stars
-            .iter()
-            .map(|own| (cells.key(&triangles[own[0] as usize]), star(own))),
-    );
+    for own in stars {
+        let star = BinNode {
+            is_star: true,
+            ..BinNode::of(triangles, own.to_vec())
+        };
+        nodes.push((cells.key(&triangles[own[0] as usize]), star));
+    }
     nodes.sort_by_key(|(key, _)| *key);
     while nodes.len() > LANES {
         nodes = blocks(nodes);
@@ -149,7 +152,7 @@ fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
     BinNode::around(nodes.into_iter().map(|(_, node)| node).collect())
 }
 
-/// Nodes whose keys differ in the last bits together, at most sixteen.
+/// Joins nodes whose keys differ only in their last three bits, at most sixteen at a time.
 fn blocks(nodes: Vec<(u32, BinNode)>) -> Vec<(u32, BinNode)> {
     let mut larger: Vec<(u32, Vec<BinNode>)> = vec![];
     for (key, node) in nodes {
@@ -174,7 +177,7 @@ fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
     bounds.iter().fold(Bounds::EMPTY, |all, one| all.union(one))
 }
 
-/// The box around boxes.
+/// Returns the box around boxes.
 fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
     all.fold(
         [Bounds::EMPTY.min, Bounds::EMPTY.max],
@@ -189,7 +192,7 @@ fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
 
 #[cfg(test)]
 impl PairTree<'_> {
-    /// The bytes that it takes, all cells divided.
+    /// Returns the memory of the tree in bytes, with all cells divided.
     pub(super) fn bytes(&self) -> u64 {
         self.visit(&|_| true, &|_| !0, &mut |_| {});
         let mut bytes = 0;
@@ -206,9 +209,10 @@ impl PairTree<'_> {
 
 impl BinNode {
     fn of(triangles: &[Triangle], numbers: Vec<u32>) -> Self {
-        let own =
-            |bounds: Bounds, n: &u32| triangles[*n as usize].iter().fold(bounds, Bounds::with);
-        let bounds = numbers.iter().fold(Bounds::EMPTY, own);
+        let mut bounds = Bounds::EMPTY;
+        for n in &numbers {
+            bounds = triangles[*n as usize].iter().fold(bounds, Bounds::with);
+        }
         let bounds = [bounds.min, bounds.max];
         Self {
             bounds,
@@ -219,7 +223,7 @@ impl BinNode {
         }
     }
 
-    /// Triangles of a cell that is divided; a leaf has its parts at once.
+    /// Creates a node for triangles of a divided cell. A leaf gets its children at once.
     fn of_boxed(boxed: &[BoxedTriangle]) -> Self {
         let bounds = around(boxed.iter().map(|own| &own.bounds));
         let numbers: Vec<u32> = boxed.iter().map(|own| own.number).collect();
@@ -255,12 +259,12 @@ impl BinNode {
         }
     }
 
-    /// Whether it is divided into triangles.
+    /// Returns whether the children are triangles.
     pub(crate) fn is_leaf(&self) -> bool {
         !self.numbers.is_empty() && self.numbers.len() <= LANES
     }
 
-    /// Its children.
+    /// Returns the children, which are made at the first call.
     pub(crate) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
             let mut boxed: Vec<_> = self
@@ -283,7 +287,7 @@ impl BinNode {
 }
 
 impl BinParts {
-    /// At most sixteen triangles.
+    /// Creates a leaf of at most sixteen triangles.
     fn of(boxed: &[BoxedTriangle]) -> Self {
         let boxes = lane_boxes(boxed.iter().map(|own| own.bounds));
         Self {
@@ -294,7 +298,7 @@ impl BinParts {
     }
 }
 
-/// A triangle by its number, with its bounds next to it: cells are divided without a look at their triangles.
+/// Number of a triangle with its bounds, so that cells are divided without access to the triangles.
 #[derive(Debug, Clone, Copy)]
 struct BoxedTriangle {
     bounds: [[f32; 3]; 2],
@@ -316,7 +320,7 @@ impl BoxedTriangle {
     }
 }
 
-/// Halves triangles along the longest axis of their middles, again and again, into so many nodes at most.
+/// Halves triangles repeatedly along the longest axis of their middles, into at most `most` nodes.
 fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     if boxed.len() <= LANES || most == 1 {
         return nodes.push(BinNode::of_boxed(boxed));
@@ -351,10 +355,10 @@ fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     divide(rest, most / 2, nodes);
 }
 
-/// Cells of a lattice in Morton order; cells of large triangles come last.
+/// Cells of a lattice in Morton order. Cells of large triangles come last.
 struct CellKeys {
     low: [f64; 3],
-    /// Cells to a unit of length.
+    /// Cells per unit of length.
     scale: f64,
     bits: u32,
 }
@@ -376,7 +380,7 @@ impl CellKeys {
         }
     }
 
-    /// Bits of the cell of its middle, and of how large it is.
+    /// Returns the key of a triangle: its size class, then the cell of its middle.
     fn key(&self, [a, b, c]: &Triangle) -> u32 {
         let mut longest = 0.0_f64;
         let middle = [0, 1, 2].map(|axis| {
@@ -393,7 +397,7 @@ impl CellKeys {
         size << (3 * self.bits) | morton::code(middle) as u32
     }
 
-    /// The numbers of triangles by their cells, and where cells begin.
+    /// Returns numbers of triangles sorted by cell, and the begin of each cell.
     fn sorted(&self, triangles: &[Triangle], numbers: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let keys = par::map(numbers.chunks(CHUNK).collect(), |some: &[u32]| {
             some.iter()
@@ -401,9 +405,9 @@ impl CellKeys {
                 .collect::<Vec<_>>()
         });
         let mut starts = vec![0; (4 << (3 * self.bits)) + 1];
-        keys.iter()
-            .flatten()
-            .for_each(|key| starts[*key as usize + 1] += 1);
+        for key in keys.iter().flatten() {
+            starts[*key as usize + 1] += 1;
+        }
         for n in 1..starts.len() {
             starts[n] += starts[n - 1];
         }

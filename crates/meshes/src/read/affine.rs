@@ -1,8 +1,8 @@
-//! Maps that place pieces of a mesh: a matrix and a shift, in doubles.
+//! Affine maps that place pieces of a mesh: a matrix and a translation, in doubles.
 
 use voxelize_core::geom::Point;
 
-/// An affine map: three rows, the last number of each a shift.
+/// Affine map. The last number of each of the three rows is the translation.
 #[derive(Clone, Copy)]
 pub(super) struct Affine(pub [[f64; 4]; 3]);
 
@@ -13,7 +13,7 @@ impl Affine {
         [0.0, 0.0, 1.0, 0.0],
     ]);
 
-    /// This map behind `first`.
+    /// Returns the map that applies `first`, then this map.
     pub(super) fn after(&self, first: &Self) -> Self {
         Self(self.0.map(|row| {
             let mut product =
@@ -23,7 +23,7 @@ impl Affine {
         }))
     }
 
-    /// Where a point goes, rounded once.
+    /// Maps a point. The result is rounded once.
     pub(super) fn apply(&self, [x, y, z]: [f64; 3]) -> Point {
         self.0
             .map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)

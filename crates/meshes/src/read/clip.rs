@@ -1,16 +1,18 @@
-//! Ears of long polygons whose sides meet in many places, in bounded time: one after another is cut off where no other corner
-//! lies in it. Where none is found any corner is cut off, and after so many steps what is left becomes a fan. Such a polygon
-//! has no inside that all programs agree on.
+//! Ear clipping of long polygons whose sides meet in many places, in bounded time.
+//!
+//! Ears are cut off one after another if no other corner lies in them. If there is no ear, any
+//! corner is cut off. After a number of steps the rest becomes a fan. Programs do not agree on the
+//! inside of such a polygon.
 
-/// Steps that the search may take: a second of an ordinary machine.
+/// Maximum number of steps of the search, about a second on an ordinary machine.
 const STEPS: u64 = 300_000_000;
 
-/// Twice the area of a triangle; above zero if it turns left.
+/// Returns twice the area of a triangle. Positive if the triangle turns left.
 fn area([ax, ay]: [f64; 2], [bx, by]: [f64; 2], [cx, cy]: [f64; 2]) -> f64 {
     (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 }
 
-/// Whether more than `limit` pairs of sides that do not follow each other have a point in common.
+/// Returns whether more than `limit` pairs of sides that are not adjacent have a point in common.
 pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
     let count = corners.len();
     let side = |n: usize| [corners[n], corners[(n + 1) % count]];
@@ -33,7 +35,8 @@ pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
             if least > high || most < low || apart == 1 || apart == count - 1 {
                 continue;
             }
-            let ([a, b], [c, d]) = (side(one), side(other));
+            let [a, b] = side(one);
+            let [c, d] = side(other);
             let is_crossed =
                 area(a, b, c) * area(a, b, d) <= 0.0 && area(c, d, a) * area(c, d, b) <= 0.0;
             found += usize::from(is_crossed);
@@ -45,7 +48,8 @@ pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
     false
 }
 
-/// Adds the triangles of a polygon, as many as it has corners less two. All sides of it stay.
+/// Adds the triangles of a polygon, two fewer than it has corners. All its sides become edges of
+/// triangles.
 pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let count = corners.len();
     let mut next: Vec<usize> = (1..count).chain([0]).collect();
@@ -57,7 +61,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let turn = |a: usize, b: usize, c: usize| sign * area(corners[a], corners[b], corners[c]);
     let is_reflex =
         |n: usize, next: &[usize], previous: &[usize]| turn(previous[n], n, next[n]) <= 0.0;
-    // Only these may lie in an ear; some of them no longer do.
+    // Only reflex corners can lie in an ear. Some of these are no longer reflex.
     let mut reflex: Vec<usize> = (0..count)
         .filter(|n| is_reflex(*n, &next, &previous))
         .collect();
@@ -67,7 +71,8 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let mut left = count;
     let mut at = 0;
     while left > 3 && steps < STEPS {
-        let (before, after) = (previous[at], next[at]);
+        let before = previous[at];
+        let after = next[at];
         let ear = [before, at, after];
         let area_of_ear = turn(before, at, after);
         let is_ear = area_of_ear == 0.0
@@ -88,7 +93,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
             continue;
         }
         let mut triangle = ear.map(|corner| corner as u32);
-        // In the order of the polygon.
+        // Keeps the order of the polygon.
         triangle.sort_unstable();
         triangles.push(triangle);
         next[before] = after;
@@ -99,7 +104,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
         if left.is_multiple_of(1024) {
             reflex.retain(|n| is_left[*n] && is_reflex(*n, &next, &previous));
         }
-        // Not from one corner again and again.
+        // Avoids cutting from the same corner repeatedly.
         at = next[after];
     }
     let first = (0..count).find(|n| is_left[*n]).unwrap_or(0);

@@ -1,38 +1,42 @@
-//! Coordinates of text that are far from the origin. A 32-bit float near 5,000,000 is a multiple of 0.5, so walls of a house
-//! on a map would move or vanish. Such coordinates are read relative to a decimal point near them: the difference is exact,
-//! and it alone is rounded to a float.
+//! Coordinates in text that are far from the origin.
 //!
-//! The point is the lowest coordinate on each axis along which the mesh is far from the origin: more than [`FAR`] times as
-//! far as it is long. Vertices that are not used count as well. So it depends on the vertices, not on their order.
+//! A 32-bit float near 5,000,000 is a multiple of 0.5, so the walls of a house on a map would move
+//! or vanish. Such coordinates are read relative to a decimal point near them. The difference is
+//! exact, and only the difference is rounded to a float.
+//!
+//! The point has the lowest coordinate on each axis along which the mesh is far from the origin,
+//! more than [`FAR`] times its length. Unused vertices count. The point depends on the vertices,
+//! but not on their order.
 
 use super::number;
 use voxelize_core::geom::Rational;
 
-/// A mesh is far if its greatest coordinate is more than so many times the longest side of its bounds.
+/// A mesh is far if its greatest coordinate is more than this many times the longest side of its
+/// bounds.
 const FAR: f32 = 16.0;
 
-/// The way from decimals in a file to coordinates of the mesh.
+/// Conversion of decimals in a file to coordinates of the mesh.
 #[derive(Debug, Default)]
 pub(super) enum Placement {
-    /// Rounded as they are.
+    /// Rounds them unchanged.
     #[default]
     Plain,
-    /// Rounded as they are, while it is not known that the mesh is near the origin.
+    /// Rounds them unchanged while the mesh may still be far from the origin.
     Watching(Watched),
-    /// Rounded after this point was subtracted from them. Where it is 0, an axis is as it is.
+    /// Subtracts this point before rounding. An axis on which it is 0 is unchanged.
     Near {
         point: [Rational; 3],
-        /// The nearest doubles.
+        /// Nearest doubles.
         doubles: [f64; 3],
     },
 }
 
-/// The coordinates up to now.
+/// Coordinates up to now.
 #[derive(Debug)]
 pub(super) struct Watched {
     min: [f32; 3],
     max: [f32; 3],
-    /// The lowest coordinates; none of one whose exponent is out of range.
+    /// Lowest coordinate on each axis. `None` if its exponent is out of range.
     least: [Option<Rational>; 3],
 }
 
@@ -47,7 +51,8 @@ impl Default for Watched {
 }
 
 impl Watched {
-    /// Whether the mesh is far along each axis. Once it is far along none, no more vertices change that.
+    /// Returns, for each axis, whether the mesh is far along it. Once it is far along no axis,
+    /// further vertices do not change that.
     fn far(&self) -> [bool; 3] {
         let longest = (0..3)
             .map(|axis| self.max[axis] - self.min[axis])
@@ -76,12 +81,12 @@ impl Watched {
 }
 
 impl Placement {
-    /// The placement that finds out whether the mesh is far from the origin.
+    /// Creates a placement that detects whether the mesh is far from the origin.
     pub(super) fn watching() -> Self {
         Self::Watching(Watched::default())
     }
 
-    /// Returns the placement relative to a point.
+    /// Creates a placement relative to a point.
     pub(super) fn near(point: &[Rational; 3]) -> Self {
         Self::Near {
             point: point.clone(),
@@ -89,19 +94,19 @@ impl Placement {
         }
     }
 
-    /// Whether words are rounded as they are.
+    /// Returns whether words are rounded unchanged.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain)
     }
 
-    /// The coordinate that a word is along an axis; none if it is no number.
+    /// Converts a word to a coordinate along an axis. `None` if the word is not a number.
     pub(super) fn coordinate(&mut self, axis: usize, word: &[u8]) -> Option<f32> {
         let value = number::of(word)?;
         match self {
             Self::Plain => Some(value),
             Self::Watching(watched) => {
                 watched.add(axis, value, word);
-                // A vertex has all its coordinates.
+                // The vertex is complete after its third coordinate.
                 if axis == 2 && !watched.far().contains(&true) {
                     *self = Self::Plain;
                 }
@@ -114,7 +119,8 @@ impl Placement {
         }
     }
 
-    /// The point near the mesh, now that all of it was read as it is; none if it is not far.
+    /// Returns the point near the mesh after all of it was read unchanged. `None` if the mesh is
+    /// not far.
     pub(super) fn found(&self) -> Option<[Rational; 3]> {
         let Self::Watching(watched) = self else {
             return None;
@@ -131,7 +137,7 @@ impl Placement {
     }
 }
 
-/// Returns the decimal that a word is; of a long one, that of the nearest double.
+/// Parses a word. A long number becomes the decimal of the nearest double.
 fn decimal(word: &[u8]) -> Option<Rational> {
     if let Ok(exact) = Rational::parse_decimal(std::str::from_utf8(word).ok()?) {
         return Some(exact);
@@ -140,10 +146,12 @@ fn decimal(word: &[u8]) -> Option<Rational> {
     Rational::parse_decimal(&format!("{double:e}")).ok()
 }
 
-/// Returns the float nearest to a number less `near`; `value` is the float nearest to the number itself.
+/// Returns the float nearest to a number minus `near`. `value` is the float nearest to the number
+/// itself.
 fn relative(word: &[u8], value: f32, near: &Rational, near_double: f64) -> f32 {
-    // Doubles decide where both ends of their error round to one float. A number and `near` are off by half an ulp, and so
-    // is their difference: together by less than an epsilon times both.
+    // Doubles decide if both ends of their error interval round to the same float. The errors of a
+    // number, of `near` and of their difference are half an ulp each, together less than an epsilon
+    // times the sum of both sizes.
     if let Some(double) = number::double(word) {
         let difference = double - near_double;
         let error = 2.0 * f64::EPSILON * (double.abs() + near_double.abs()) + f64::MIN_POSITIVE;
@@ -193,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_is_far_whatever_the_order_of_its_vertices() {
+    fn a_mesh_is_far_in_any_order_of_its_vertices() {
         let found = |vertices: &[[&str; 3]]| {
             let mut placement = Placement::Watching(Watched::default());
             for vertex in vertices {

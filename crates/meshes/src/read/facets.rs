@@ -1,7 +1,8 @@
-//! Facets of an ASCII STL that are written plainly, fast: lower case, all numbers there and finite.
+//! Fast reader for facets of an ASCII STL in the usual form: lower case, complete and with finite
+//! numbers.
 //!
-//! The careful parser, word by word, would find the same facets, and parses text in any other
-//! form. So this decides speed alone.
+//! The careful parser, which reads word by word, finds the same facets, and also parses all other
+//! text. This module only affects speed.
 //!
 //! ```text
 //! facet normal X Y Z outer loop vertex X Y Z vertex X Y Z vertex X Y Z endloop endfacet
@@ -12,21 +13,21 @@ use super::source::is_blank;
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par;
 
-/// The text that one thread takes at a time.
+/// Bytes of text that a thread takes at a time.
 pub(super) const CHUNK: usize = 256 << 10;
 
-/// The facets that a text begins with.
+/// Facets in the usual form at the begin of a text.
 #[derive(Default)]
 pub(super) struct Plain {
-    /// Their triangles, in parts that follow each other.
+    /// Triangles, in consecutive parts.
     pub parts: Vec<Vec<Triangle>>,
-    /// The bytes they take; a whole word ends there.
+    /// Length of these facets in bytes. A whole word ends there.
     pub length: usize,
-    /// Whether they end where the text does, less half a facet.
+    /// The facets reach the end of the text, except for part of a facet.
     pub to_end: bool,
 }
 
-/// As many plain facets as `text` begins with. It begins between two facets.
+/// Reads facets in the usual form from the begin of `text`, which must begin between two facets.
 pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
     let ends = match threads {
         Threads::One => vec![text.len()],
@@ -43,11 +44,12 @@ pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
         }
         (triangles, cursor.at)
     });
-    // A chunk begins between two facets only if the one before came exactly to its end.
+    // A chunk begins between two facets only if the previous chunk was read exactly to its end.
     let mut plain = Plain::default();
     for ((triangles, at), end) in found.into_iter().zip(ends) {
         plain.parts.push(triangles);
-        (plain.length, plain.to_end) = (at, at >= end || text.len() - at < HALF_FACET);
+        plain.length = at;
+        plain.to_end = at >= end || text.len() - at < HALF_FACET;
         if at != end {
             break;
         }
@@ -55,17 +57,19 @@ pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
     plain
 }
 
-/// The threads that look for facets.
+/// Threads to use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Threads {
     One,
     All,
 }
 
-/// No facet that is cut by the end of the text is longer, or it is none of the usual ones.
+/// Maximum length of a facet that is cut off by the end of the text. A longer one is not in the
+/// usual form.
 const HALF_FACET: usize = 4 << 10;
 
-/// Where chunks end: behind the word `endfacet`, or what looks like it, and at the end.
+/// Returns the ends of chunks: after each `endfacet` found, which may be other text, and at the end
+/// of the text.
 fn chunk_ends(text: &[u8]) -> Vec<usize> {
     const WORD: &[u8] = b"endfacet";
     let mut ends = vec![];
@@ -83,14 +87,14 @@ fn chunk_ends(text: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// A place in a text, at or before the blanks before a word.
+/// Position in a text, at a word or at blanks before it.
 struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// The next facet; without one nothing is taken.
+    /// Reads the next facet. The position does not change if there is none.
     #[inline]
     fn facet(&mut self) -> Option<Triangle> {
         let begin = self.at;
@@ -115,7 +119,7 @@ impl Cursor<'_> {
         self.word(b"endloop")?;
         let end = self.at + b"endfacet".len();
         self.word(b"endfacet")?;
-        // The blanks behind it belong to what follows.
+        // The blanks after the facet belong to the following text.
         self.at = end;
         Some(triangle)
     }
@@ -126,7 +130,7 @@ impl Cursor<'_> {
         Some([self.number()?, self.number()?, self.number()?])
     }
 
-    /// This word, and the blanks behind it, of which there must be one.
+    /// Reads this word and the blanks after it. At least one blank is required.
     #[inline(always)]
     fn word(&mut self, word: &[u8]) -> Option<()> {
         if !self.text[self.at..].starts_with(word) {

@@ -1,7 +1,8 @@
-//! Meshes in gzip files: one stream of bytes, recognised by its first two, whatever the file is called.
+//! Meshes in gzip files. They are streams of bytes, recognized by their first two bytes whatever
+//! the name of the file.
 //!
-//! Several members behind each other are one file, as gzip itself takes them. Bytes and lines in
-//! findings count bytes of the content; only findings about gzip itself count bytes of the file.
+//! Several consecutive members are one file, as in gzip itself. Positions in findings count bytes
+//! and lines of the content. Only findings about gzip itself count bytes of the file.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -14,14 +15,14 @@ use voxelize_core::error::{Code, Error};
 
 const MAGIC: &[u8] = b"\x1f\x8b";
 
-/// Whether this is how gzip files begin.
+/// Returns whether a file begins like a gzip file.
 pub(super) fn recognise(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// The content, as a stream that ends in an error if the gzip data is incomplete.
+/// Content of a gzip file, as a stream that ends in an error if the data is incomplete.
 pub(super) struct Gunzip<'a> {
-    /// The member that is being read; none at the end.
+    /// Member that is being read. `None` at the end.
     member: Option<GzDecoder<PackedReader<'a>>>,
     triage: &'a Triage,
     read: Rc<Cell<u64>>,
@@ -30,7 +31,7 @@ pub(super) struct Gunzip<'a> {
 type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
 
 impl<'a> Gunzip<'a> {
-    /// The content of `packed`; `read` counts the bytes taken from there.
+    /// Reads the content of `packed`. `read` counts the bytes taken from it.
     pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
         let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
         Self {
@@ -40,7 +41,7 @@ impl<'a> Gunzip<'a> {
         }
     }
 
-    /// After the end of a member: is there another?
+    /// Continues with the next member after the end of a member.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(member) = self.member.take() else {
             return Ok(());
@@ -58,7 +59,7 @@ impl<'a> Gunzip<'a> {
         self.found(Error::input(Code::S005, "bytes follow the gzip data").at_byte(byte))
     }
 
-    /// Ends the stream here: quietly if the finding is only to be noted.
+    /// Ends the stream with a finding, without an error if the finding is only reported.
     fn found(&mut self, error: Error) -> io::Result<()> {
         self.member = None;
         self.triage.found(error).map_err(io::Error::other)
@@ -92,7 +93,7 @@ impl Read for Gunzip<'_> {
     }
 }
 
-/// Counts the bytes read.
+/// Reader that counts its bytes.
 struct CountedReader<R>(R, Rc<Cell<u64>>);
 
 impl<R: Read> Read for CountedReader<R> {

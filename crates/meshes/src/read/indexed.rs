@@ -1,4 +1,4 @@
-//! Polygons of numbered vertices on their way to triangles.
+//! Conversion of polygons of numbered vertices to triangles.
 
 use std::collections::HashMap;
 
@@ -15,23 +15,23 @@ use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par::Progress;
 
-/// The most corners of a polygon: to cut ears may take time as their square.
+/// Maximum number of corners of a polygon. Cutting ears may take quadratic time.
 const MAX_CORNERS: usize = 20_000;
 
-/// A polygon of more corners takes so long to cut that an interrupt is looked for.
+/// A polygon of more corners takes so long to cut that cancellation is checked.
 const MANY_CORNERS: usize = 64;
 
-/// Where something is in a file.
+/// Position in a file.
 #[derive(Clone, Copy)]
 pub(super) enum FilePosition<'a> {
     Line(u64),
     Byte(u64),
-    /// Of a format whose data may lie in several files.
+    /// Description of a position, for formats whose data may be in several files.
     Of(&'a str),
 }
 
 impl FilePosition<'_> {
-    /// The error, found here.
+    /// Adds this position to an error.
     pub(super) fn of(self, error: Error) -> Error {
         match self {
             Self::Line(line) => error.at_line(line),
@@ -41,28 +41,28 @@ impl FilePosition<'_> {
     }
 }
 
-/// The vertices and the triangles read so far.
+/// Vertices and triangles read so far.
 pub(super) struct Indexed<'a> {
     room: Room,
     triage: &'a Triage,
-    /// The number that the file has for the first vertex.
+    /// Number of the first vertex in the file.
     first: i64,
-    /// Damaged ones are NaN, so that numbers stay.
+    /// Vertices. Damaged vertices are NaN, so that the numbers of the others stay the same.
     vertices: Vec<Point>,
-    /// The first vertex that is not finite, and where it is.
+    /// First vertex that is not finite, and the error with its position.
     not_finite: Option<(usize, Error)>,
-    /// The bytes that the reader itself holds.
+    /// Memory held by the reader itself, in bytes.
     held: u64,
     pub triangles: Vec<Triangle>,
     pub objects: Naming,
     pub materials: Naming,
     paint: Colouring,
     polygon: Vec<Point>,
-    /// The places of its corners among the vertices, where they are wanted.
+    /// Indices of the polygon's vertices, if they are needed.
     places: Vec<usize>,
     numbered: Option<VertexNumbers>,
     cutter: PolygonCutter,
-    /// The listener, which may cancel while polygons are cut.
+    /// Receiver of progress, which may cancel while polygons are cut.
     progress: Option<&'a dyn Progress>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Heard by `progress`, which may cancel.
+    /// Sets the receiver of progress, which may cancel.
     pub(super) fn heard_by(self, progress: &'a dyn Progress) -> Self {
         Self {
             progress: Some(progress),
@@ -95,18 +95,18 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// With the numbers of the vertices of each triangle, if they are wanted.
+    /// Stores the vertex numbers of each triangle, if `is_wanted`.
     pub(super) fn numbered(mut self, is_wanted: bool) -> Self {
         self.numbered = is_wanted.then(VertexNumbers::default);
         self
     }
 
-    /// How many vertices there are.
+    /// Number of vertices.
     pub(super) fn count(&self) -> u64 {
         self.vertices.len() as u64
     }
 
-    /// Begins with another list of vertices: places count from its first.
+    /// Begins another list of vertices. Indices count from its first vertex.
     pub(super) fn begin_vertices(&mut self) {
         if let Some(numbered) = &mut self.numbered {
             numbered.before += self.vertices.len() as u64;
@@ -116,7 +116,7 @@ impl<'a> Indexed<'a> {
         self.paint.vertices.clear();
     }
 
-    /// Room for so many vertices and triangles more, all of which are known to be there.
+    /// Reserves room for further vertices and triangles that are known to exist.
     pub(super) fn expect(&mut self, vertices: u64, triangles: u64) -> Result<()> {
         let all = self.triangles.len() as u64 + triangles;
         self.room
@@ -132,31 +132,31 @@ impl<'a> Indexed<'a> {
         reserved.map_err(|_| Error::too_large("more triangles than the system provides memory for"))
     }
 
-    /// Knows of so many bytes more that the reader itself holds.
+    /// Registers memory that the reader itself holds.
     pub(super) fn hold(&mut self, more: u64) -> Result<()> {
         self.held += more;
         self.admit(0)
     }
 
-    /// Names the object that the next triangles belong to.
+    /// Sets the object that the next triangles belong to.
     pub(super) fn begin_object(&mut self, name: impl Into<String>) -> Result<()> {
         self.objects.begin(name.into(), self.triangles.len());
         self.admit(0)
     }
 
-    /// Names the object that the next triangles are, which is none of those before it.
+    /// Sets an object for the next triangles that differs from all previous objects.
     pub(super) fn begin_instance(&mut self, name: String) -> Result<()> {
         self.objects.begin_another(name, self.triangles.len());
         self.admit(0)
     }
 
-    /// Names the material that the next triangles are of.
+    /// Sets the material of the next triangles.
     pub(super) fn begin_material(&mut self, name: impl Into<String>) -> Result<()> {
         self.materials.begin(name.into(), self.triangles.len());
         self.admit(0)
     }
 
-    /// The mesh of all triangles, with objects and materials where the file names any.
+    /// Returns the mesh of all triangles, with objects and materials if the file names any.
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
         let colours = self.paint.into_colours(count)?;
@@ -179,27 +179,27 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Adds a vertex; one that is not finite is damage of the faces that name it.
+    /// Adds a vertex. A vertex that is not finite is damage of the faces that use it.
     pub(super) fn vertex(&mut self, point: Point, place: FilePosition<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
-        if let (Some(bad), None) = (bad, &self.not_finite) {
-            let error = not_finite(*bad);
-            let error = if let FilePosition::Of(_) = place {
-                error
-            } else {
-                place.of(error)
+        if let Some(bad) = bad
+            && self.not_finite.is_none()
+        {
+            let error = match place {
+                FilePosition::Of(_) => not_finite(*bad),
+                FilePosition::Line(_) | FilePosition::Byte(_) => place.of(not_finite(*bad)),
             };
             self.not_finite = Some((self.vertices.len(), error));
         }
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
     }
 
-    /// The triage, which also places coordinates.
+    /// Triage of findings, which also places coordinates.
     pub(super) fn triage(&self) -> &Triage {
         self.triage
     }
 
-    /// Gives the vertex added last this colour.
+    /// Sets the colour of the last vertex.
     pub(super) fn colour_vertex(&mut self, colour: [u8; 3]) -> Result<()> {
         let last = self.vertices.len() - 1;
         let paint = &mut self.paint.vertices;
@@ -216,7 +216,7 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// Gives vertex number `place` the colour that a file writes so. Other vertices have none.
+    /// Sets the colour of vertex `place` as the file stores it. Other vertices have no colour.
     pub(super) fn colour_written(&mut self, place: usize, colour: WrittenColour) -> Result<()> {
         let there = self.paint.written.capacity();
         if there <= place {
@@ -237,17 +237,18 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// The colours of vertices, whose range the whole file tells.
+    /// Range of the colours of vertices, which is known after the whole file.
     pub(super) fn vertex_range(&mut self) -> &mut ColourRange {
         &mut self.paint.vertex_range
     }
 
-    /// The colours of faces, whose range the whole file tells.
+    /// Range of the colours of faces, which is known after the whole file.
     pub(super) fn face_range(&mut self) -> &mut ColourRange {
         &mut self.paint.face_range
     }
 
-    /// The next face alone has the colour that a file writes so, whatever its vertices have.
+    /// Sets the colour of the next face only, as the file stores it. It replaces the colours of its
+    /// vertices.
     pub(super) fn colour_next_written(&mut self, colour: WrittenColour) -> Result<()> {
         let faces = &mut self.paint.written_faces;
         if faces.last() != Some(&colour) {
@@ -266,17 +267,20 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// The next faces are of a material of this colour, which multiplies those of vertices; of none, if not known.
+    /// Sets the colour of the material of the next faces. It multiplies the colours of vertices.
+    /// `None` if it is not known.
     pub(super) fn set_base_colour(&mut self, colour: Option<[u8; 3]>) {
         self.paint.base = colour;
     }
 
-    /// The corners of the next face alone have these colours, whatever its vertices have.
+    /// Sets the colours of the corners of the next face only. They replace the colours of its
+    /// vertices.
     pub(super) fn colour_next(&mut self, corners: [[u8; 3]; 3]) {
         self.paint.next = Some(corners);
     }
 
-    /// Adds the picture in these bytes, and gives its number. One that cannot be read is noted and left out.
+    /// Adds the picture in these bytes and returns its number. An unreadable picture is reported
+    /// and left out.
     pub(super) fn add_picture(
         &mut self,
         bytes: Result<impl AsRef<[u8]>>,
@@ -296,10 +300,10 @@ impl<'a> Indexed<'a> {
                 bytes: budget.bytes.saturating_sub(held),
                 ..budget
             };
-            picture::decode(bytes.as_ref(), budget, &mut self.paint.broken)
+            let (size, texels) = picture::decode(bytes.as_ref(), budget, &mut self.paint.broken)?;
+            Ok((size, MeshTexture::new(size, texels, wrap)?))
         });
-        let texture = |(size, texels)| Ok((size, MeshTexture::new(size, texels, wrap)?));
-        match decoded.and_then(texture) {
+        match decoded {
             Ok((size, texture)) => {
                 self.paint.texels += u64::from(size[0]) * u64::from(size[1]);
                 self.paint.textures.push(texture);
@@ -310,7 +314,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Notes that a file with colours cannot be read.
+    /// Reports that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are not known: {}", error.message());
         let found = || {
@@ -323,23 +327,23 @@ impl<'a> Indexed<'a> {
         self.triage.found_all(Code::S110, 1, found)
     }
 
-    /// The next faces are of a material with this picture, where they have a place in it.
+    /// Sets the picture on the next faces that have a place in it.
     pub(super) fn set_texture(&mut self, texture: Option<u32>) {
         self.paint.texture = texture;
     }
 
-    /// Whether a picture lies on the next faces.
+    /// Returns whether there is a picture on the next faces.
     pub(super) fn has_texture(&self) -> bool {
         self.paint.texture.is_some()
     }
 
-    /// The corners of the next face alone lie at these places of its picture.
+    /// Sets the places of the corners of the next face only in its picture.
     pub(super) fn place_next(&mut self, corners: impl Iterator<Item = [f32; 2]>) {
         self.paint.next_places.clear();
         self.paint.next_places.extend(corners);
     }
 
-    /// Adds a vertex whose coordinates are these words.
+    /// Adds a vertex with the coordinates in these words.
     pub(super) fn vertex_of<'w>(
         &mut self,
         mut words: impl FnMut() -> &'w [u8],
@@ -356,7 +360,7 @@ impl<'a> Indexed<'a> {
         self.vertex(point, place)
     }
 
-    /// Adds a vertex that is damaged so.
+    /// Adds a vertex with this damage.
     pub(super) fn no_vertex(&mut self, damage: Error) -> Result<()> {
         self.triage.found(damage)?;
         self.push([f32::NAN; 3])
@@ -365,19 +369,19 @@ impl<'a> Indexed<'a> {
     fn push(&mut self, point: Point) -> Result<()> {
         if self.vertices.len() == self.vertices.capacity() {
             let more = self.vertices.capacity().max(512);
-            // While they move, both are there.
+            // Old and new memory exist at the same time during the move.
             let bytes = (self.vertices.len() + more) as u64 * size_of::<Point>() as u64;
             self.room
                 .admit(self.triangles.capacity() as u64, self.beside() + bytes)?;
-            let too_many =
-                |_| Error::too_large("more vertices than the system provides memory for");
-            self.vertices.try_reserve_exact(more).map_err(too_many)?;
+            self.vertices.try_reserve_exact(more).map_err(|_| {
+                Error::too_large("more vertices than the system provides memory for")
+            })?;
         }
         self.vertices.push(point);
         Ok(())
     }
 
-    /// Adds a triangle, whose corners are the places of vertices. Most need nothing but these.
+    /// Adds a triangle with these vertex indices. Most triangles take the short path.
     pub(super) fn triangle(&mut self, corners: [i64; 3], place: FilePosition<'_>) -> Result<()> {
         let is_plain = self.numbered.is_none() && !self.paint.is_needed();
         if is_plain && self.triangles.len() < self.triangles.capacity() {
@@ -395,8 +399,8 @@ impl<'a> Indexed<'a> {
         self.face(corners.into_iter().map(Ok), place)
     }
 
-    /// Adds the triangles of a polygon, whose corners are the places of vertices, or why one of them is none; a damaged
-    /// one is refused, or dropped.
+    /// Adds the triangles of a polygon. Its corners are vertex indices, or the error of a damaged
+    /// corner. A damaged polygon is refused or dropped.
     pub(super) fn face(
         &mut self,
         corners: impl Iterator<Item = Result<i64>>,
@@ -426,14 +430,11 @@ impl<'a> Indexed<'a> {
             }
         }
         let count = self.polygon.len();
-        let is_short = damage.is_none() && count < 3;
-        let short = || {
-            Error::input(
-                Code::S006,
-                format!("a polygon of {count} corners, not of three or more"),
-            )
-        };
-        if let Some(error) = damage.or_else(|| is_short.then(short)) {
+        if damage.is_none() && count < 3 {
+            let text = format!("a polygon of {count} corners, not of three or more");
+            damage = Some(Error::input(Code::S006, text));
+        }
+        if let Some(error) = damage {
             let triangle = self.triangles.len() as u64 + self.triage.count_dropped();
             let error = error.at_triangle(triangle);
             let is_placed = error.line().is_some() || error.byte().is_some();
@@ -446,7 +447,9 @@ impl<'a> Indexed<'a> {
                 .admit(self.triangles.capacity() as u64, self.beside());
         }
         let beside = self.beside();
-        if let (true, Some(progress)) = (count > MANY_CORNERS, self.progress) {
+        if count > MANY_CORNERS
+            && let Some(progress) = self.progress
+        {
             progress.check()?;
         }
         let cut = self.cutter.cut(&self.polygon);
@@ -474,10 +477,11 @@ impl<'a> Indexed<'a> {
     }
 
     fn at(&self, place: i64) -> Result<Point> {
-        match usize::try_from(place)
-            .ok()
-            .and_then(|place| self.vertices.get(place))
-        {
+        let vertex = match usize::try_from(place) {
+            Ok(place) => self.vertices.get(place),
+            Err(_) => None,
+        };
+        match vertex {
             Some(vertex) if vertex[0].is_finite() => Ok(*vertex),
             Some(_) => Err(self.not_finite_at(place)),
             None => {
@@ -491,7 +495,8 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// The error for a face with a vertex that is not finite: where the vertex is, if it is the first of its kind.
+    /// Returns the error of a face with a vertex that is not finite. For the first such vertex it
+    /// has the vertex's position.
     fn not_finite_at(&self, place: i64) -> Error {
         match &self.not_finite {
             Some((first, error)) if i64::try_from(*first) == Ok(place) => error.clone(),
@@ -502,7 +507,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// The memory beside the triangles, in bytes.
+    /// Memory in bytes, except for the triangles.
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
         let named = self.objects.bytes() + self.materials.bytes();
@@ -513,33 +518,34 @@ impl<'a> Indexed<'a> {
         vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes() + numbered
     }
 
-    /// Bytes of all that has been read.
+    /// Memory of everything that was read, in bytes.
     #[cfg(feature = "3mf")]
     pub(super) fn bytes(&self) -> u64 {
         (self.triangles.capacity() * size_of::<Triangle>()) as u64 + self.beside()
     }
 
-    /// Refuses what has been read, and so many bytes more, where that is too much.
+    /// Checks the memory of everything that was read plus `more` bytes.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room
             .admit(self.triangles.capacity() as u64, self.beside() + more)
     }
 }
 
-/// The vertices of each triangle by number: those of all lists, one behind the other.
+/// Vertex numbers of each triangle. All lists are counted consecutively.
 #[derive(Default)]
 struct VertexNumbers {
-    /// How many vertices come before those of this list.
+    /// Number of vertices before this list.
     before: u64,
     triangles: Vec<[u32; 3]>,
-    /// Whether a number is too large.
+    /// A number is too large.
     is_beyond: bool,
 }
 
 impl VertexNumbers {
-    /// The bytes of what there is, and of so many triangles more, while they move.
+    /// Memory of the numbers while they move to make room for `more` triangles, in bytes.
     fn missing(&self, more: usize) -> u64 {
-        let (there, need) = (self.triangles.capacity(), self.triangles.len() + more);
+        let there = self.triangles.capacity();
+        let need = self.triangles.len() + more;
         let count = if need > there {
             there + need.max(2 * there)
         } else {
@@ -563,33 +569,34 @@ impl VertexNumbers {
     }
 }
 
-/// A written colour that is none.
+/// Marker of a vertex without a colour in the file.
 const NO_COLOUR: WrittenColour = [f32::NAN; 3];
 
-/// The place of a written colour that is not there.
+/// Index of a missing colour.
 const NO_PLACE: u32 = u32::MAX;
 
-/// The places from here on are those of faces.
+/// Offset of indices into the colours of faces.
 const FACES: u32 = 1 << 31;
 
-/// Colours on their way to triangles: nothing, while no face has any.
+/// Colours that are assigned to triangles. Empty until a face has a colour.
 #[derive(Default)]
 struct Colouring {
-    /// Of the vertices up to the last that has a colour.
+    /// Colours of the vertices up to the last vertex with one.
     vertices: Vec<[u8; 3]>,
-    /// Of the vertices up to the last that has a colour, as the file writes them.
+    /// Colours of the vertices up to the last vertex with one, as the file stores them.
     written: Vec<WrittenColour>,
     vertex_range: ColourRange,
-    /// Of faces, as the file writes them; equal ones that follow each other are one.
+    /// Colours of faces as the file stores them. Consecutive equal colours are stored once.
     written_faces: Vec<WrittenColour>,
     face_range: ColourRange,
     /// The next face has the last colour of `written_faces`.
     next_written: bool,
     base: Option<[u8; 3]>,
     next: Option<[[u8; 3]; 3]>,
-    /// Of the triangles up to the last that has colours; where these are written, the colour of the material.
+    /// Colours of the triangles up to the last triangle with one. For colours stored in the file, the
+    /// colour of the material.
     triangles: Vec<[[u8; 3]; 3]>,
-    /// The places of the written colours of triangles.
+    /// Indices of the colours stored in the file, for each triangle.
     places_written: Vec<[u32; 3]>,
     textures: Vec<MeshTexture>,
     /// Number of texels of all pictures.
@@ -597,14 +604,14 @@ struct Colouring {
     /// Number of texels of the pictures that turned out to be broken.
     broken: u64,
     texture: Option<u32>,
-    /// Where the corners of the next face lie in its picture.
+    /// Places of the corners of the next face in its picture.
     next_places: Vec<[f32; 2]>,
-    /// Of the triangles up to the last that has a picture.
+    /// Places of the triangles up to the last triangle with a picture.
     places: Vec<Option<TexturePlace>>,
 }
 
 impl Colouring {
-    /// Whether the next face has colours.
+    /// Returns whether the next face has colours.
     fn is_needed(&self) -> bool {
         self.next.is_some()
             || self.base.is_some()
@@ -613,29 +620,29 @@ impl Colouring {
             || self.is_placed()
     }
 
-    /// Whether the next face may have a colour that is written.
+    /// Returns whether the next face may have a colour that the file stores.
     fn is_written(&self) -> bool {
         self.next_written || !self.written.is_empty()
     }
 
-    /// Whether the places of the corners of a face among the vertices are needed.
+    /// Returns whether the vertex indices of faces are needed.
     fn needs_places(&self) -> bool {
         !self.vertices.is_empty() || !self.written.is_empty()
     }
 
-    /// Whether the next face has a place in a picture.
+    /// Returns whether the next face has a place in a picture.
     fn is_placed(&self) -> bool {
         self.texture.is_some() && !self.next_places.is_empty()
     }
 
-    /// Forgets what is known of the next face.
+    /// Forgets the settings of the next face.
     fn forget_next(&mut self) {
         self.next = None;
         self.next_written = false;
         self.next_places.clear();
     }
 
-    /// The bytes that are missing for so many triangles.
+    /// Memory that is missing for this many triangles, in bytes.
     fn missing(&self, triangles: usize) -> u64 {
         let missing = |there: usize, size: usize| (triangles.saturating_sub(there) * size) as u64;
         let places = if self.is_placed() {
@@ -651,7 +658,8 @@ impl Colouring {
         missing(self.triangles.capacity(), size_of::<[[u8; 3]; 3]>()) + places + written
     }
 
-    /// Adds those of a face behind so many triangles, that is cut so, and whose `corners` corners are these vertices.
+    /// Adds the colours of a face after `before` triangles. `cut` has its triangles, `places` the
+    /// vertex indices of its corners, and `corners` their number.
     fn add(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize], corners: usize) {
         self.triangles.resize(before, [WHITE; 3]);
         if let Some(texture) = self.texture.filter(|_| self.next_places.len() == corners) {
@@ -667,26 +675,26 @@ impl Colouring {
             self.add_written(before, cut, places);
             return self.forget_next();
         }
-        let next = self.next;
-        let colour = |corner: u32| {
-            let vertex = places
-                .get(corner as usize)
-                .and_then(|place| self.vertices.get(*place));
-            match (vertex.copied(), self.base) {
-                (Some(colour), Some(base)) => multiplied(colour, base),
-                (Some(colour), None) | (None, Some(colour)) => colour,
-                (None, None) => WHITE,
-            }
-        };
         for corners in cut {
-            let own = next.map(|next| corners.map(|corner| next[corner as usize % 3]));
-            self.triangles
-                .push(own.unwrap_or_else(|| corners.map(colour)));
+            let colours = match self.next {
+                Some(next) => corners.map(|corner| next[corner as usize % 3]),
+                None => corners.map(|corner| self.corner_colour(places.get(corner as usize))),
+            };
+            self.triangles.push(colours);
         }
         self.forget_next();
     }
 
-    /// Adds those of a face whose colours are known when the whole file is.
+    /// Returns the colour of a vertex, multiplied by the colour of the material.
+    fn corner_colour(&self, place: Option<&usize>) -> [u8; 3] {
+        let vertex = place.and_then(|place| self.vertices.get(*place));
+        match (vertex.copied(), self.base) {
+            (Some(colour), Some(base)) => multiplied(colour, base),
+            (Some(colour), None) | (None, Some(colour)) => colour,
+            (None, None) => WHITE,
+        }
+    }
+    /// Adds the colours of a face that are known only after the whole file.
     fn add_written(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
         self.places_written.resize(before, [NO_PLACE; 3]);
         let face = self
@@ -710,7 +718,7 @@ impl Colouring {
         }
     }
 
-    /// Applies the colours that are written, now that the range of their numbers is known.
+    /// Applies colours stored in the file, now that the range of their numbers is known.
     fn apply_written(&mut self) {
         let colour = |place: u32| {
             let (colours, place, full) = if place >= FACES {
@@ -755,22 +763,22 @@ impl Colouring {
     }
 }
 
-/// The product of two colours, rounded; 255 is one.
+/// Returns the rounded product of two colours. 255 stands for 1.
 fn multiplied(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
     std::array::from_fn(|n| ((u16::from(a[n]) * u16::from(b[n]) + 127) / 255) as u8)
 }
 
-/// Objects or materials that a file names on its way, and may come back to.
+/// Objects or materials that a file names, possibly several times.
 #[derive(Default)]
 pub(super) struct Naming {
-    /// The runs that have ended.
+    /// Completed runs.
     parts: MeshParts,
     known: HashMap<String, u32>,
     current: u32,
 }
 
 impl Naming {
-    /// Triangles from number `count` on are of this name.
+    /// Gives the triangles from number `count` on this name.
     fn begin(&mut self, name: String, count: usize) {
         self.end(count);
         self.current = match self.known.get(&name) {
@@ -783,13 +791,13 @@ impl Naming {
         };
     }
 
-    /// Triangles from number `count` on are of another part, which may have the name of one before.
+    /// Begins another part at triangle `count`, which may have the name of an earlier part.
     fn begin_another(&mut self, name: String, count: usize) {
         self.end(count);
         self.current = self.parts.name(name);
     }
 
-    /// Forgets all names, as no triangle has one yet.
+    /// Forgets all names, because no triangle has one yet.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -803,20 +811,20 @@ impl Naming {
         self.parts.extend(more, self.current);
     }
 
-    /// Names and runs of so many triangles in all, if there is a name or more than one part.
+    /// Returns the parts of `count` triangles. `None` without a name and with only one part.
     fn into_parts(mut self, count: usize) -> Option<MeshParts> {
         self.end(count);
         let is_named = self.parts.names().iter().any(|name| !name.is_empty());
         (is_named || self.parts.used().nth(1).is_some()).then_some(self.parts)
     }
 
-    /// Their memory; names are there twice.
+    /// Memory in bytes. Names are stored twice.
     fn bytes(&self) -> u64 {
         2 * self.parts.bytes()
     }
 }
 
-/// The damage of a word that is no number.
+/// Returns the damage of a word that is not a number.
 pub(super) fn no_number(word: &[u8], what: &str) -> Error {
     let found = if word.is_empty() {
         "the end of the line".into()

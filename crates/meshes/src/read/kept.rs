@@ -1,4 +1,4 @@
-//! Streams that may have to be read once more.
+//! Streams that may have to be read a second time.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use voxelize_core::error::{Error, Result};
 
-/// The bytes of a stream that may have to be read once more.
+/// Bytes of a stream that may have to be read a second time.
 pub(super) struct KeptStream {
     max_memory: Option<u64>,
-    /// None once they are not wanted, or were too many.
+    /// `None` if they are no longer needed, or were too many.
     bytes: RefCell<Option<Vec<u8>>>,
 }
 
@@ -21,7 +21,7 @@ impl KeptStream {
         }
     }
 
-    /// Forgets them: they are not read once more.
+    /// Forgets the bytes, because the stream will not be read again.
     pub(super) fn forget(&self) {
         self.bytes.take();
     }
@@ -37,7 +37,7 @@ impl KeptStream {
         kept.extend_from_slice(more);
     }
 
-    /// All bytes of the stream.
+    /// Returns all bytes of the stream.
     ///
     /// # Errors
     /// If they did not fit.
@@ -51,7 +51,7 @@ impl KeptStream {
     }
 }
 
-/// A stream whose bytes are kept.
+/// Reader that keeps its bytes.
 pub(super) struct KeepingReader<'a> {
     pub input: &'a mut dyn Read,
     pub kept: Rc<KeptStream>,

@@ -1,8 +1,10 @@
-//! The files of materials that an OBJ names: `newmtl NAME`, its colour `Kd R G B`, and `map_Kd FILE`, a picture in place of
-//! the colour. Keywords may be in any case. A file is read once, however often it is named.
+//! Material files of an OBJ: `newmtl NAME`, its colour `Kd R G B`, and a picture `map_Kd FILE` in
+//! place of the colour. Keywords are in any case. A file is read once, even if it is named several
+//! times.
 //!
-//! People write names with blanks, several in a line, with comments behind them, with the backslashes of Windows and with
-//! folders of another machine. Each way to read them is tried, and a file or a material that is there decides.
+//! Names in real files contain blanks, several stand on one line, comments follow them, and they
+//! have Windows backslashes or folders of another machine. All readings of a name are tried, and
+//! the first one with an existing file or material is used.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,42 +18,42 @@ use crate::TextureWrap;
 use crate::colours::channel;
 use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 
-/// The most bytes of a file of materials.
+/// Maximum size of a material file in bytes.
 const MAX_MATERIALS: u64 = 16 << 20;
 
-/// Memory of an entry of a map, beside the text of its name.
+/// Memory of an entry of a map in bytes, in addition to its name.
 const ENTRY: u64 = 64;
 
-/// The materials that are known so far.
+/// Materials read so far.
 pub(super) struct MaterialLibrary<'a> {
-    /// The folder of the mesh; a stream lies in none.
+    /// Folder of the mesh. `None` for a stream.
     folder: Option<MeshFolder<'a>>,
     reads_textures: bool,
     known: HashMap<String, ObjMaterial>,
-    /// Names of materials by what is left of them without a comment.
+    /// Names of materials by their text without a comment.
     short: HashMap<String, String>,
-    /// The lines with names of files that were read.
+    /// Lines with file names that were read.
     read: HashSet<String>,
-    /// The numbers of pictures by the names of their files, and whether they are clamped; none for those that cannot be
-    /// read.
+    /// Numbers of pictures by file name and clamping. `None` for a picture that cannot be read.
     pictures: HashMap<(String, bool), Option<u32>>,
     /// A file of materials was named.
     pub is_named: bool,
-    /// Some file of materials cannot be read.
+    /// A material file cannot be read.
     pub is_incomplete: bool,
 }
 
-/// What is known of a material.
+/// Properties of a material.
 #[derive(Clone, Default)]
 pub(super) struct ObjMaterial {
     pub colour: Option<[u8; 3]>,
     pub map: Option<TextureMap>,
 }
 
-/// A picture and how it lies on faces.
+/// Picture and its placement on faces.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct TextureMap {
-    /// The folder of the file of materials, below that of the mesh; empty or with a slash at the end.
+    /// Folder of the material file within the folder of the mesh. Empty, or with a slash at the
+    /// end.
     folder: String,
     file: String,
     scale: [f32; 2],
@@ -60,7 +62,7 @@ pub(super) struct TextureMap {
 }
 
 impl TextureMap {
-    /// The map of the words behind `map_Kd`: options, then the name of a file, which may have blanks.
+    /// Parses the words after `map_Kd`: options, then the name of a file, which may contain blanks.
     fn of(mut rest: &[u8]) -> Self {
         let mut map = Self {
             folder: String::new(),
@@ -70,7 +72,7 @@ impl TextureMap {
             wrap: TextureWrap::Repeat,
         };
         loop {
-            let (word, mut behind) = next_word(rest);
+            let (word, mut following) = next_word(rest);
             let [fewest, most] = match word {
                 b"-o" | b"-s" | b"-t" => [1, 3],
                 b"-mm" => [2, 2],
@@ -79,35 +81,34 @@ impl TextureMap {
             };
             let mut values = [None; 2];
             for n in 0..most {
-                let (value, after) = next_word(behind);
+                let (value, after) = next_word(following);
                 let number = number::of(value);
                 if n >= fewest && number.is_none() {
                     break;
                 }
-                values
-                    .get_mut(n)
-                    .into_iter()
-                    .for_each(|known| *known = number);
+                if let Some(known) = values.get_mut(n) {
+                    *known = number;
+                }
                 if word == b"-clamp" && value == b"on" {
                     map.wrap = TextureWrap::Clamp;
                 }
-                behind = after;
+                following = after;
             }
+            rest = following;
             let numbers = match word {
-                b"-o" => Some(&mut map.offset),
-                b"-s" => Some(&mut map.scale),
-                _ => None,
+                b"-o" => &mut map.offset,
+                b"-s" => &mut map.scale,
+                _ => continue,
             };
-            for (number, value) in numbers.into_iter().flatten().zip(values) {
+            for (number, value) in numbers.iter_mut().zip(values) {
                 *number = value.unwrap_or(*number);
             }
-            rest = behind;
         }
         map.file = text(rest);
         map
     }
 
-    /// The place in the picture, from its upper left corner.
+    /// Converts a place to coordinates from the upper left corner of the picture.
     pub(super) fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
         [
             u * self.scale[0] + self.offset[0],
@@ -130,7 +131,7 @@ impl<'a> MaterialLibrary<'a> {
         }
     }
 
-    /// Reads the files that the rest of a line names, if they can be read.
+    /// Reads the files that the rest of a line names, if they are readable.
     pub(super) fn read(&mut self, rest: &[u8], indexed: &mut Indexed, line: u64) -> Result<()> {
         let line_text = text(rest);
         if line_text.is_empty() || self.read.contains(&line_text) {
@@ -162,7 +163,8 @@ impl<'a> MaterialLibrary<'a> {
         Ok(())
     }
 
-    /// The names of files on a line: all of it, parts that end in `.mtl`, or words, whichever is there.
+    /// Returns the file names on a line: the whole line, parts that end in `.mtl`, or words,
+    /// whichever exists.
     fn files(&self, line: &str) -> Vec<String> {
         let bare = without_comment(line);
         let is_there = |name: &String| {
@@ -207,7 +209,7 @@ impl<'a> MaterialLibrary<'a> {
         }
     }
 
-    /// Learns the materials of a file; returns why it cannot be read, if so.
+    /// Reads the materials of a file. Returns the reason if it cannot be read.
     fn read_file(&mut self, name: &str, indexed: &mut Indexed) -> Result<Option<Error>> {
         let key = format!("\n{name}");
         if self.read.contains(&key) {
@@ -263,7 +265,10 @@ impl<'a> MaterialLibrary<'a> {
                     self.known.entry(name.clone()).or_default();
                     current = Some(name);
                 }
-                b"map_kd" if let (true, Some(name)) = (self.reads_textures, &current) => {
+                b"map_kd"
+                    if self.reads_textures
+                        && let Some(name) = &current =>
+                {
                     let map = TextureMap {
                         folder: folder.to_string(),
                         ..TextureMap::of(rest)
@@ -286,7 +291,8 @@ impl<'a> MaterialLibrary<'a> {
         Ok(())
     }
 
-    /// The name that the rest of a line gives to a material: that of a known one if a way to read it is known.
+    /// Returns the name of the material that the rest of a line names. Prefers a reading that is a
+    /// known material.
     pub(super) fn name(&self, rest: &[u8]) -> String {
         let line = text(rest);
         let first = line.split_ascii_whitespace().next().unwrap_or_default();
@@ -301,12 +307,12 @@ impl<'a> MaterialLibrary<'a> {
         without_comment(&line).to_string()
     }
 
-    /// The material of this name, if it is known.
+    /// Returns the material with this name.
     pub(super) fn get(&self, name: &str) -> Option<&ObjMaterial> {
         self.known.get(name)
     }
 
-    /// The number of the picture of a map, which is read once; none if it cannot be read.
+    /// Returns the number of the picture of a map, which is read once. `None` if it cannot be read.
     pub(super) fn picture(
         &mut self,
         map: &TextureMap,
@@ -323,7 +329,7 @@ impl<'a> MaterialLibrary<'a> {
         indexed.hold(key.0.len() as u64 + ENTRY)?;
         let mut names = ways(&map.file);
         for (n, name) in names.clone().into_iter().enumerate() {
-            // Beside the file of materials first.
+            // Tries the folder of the material file first.
             if !map.folder.is_empty() {
                 names.insert(n, format!("{}{name}", map.folder));
             }
@@ -338,13 +344,13 @@ impl<'a> MaterialLibrary<'a> {
     }
 }
 
-/// Whether a line of a file of materials names a picture.
+/// Returns whether a keyword of a material file names a picture.
 fn is_picture(keyword: &[u8]) -> bool {
     keyword.starts_with(b"map_")
         || matches!(keyword, b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
 }
 
-/// What may follow a line of a file of materials that ends in a backslash.
+/// Returns the text that may follow a line of a material file that ends in a backslash.
 fn continuation(line: &[u8]) -> Continuation {
     let (word, rest) = next_word(line);
     match word.to_ascii_lowercase().as_slice() {
@@ -354,7 +360,7 @@ fn continuation(line: &[u8]) -> Continuation {
     }
 }
 
-/// The colour of the words behind `Kd`: three numbers, or one for all.
+/// Parses the colour after `Kd`: three numbers, or one for all channels.
 fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
     let (r, rest) = next_word(rest);
     let (g, rest) = next_word(rest);
@@ -366,7 +372,7 @@ fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
     }
 }
 
-/// The first of these files that can be read, and its name; the error is about the first of all.
+/// Reads the first readable file of these. The error is the first file's.
 pub(super) fn read_first(
     folder: Option<MeshFolder>,
     names: &[String],
@@ -386,7 +392,8 @@ pub(super) fn read_first(
     Err(first.unwrap_or_else(|| Error::input(Code::S110, "a file without a name")))
 }
 
-/// The ways to read the name of a file: as it is, with the slashes of other systems, and without the folder.
+/// Returns the readings of a file name: unchanged, with slashes of other systems, and without the
+/// folder.
 pub(super) fn ways(name: &str) -> Vec<String> {
     let bare = name
         .strip_prefix('"')
@@ -404,12 +411,13 @@ pub(super) fn ways(name: &str) -> Vec<String> {
     ways
 }
 
-/// The text on the rest of a line.
+/// Returns the trimmed text of the rest of a line.
 fn text(rest: &[u8]) -> String {
     String::from_utf8_lossy(rest.trim_ascii()).into_owned()
 }
 
-/// A name without the comment behind it: `#` between blanks, or at the end. That of `Material #25` stays.
+/// Returns a name without a trailing comment: `#` between blanks, or at the end. `Material #25` is
+/// unchanged.
 pub(super) fn without_comment(name: &str) -> &str {
     let is_comment = |at: &usize| {
         let [before, behind] = [
@@ -424,7 +432,7 @@ pub(super) fn without_comment(name: &str) -> &str {
     }
 }
 
-/// A name up to the first word that begins with `#`.
+/// Returns a name up to the first word that begins with `#`.
 fn without_note(name: &str) -> &str {
     let begins_word = |at: &usize| {
         name[..*at]
@@ -487,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_behind_names_are_none_of_them() {
+    fn comments_after_names_are_left_out() {
         for (name, without, short) in [
             ("red", "red", "red"),
             ("red # it is", "red", "red"),

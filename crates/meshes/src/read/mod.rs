@@ -1,15 +1,16 @@
-//! Reading meshes: the table of input formats, and how one is chosen.
+//! Reading meshes: the table of input formats, and the choice of a format.
 //!
-//! A format is chosen by content, never by name: first the formats that are sure of it (a binary
-//! STL whose count explains the length of the file), then those that could be damaged. A mesh is
-//! read once, in blocks; memory is allocated for bytes present, not for bytes that a header claims.
-//! A file without triangles is read as an empty mesh: it is a grid that cannot be fitted to it.
+//! The content decides the format, never the name. Formats that are sure of a file come first, such
+//! as a binary STL whose count explains the length of the file. Formats that the file may be a
+//! damaged version of come next. A mesh is read once, in blocks. Memory is allocated for existing
+//! bytes, not for bytes that a header claims. A file without triangles is read as an empty mesh. No
+//! grid can be fitted to it.
 //!
-//! Findings have a [code](voxelize_core::Code), and [`Tolerance`] decides their severity: damage that could change
-//! the result unnoticed is an error unless the caller is lenient; oddities are noted in
-//! [`Loaded::findings`].
+//! Findings have a [code](voxelize_core::Code), and [`Tolerance`] decides their severity. Damage
+//! that could change the result unnoticed is an error unless the caller is lenient. Oddities are
+//! listed in [`Loaded::findings`].
 //!
-//! A file may be compressed by gzip, recognised by its first two bytes. Bytes and lines of findings then
+//! A file may be compressed by gzip, which its first two bytes show. Positions in findings then
 //! refer to the decompressed content.
 
 mod affine;
@@ -62,13 +63,13 @@ use triage::Triage;
 
 /// One input format: a row of [`INPUTS`].
 pub struct InputFormat {
-    /// The name in summaries and JSON.
+    /// Name in summaries and JSON.
     pub name: &'static str,
-    /// The extensions its files usually have, lower case, without the dot.
+    /// Usual extensions of its files, in lower case without the dot.
     pub extensions: &'static [&'static str],
     /// One line for help.
     pub about: &'static str,
-    /// Whether the format or its files state the unit of coordinates.
+    /// The format or its files state the unit of coordinates.
     pub states_unit: bool,
     /// Coordinates may be decimals or doubles, which are rounded to floats.
     has_decimals: bool,
@@ -76,17 +77,17 @@ pub struct InputFormat {
     read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<Content>,
 }
 
-/// What a reader makes of an input.
+/// Result of a reader.
 struct Content {
     mesh: Mesh,
-    /// The bytes that were read.
+    /// Number of bytes that were read.
     bytes: u64,
     unit: Option<UnitOfLength>,
     up: Option<UpAxis>,
 }
 
 impl Content {
-    /// Of a format that states neither the unit nor the axis that points up.
+    /// Creates the result of a format that states neither the unit nor the upward axis.
     fn new(mesh: Mesh, bytes: u64) -> Self {
         Self {
             mesh,
@@ -97,17 +98,17 @@ impl Content {
     }
 }
 
-/// How certain a format is, by the first bytes and the length of an input.
+/// Certainty of a format, from the first bytes and the length of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guess {
-    /// Nothing else looks like this.
+    /// No other format looks like this.
     Sure,
-    /// A damaged file of this format would, or one whose end is not known yet.
+    /// The input may be a damaged file of this format, or one whose end is not yet known.
     Maybe,
     No,
 }
 
-/// Every format that is read, in the order they are tried.
+/// All formats that are read, in the order in which they are tried.
 pub static INPUTS: &[InputFormat] = &[
     stl_binary::FORMAT,
     stl_ascii::FORMAT,
@@ -119,37 +120,40 @@ pub static INPUTS: &[InputFormat] = &[
     threemf::FORMAT,
 ];
 
-/// The point that the coordinates of a mesh are relative to. Decimals and doubles of OBJ, OFF, PLY and ASCII STL are rounded
-/// to floats after it was subtracted from them; other files are read as they are.
+/// Point that the coordinates of a mesh are relative to. Decimals and doubles of OBJ, OFF, PLY and
+/// ASCII STL are rounded to floats after the point was subtracted. Other files are read unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReadNear<'a> {
-    /// The origin: coordinates are those of the file.
+    /// The origin. Coordinates are unchanged.
     Origin,
-    /// The origin, or the lowest corner of a mesh that is far from it. [`Loaded::near`] tells.
+    /// The origin, or the lowest corner of a mesh that is far from it. [`Loaded::near`] has the
+    /// result.
     Mesh,
-    /// This point, which is that of another file.
+    /// This point, which was found for another file.
     Point(&'a [Rational; 3]),
 }
 
-/// How to read. The default is silence, no limit, no pictures, and refusal of damaged files; options chain.
+/// Options of reading. By default nothing is reported, memory is unlimited, pictures are not read,
+/// and damaged files are refused.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {
-    /// How findings are treated.
+    /// Treatment of findings.
     pub tolerance: Tolerance,
-    /// The most memory, in bytes, that the triangles may take.
+    /// Maximum memory for the triangles in bytes.
     pub max_memory: Option<u64>,
-    /// Whether pictures on triangles are read, for their colours.
+    /// Pictures on triangles are read for their colours.
     pub textures: bool,
-    /// Whether the [numbers of vertices](Mesh::vertex_numbers) are kept, of formats whose vertices are points alone: OBJ,
-    /// OFF, PLY and 3MF. Vertices of a glTF are others where a normal or a place in a picture is.
+    /// The [numbers of vertices](Mesh::vertex_numbers) are kept, for formats whose vertices are
+    /// only points: OBJ, OFF, PLY and 3MF. A glTF has several vertices at a point where normals or
+    /// places in pictures differ.
     pub vertex_numbers: bool,
-    /// The point that coordinates are relative to.
+    /// Point that coordinates are relative to.
     pub near: ReadNear<'a>,
-    /// The listener of progress, which may cancel: one phase, `read`, in bytes.
+    /// Receiver of progress, which may cancel: one phase, `read`, in bytes.
     pub progress: &'a dyn Progress,
-    /// Called with each file that the mesh names, such as materials, pictures and buffers, whether or not it is opened. An
-    /// error of kind [`Usage`](voxelize_core::Kind::Usage) ends the reading.
+    /// Called with each file that the mesh names, such as materials, pictures and buffers, even if
+    /// it is not opened. An error of kind [`Usage`](voxelize_core::Kind::Usage) ends the reading.
     pub companions: NamedFiles<'a>,
 }
 
@@ -168,13 +172,13 @@ impl Default for ReadOptions<'_> {
 }
 
 impl<'a> ReadOptions<'a> {
-    /// With findings treated so.
+    /// Sets the treatment of findings.
     #[must_use]
     pub fn tolerance(self, tolerance: Tolerance) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// With at most so many bytes of memory for the triangles.
+    /// Limits the memory for the triangles, in bytes.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         Self {
@@ -183,13 +187,13 @@ impl<'a> ReadOptions<'a> {
         }
     }
 
-    /// With pictures on triangles, or without.
+    /// Sets whether pictures on triangles are read.
     #[must_use]
     pub fn textures(self, textures: bool) -> Self {
         Self { textures, ..self }
     }
 
-    /// With the numbers of vertices, or without.
+    /// Sets whether the numbers of vertices are kept.
     #[must_use]
     pub fn vertex_numbers(self, vertex_numbers: bool) -> Self {
         Self {
@@ -198,61 +202,62 @@ impl<'a> ReadOptions<'a> {
         }
     }
 
-    /// With coordinates relative to this point.
+    /// Sets the point that coordinates are relative to.
     #[must_use]
     pub fn near(self, near: ReadNear<'a>) -> Self {
         Self { near, ..self }
     }
 
-    /// Heard by `progress`, which may also cancel.
+    /// Sets the receiver of progress, which may cancel.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
     }
 
-    /// With each file that the mesh names told to `companions`.
+    /// Sets the function that is called with each file that the mesh names.
     #[must_use]
     pub fn companions(self, companions: NamedFiles<'a>) -> Self {
         Self { companions, ..self }
     }
 }
 
-/// A mesh and where it came from.
+/// Mesh and facts about its file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The mesh.
+    /// Mesh.
     pub mesh: Mesh,
-    /// The name of its format in [`INPUTS`].
+    /// Name of the format in [`INPUTS`].
     pub format: &'static str,
-    /// The length of the input, packed as it is.
+    /// Length of the input in bytes, before it was unpacked.
     pub bytes: u64,
-    /// How it is packed.
+    /// Packing of the input.
     pub packing: Packing,
-    /// Triangles that were there, or in parts, and were not taken: only under [`Tolerance::Lenient`].
+    /// Number of complete or partial triangles that were dropped. Zero except under
+    /// [`Tolerance::Lenient`].
     pub dropped: u64,
-    /// Oddities, by code; at most one of each. They do not name the file.
+    /// Oddities, at most one for each code. They do not name the file.
     pub findings: Vec<Finding>,
-    /// The unit of its coordinates, if the file or its format states it.
+    /// Unit of the coordinates, if the file or its format states it.
     pub unit: Option<UnitOfLength>,
-    /// The axis that points up, if the format states it.
+    /// Axis that points up, if the format states it.
     pub up: Option<UpAxis>,
-    /// The point of the file that the coordinates of the mesh are relative to; usually the origin.
+    /// Point of the file that the coordinates of the mesh are relative to, usually the origin.
     pub near: [Rational; 3],
 }
 
-/// The packing of a mesh file.
+/// Packing of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Packing {
-    /// Nothing.
+    /// Not packed.
     None,
-    /// A gzip file.
+    /// Compressed by gzip.
     Gzip,
 }
 
 impl Packing {
-    /// The word for it in JSON; none for nothing.
+    /// Name in JSON. `None` if the file is not packed.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -264,8 +269,9 @@ impl Packing {
 /// Reads a mesh from a file.
 ///
 /// # Errors
-/// Findings that are refused, with the path; [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more than
-/// `max_memory` is taken; [`Kind::Usage`](voxelize_core::Kind::Usage) for a folder of meshes.
+/// Refused findings, with the path. [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) if the
+/// triangles need more than `max_memory`. [`Kind::Usage`](voxelize_core::Kind::Usage) for a folder
+/// of meshes.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     let read = |near: ReadNear| {
         if path.is_dir() {
@@ -275,7 +281,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
         // A pipe has no length, and files that the system generates on reading report 0.
         let whole = metadata.is_file() && metadata.len() > 0;
-        // It is read once more only if it can be.
+        // Only a regular file can be read a second time.
         let near = if metadata.is_file() {
             near
         } else {
@@ -295,22 +301,23 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     near_mesh(options, read).map_err(|error: Error| error.in_file(path))
 }
 
-/// Reads a mesh from a stream of unknown length, such as standard input; `name` is for errors.
+/// Reads a mesh from a stream of unknown length, such as standard input. Errors show `name`.
 ///
-/// Binary or ASCII is decided by the first bytes and confirmed at the end.
+/// The first bytes decide between binary and ASCII, which is confirmed at the end.
 ///
 /// # Errors
-/// As [`read_file`].
+/// The same errors as [`read_file`].
 pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
     if options.near == ReadNear::Mesh {
         return read_twice(input, name, options).map_err(|error| error.in_file(name));
     }
-    MeshBytes::stream(input)
+    let source = MeshBytes::stream(input);
+    source
         .and_then(|source| choose_and_read(source, Path::new(name), options))
         .map_err(|error| error.in_file(name))
 }
 
-/// Reads a mesh by `read`, and once more if it is far from the origin.
+/// Reads a mesh by `read`, and a second time if it is far from the origin.
 fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -> Result<Loaded> {
     let loaded = read(options.near)?;
     let near = loaded.near.clone();
@@ -321,14 +328,15 @@ fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -
     read(ReadNear::Point(&near))
 }
 
-/// Reads a stream; as long as its mesh may be far from the origin, its bytes are kept to be read once more.
+/// Reads a stream. Its bytes are kept for a second reading while its mesh may be far from the
+/// origin.
 fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
     let kept = Rc::new(KeptStream::new(options.max_memory));
-    let first = MeshBytes::stream(KeepingReader {
+    let source = MeshBytes::stream(KeepingReader {
         input,
         kept: Rc::clone(&kept),
-    })
-    .and_then(|source| choose_kept(source, Path::new(name), options, Some(&kept)))?;
+    })?;
+    let first = choose_kept(source, Path::new(name), options, Some(&kept))?;
     if first.near.iter().all(|value| *value == Rational::ZERO) {
         return Ok(first);
     }
@@ -339,8 +347,7 @@ fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result
         .max_memory
         .map(|most| most.saturating_sub(bytes.len() as u64));
     let options = options.memory(left).near(ReadNear::Point(&near));
-    MeshBytes::stream(&bytes[..])
-        .and_then(|source| choose_and_read(source, Path::new(name), &options))
+    choose_and_read(MeshBytes::stream(&bytes[..])?, Path::new(name), &options)
 }
 
 fn choose_and_read(source: MeshBytes, path: &Path, options: &ReadOptions) -> Result<Loaded> {
@@ -369,7 +376,7 @@ fn choose_kept(
     let packed = source.packed();
     let is_zip = source.head().bytes.starts_with(b"PK");
     let content = (format.read)(source, options, &triage).map_err(|error| {
-        // What lies in a zip that is no 3MF is known by its extension.
+        // The content of a zip that is not 3MF is recognized by its extension.
         let other = if is_zip && error.code() == Code::S002 {
             refuse::by_extension(path)
         } else {
@@ -406,18 +413,13 @@ fn choose_kept(
     })
 }
 
-/// Returns the format of an input. More of a text is looked at if its beginning does not tell.
+/// Returns the format of an input. More of a text is examined if its begin does not decide.
 fn choose(
     source: &mut MeshBytes,
     path: &Path,
     options: &ReadOptions,
 ) -> Result<&'static InputFormat> {
-    let guessed = |head: &Head, guess| {
-        INPUTS
-            .iter()
-            .find(|format| (format.recognise)(head) == guess)
-    };
-    // A part of what the mesh may take.
+    // The head may take part of the memory for the mesh.
     let most = options.max_memory.unwrap_or(u64::MAX) / 4;
     loop {
         let head = source.head();
@@ -436,4 +438,11 @@ fn choose(
         return Err(error);
     }
     guessed(&source.head(), Guess::Maybe).ok_or_else(refuse::unknown)
+}
+
+/// Returns the first format with this certainty.
+fn guessed(head: &Head, guess: Guess) -> Option<&'static InputFormat> {
+    INPUTS
+        .iter()
+        .find(|format| (format.recognise)(head) == guess)
 }

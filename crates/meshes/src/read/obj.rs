@@ -2,21 +2,23 @@
 //!
 //! | line | |
 //! |---|---|
-//! | `v X Y Z …` | a vertex; three numbers more are its colour, red, green and blue from 0 to 1, or to 255 (`shares.rs`) |
+//! | `v X Y Z …` | a vertex; three further numbers are its colour, red, green and blue from 0 to 1, or to 255 (`shares.rs`) |
 //! | `f V V V …` | a polygon: each `V` is a vertex's number, `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, negative ones back from the last vertex |
-//! | `o NAME` | an object: the polygons that follow are a part of the mesh |
-//! | `g NAME …` | a group: a part, where the file names no objects |
-//! | `usemtl NAME` | the polygons that follow are of this material |
-//! | `mtllib FILE …` | files of materials beside the mesh (`materials.rs`) |
+//! | `o NAME` | an object: the following polygons are a part of the mesh |
+//! | `g NAME …` | a group: a part, if the file names no objects |
+//! | `usemtl NAME` | the following polygons are of this material |
+//! | `mtllib FILE …` | material files next to the mesh (`materials.rs`) |
 //! | `vt U V` | a place in a picture, from its lower left corner |
-//! | `vn`, `s`, `#` | normals, comments: nothing of geometry |
+//! | `vn`, `s`, `#` | normals, smoothing and comments, which are ignored |
 //! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
 //!
-//! A line of numbers that ends in `\` goes on in the next, if numbers follow; comments and names end with their line. The
-//! colours of vertices that ZBrush writes into comments, `#MRGB MMRRGGBB…`, are read. Polygons are cut into triangles
-//! (`polygon.rs`). Text is read once, in blocks; vertices and triangles are what is held of it.
+//! A line of numbers that ends in `\` continues in the next line if numbers follow. Comments and
+//! names end with their line. ZBrush writes colours of vertices into comments, `#MRGB MMRRGGBB…`,
+//! which are read. Polygons are cut into triangles (`polygon.rs`). Text is read once, in blocks,
+//! and only vertices and triangles are kept.
 //!
-//! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
+//! The format is defined in appendix B of the manual of Wavefront's Advanced Visualizer, version
+//! 4.0.
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Continuation, Lines, next_word, whole};
@@ -37,7 +39,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// The words that a file may begin with.
+/// First words of a file.
 const BEGINNINGS: [&[u8]; 8] = [b"v", b"vt", b"vn", b"mtllib", b"usemtl", b"o", b"g", b"s"];
 
 fn recognise(head: &Head) -> Guess {
@@ -48,10 +50,10 @@ fn recognise(head: &Head) -> Guess {
         .bytes
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(head.bytes);
-    // No line but those of OBJ was seen.
+    // All lines so far are of OBJ.
     let mut is_pure = true;
     let mut has_words = false;
-    // Some line has words that other texts hardly begin with.
+    // Some line begins with words that are rare in other texts.
     let mut is_likely = false;
     for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
         let (word, rest) = next_word(line);
@@ -61,7 +63,7 @@ fn recognise(head: &Head) -> Guess {
         has_words = true;
         if matches!(word, b"v" | b"vt" | b"vn") {
             let numbers = count_numbers(rest);
-            // Behind lines of something else a line has to be a whole one.
+            // After lines of another kind a line must be complete.
             let least = if is_pure { 1 } else { 3 };
             if numbers >= least {
                 return Guess::Sure;
@@ -71,7 +73,7 @@ fn recognise(head: &Head) -> Guess {
         is_pure &= BEGINNINGS.contains(&word)
             || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
     }
-    // Comments may fill all that is looked at.
+    // The head may consist of comments only.
     let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
     if is_empty || is_pure && is_likely {
         Guess::Maybe
@@ -80,19 +82,19 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// How many numbers the words of a line begin with, up to three.
+/// Returns the number of leading words of a line that are numbers, up to three.
 fn count_numbers(mut rest: &[u8]) -> usize {
     for count in 0..3 {
-        let (word, behind) = next_word(rest);
+        let (word, following) = next_word(rest);
         if number::of(word).is_none() {
             return count;
         }
-        rest = behind;
+        rest = following;
     }
     3
 }
 
-/// What may follow a line that ends in a backslash.
+/// Returns the text that may follow a line that ends in a backslash.
 fn continuation(line: &[u8]) -> Continuation {
     match next_word(line).0 {
         b"v" | b"vt" | b"vn" | b"vp" | b"f" | b"fo" | b"l" | b"p" => Continuation::Numbers,
@@ -125,24 +127,24 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes()))
 }
 
-/// Lines on their way to triangles.
+/// Conversion of lines to triangles.
 struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
     reads_textures: bool,
     has_objects: bool,
     materials: MaterialLibrary<'a>,
-    /// The line that named the material of the next faces.
+    /// Line that named the material of the next faces.
     material: Option<Vec<u8>>,
-    /// The picture of that material.
+    /// Picture of that material.
     map: Option<TextureMap>,
-    /// The line that named a material that is not known, until a face has it.
+    /// Line that named an unknown material, until a face uses it.
     unknown: Option<u64>,
-    /// Faces whose material was not known when they were read, as no file of materials was named before.
+    /// Number of faces with an unknown material that were read before any material file was named.
     late: u64,
-    /// The places in pictures, if pictures are read.
+    /// Places in pictures, if pictures are read.
     places: Vec<[f32; 2]>,
-    /// Vertices that have a colour in comments of ZBrush.
+    /// Number of vertices with a colour in comments of ZBrush.
     painted: usize,
 }
 
@@ -151,8 +153,8 @@ impl ObjReader<'_> {
         let (word, words) = next_word(line);
         let mut rest = words;
         let mut next = || {
-            let (word, behind) = next_word(rest);
-            rest = behind;
+            let (word, following) = next_word(rest);
+            rest = following;
             word
         };
         match word {
@@ -184,7 +186,9 @@ impl ObjReader<'_> {
             b"f" | b"fo" => {
                 self.know_material()?;
                 let count = self.indexed.count() as i64;
-                if let (true, Some(map)) = (self.indexed.has_texture(), &self.map) {
+                if self.indexed.has_texture()
+                    && let Some(map) = &self.map
+                {
                     let corners = words
                         .split(|byte| is_blank(*byte))
                         .filter(|word| !word.is_empty());
@@ -215,12 +219,13 @@ impl ObjReader<'_> {
                 Some(colours) => self.paint(colours),
                 None => Ok(()),
             },
-            // Normals, what materials are, and what belongs to free-form surfaces.
+            // Normals, properties of materials, and parts of free-form surfaces.
             _ => Ok(()),
         }
     }
 
-    /// Gives the next vertices the colours of a comment of ZBrush: eight digits each, the first two of which are a mask.
+    /// Gives the next vertices the colours of a comment of ZBrush. Each colour has eight digits, of
+    /// which the first two are a mask.
     fn paint(&mut self, line: &[u8]) -> Result<()> {
         for digits in line.trim_ascii().chunks_exact(8) {
             let colour = std::str::from_utf8(digits)
@@ -237,7 +242,7 @@ impl ObjReader<'_> {
         Ok(())
     }
 
-    /// Learns the materials of files. The next faces may be of one of them.
+    /// Reads material files. The material of the next faces may be in one of them.
     fn read_materials(&mut self, rest: &[u8], number: u64) -> Result<()> {
         self.materials.read(rest, &mut self.indexed, number)?;
         let Some(name) = self.material.take() else {
@@ -253,7 +258,7 @@ impl ObjReader<'_> {
         Ok(())
     }
 
-    /// Notes that the next face is of a material that is not known.
+    /// Reports that the next face has an unknown material.
     fn know_material(&mut self) -> Result<()> {
         let Some(line) = self.unknown else {
             return Ok(());
@@ -264,7 +269,7 @@ impl ObjReader<'_> {
         }
         self.unknown = None;
         if self.materials.is_incomplete {
-            // Which is noted.
+            // This was already reported.
             return Ok(());
         }
         let name = self
@@ -275,7 +280,7 @@ impl ObjReader<'_> {
             .no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
     }
 
-    /// Goes on with the material that the rest of a line names. Its colour counts where it has no picture.
+    /// Sets the material that the rest of a line names. Its colour is used if it has no picture.
     fn begin_material(&mut self, rest: &[u8], number: u64) -> Result<()> {
         let name = self.materials.name(rest);
         let material = self.materials.get(&name).cloned();
@@ -297,7 +302,7 @@ impl ObjReader<'_> {
         self.indexed.begin_material(name)
     }
 
-    /// Goes on with this object. Groups before the first object are none, unless they have polygons.
+    /// Begins an object. Groups before the first object are ignored unless they have polygons.
     fn begin_object(&mut self, rest: &[u8]) -> Result<()> {
         if !self.has_objects && self.indexed.triangles.is_empty() {
             self.indexed.objects.forget();
@@ -307,12 +312,12 @@ impl ObjReader<'_> {
     }
 }
 
-/// The name on the rest of a line.
+/// Returns the name on the rest of a line.
 fn name(rest: &[u8]) -> String {
     without_comment(&String::from_utf8_lossy(rest.trim_ascii())).to_string()
 }
 
-/// The place in a picture that a word such as `7/2/1` or `-1/-1` names.
+/// Returns the place in a picture that a word such as `7/2/1` or `-1/-1` names.
 fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
     let named = whole(word.split(|byte| *byte == b'/').nth(1)?)?;
     let place = if named < 0 {
@@ -323,7 +328,8 @@ fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
     places.get(usize::try_from(place).ok()?).copied()
 }
 
-/// The place of the vertex that a word such as `7/2/1` or `-1` names, where `count` come before.
+/// Returns the index of the vertex that a word such as `7/2/1` or `-1` names, after `count`
+/// vertices.
 fn place(word: &[u8], count: i64) -> Result<i64> {
     let digits = word.split(|byte| *byte == b'/').next().unwrap_or_default();
     let named = whole(digits).ok_or_else(|| no_number(word, "the number of a vertex"))?;

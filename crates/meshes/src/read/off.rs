@@ -1,16 +1,17 @@
 //! OFF, the format of Geomview.
 //!
 //! ```text
-//! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates behind each vertex)
-//!                      (in any case; it may be missing, or go on with the first number: OFF8 12 0)
-//! 8 6 12               the numbers of vertices, faces and edges; the last means nothing
-//! X Y Z …              each vertex
-//! 4 0 1 2 3 …          each face: how many corners, their vertices, which count from 0; a colour may follow
-//!                      (a face without a colour may go on in the next lines)
+//! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates after
+//! each vertex)
+//!                      (in any case; it may be missing, or be joined to the first number: OFF8 12 0)
+//! 8 6 12               the numbers of vertices, faces and edges; the last is ignored X Y Z …
+//! each vertex 4 0 1 2 3 …          each face: number of corners, their vertices, which count from
+//! 0; a colour may follow
+//!                      (a face without a colour may continue in the next lines)
 //! ```
 //!
-//! Comments go from `#` to the end of the line; empty lines mean nothing. Faces are cut into triangles (`polygon.rs`).
-//! Binary OFF, and vertices of four or n coordinates, are refused.
+//! Comments go from `#` to the end of the line. Empty lines are ignored. Faces are cut into triangles
+//! (`polygon.rs`). Binary OFF, and vertices with four or n coordinates, are refused.
 //!
 //! <http://www.geomview.org/docs/html/OFF.html>
 
@@ -53,7 +54,7 @@ fn recognise(head: &Head) -> Guess {
     if keyword.iter().all(|byte| !byte.is_ascii_lowercase()) {
         return Guess::Sure;
     }
-    // A word of a language, unless numbers follow.
+    // Could be a word of a language unless numbers follow.
     let next = if glued.is_empty() {
         next_word(rest).0
     } else {
@@ -72,8 +73,8 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// The keyword that a word begins with, and the number that follows without a blank. The keyword is `OFF` with what says how
-/// vertices are written in front of it.
+/// Splits a word into the keyword and a number that follows without a blank. The keyword is `OFF`
+/// with prefixes for the data of vertices.
 fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
     let (keyword, glued) = word.split_at(length);
@@ -84,8 +85,8 @@ fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
     is_known.then_some((keyword, glued))
 }
 
-/// Whether a text without a keyword is OFF: its numbers of vertices, faces and edges, then so many vertices of three numbers,
-/// and a face of them.
+/// Returns whether a text without a keyword is OFF: its numbers of vertices, faces and edges, then
+/// that many vertices of three numbers, and a face of these vertices.
 fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) -> Guess {
     let mut counts = OffWords(first);
     let mut count = || whole(counts.next_word()).filter(|count| *count > 0);
@@ -141,7 +142,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         let mut words = OffWords(lines.line());
         indexed.vertex_of(|| words.next_word(), FilePosition::Line(lines.number()))?;
         if layout.has_colours {
-            words.by_ref().take(layout.before_colours).for_each(drop);
+            for _ in words.by_ref().take(layout.before_colours) {}
             if let Some(colour) = words.colour(indexed.vertex_range()) {
                 indexed.colour_written(indexed.count() as usize - 1, colour)?;
             }
@@ -158,12 +159,12 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         let count = words.next_word();
         match whole(count).filter(|count| *count >= 0) {
             Some(corners) => {
-                let mut behind = OffWords(words.0);
-                behind
+                let mut following = OffWords(words.0);
+                for _ in following
                     .by_ref()
                     .take(usize::try_from(corners).unwrap_or(0))
-                    .for_each(drop);
-                if let Some(colour) = behind.colour(indexed.face_range()) {
+                {}
+                if let Some(colour) = following.colour(indexed.face_range()) {
                     indexed.colour_next_written(colour)?;
                 }
                 let place = |_| {
@@ -196,7 +197,7 @@ fn cut_short(what: &str, n: u64, count: u64) -> Error {
     )
 }
 
-/// Goes to the next line that says something.
+/// Advances to the next line that is not empty.
 fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
     while lines.advance()? {
         if !next_word(lines.line()).0.is_empty() {
@@ -206,14 +207,14 @@ fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
     Ok(false)
 }
 
-/// Where the colours of vertices stand.
+/// Position of the colours of vertices.
 struct OffLayout {
     has_colours: bool,
-    /// The numbers between the coordinates and the colour: those of a normal.
+    /// Number of numbers between the coordinates and the colour, for the normal.
     before_colours: usize,
 }
 
-/// The numbers of vertices and faces, and what vertices have.
+/// Reads the numbers of vertices and faces, and the layout of vertices.
 fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     let refused = |what: &str| {
         let error = Error::input(Code::S009, format!("{what} is not supported"));
@@ -228,7 +229,7 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     } else {
         &words.0[words.0.len() - rest.len() - glued.len()..]
     };
-    // `nOFF` counts its coordinates; `noff` is `NOFF` in lower case.
+    // `nOFF` has any number of coordinates. `noff` is `NOFF` in lower case.
     if keyword.contains(&b'4') || keyword.contains(&b'n') && keyword.ends_with(b"OFF") {
         return refused("OFF of other than three coordinates");
     }
@@ -264,20 +265,20 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     ))
 }
 
-/// The longest face of several lines.
+/// Maximum length of a face of several lines.
 const MAX_JOINED: usize = 1 << 20;
 
-/// A face of several lines.
+/// Face of several lines.
 #[derive(Default)]
 struct Joined {
     words: Vec<u8>,
-    /// Whether the line at hand is the first of the next face.
+    /// The current line is the first of the next face.
     has_next: bool,
 }
 
 impl Joined {
-    /// The face that begins in the line at hand: with those behind it, as long as they are no more than its missing
-    /// corners.
+    /// Reads the face that begins in the current line, with the following lines as long as they
+    /// have at most its missing corners.
     fn face<'a>(&'a mut self, lines: &'a mut Lines<impl Read>) -> Result<&'a [u8]> {
         self.has_next = false;
         let mut missing = missing_corners(lines.line());
@@ -306,7 +307,7 @@ impl Joined {
     }
 }
 
-/// How many corners of a face are not in its first line.
+/// Returns the number of corners of a face that are not in its first line.
 fn missing_corners(line: &[u8]) -> usize {
     let mut words = OffWords(line);
     let corners = whole(words.next_word())
@@ -315,7 +316,7 @@ fn missing_corners(line: &[u8]) -> usize {
     corners - words.take(corners).count()
 }
 
-/// The words of a line.
+/// Words of a line.
 struct OffWords<'a>(&'a [u8]);
 
 impl<'a> Iterator for OffWords<'a> {
@@ -327,15 +328,15 @@ impl<'a> Iterator for OffWords<'a> {
 }
 
 impl<'a> OffWords<'a> {
-    /// The next word; empty at the end of the line.
+    /// Returns the next word, which is empty at the end of the line.
     fn next_word(&mut self) -> &'a [u8] {
-        let (word, behind) = next_word(self.0);
-        self.0 = behind;
+        let (word, following) = next_word(self.0);
+        self.0 = following;
         word
     }
 
-    /// The colour that the next three words are, and an opacity if it follows. A single number, of a table of colours, is
-    /// none.
+    /// Returns the colour in the next three words, and an opacity if it follows. A single number,
+    /// which is an index into a table of colours, is not a colour.
     fn colour(&mut self, range: &mut ColourRange) -> Option<WrittenColour> {
         let words = [(); 4].map(|()| self.next_word());
         if words[2].is_empty() {

@@ -14,31 +14,33 @@ use voxelize_core::error::Result;
 #[cfg(feature = "textures")]
 use voxelize_core::error::{Code, Error, sanitize};
 
-/// The most texels of all pictures of a mesh. Whole pictures of one colour take no more than a few bytes of a file.
+/// Maximum number of texels of all pictures of a mesh. Large pictures of one colour take only a few
+/// bytes of a file.
 pub(super) const MAX_TEXELS: u64 = 1 << 28;
 
-/// The most texels of all broken pictures of a mesh. Most of the time they take is before the damage.
+/// Maximum number of texels of all broken pictures of a mesh. Most of the time is spent before the
+/// damage.
 pub(super) const MAX_BROKEN_TEXELS: u64 = 1 << 29;
 
-/// The bytes of a picture file, at most.
+/// Maximum size of a picture file in bytes.
 pub(super) const MAX_BYTES: u64 = 1 << 28;
 
-/// What a picture may take.
+/// Limits for a picture.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "textures"), expect(dead_code))]
 pub(super) struct Budget {
     pub texels: u64,
-    /// Texels of a picture that turns out to be broken.
+    /// Maximum number of texels of a picture that turns out to be broken.
     pub broken: u64,
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub bytes: u64,
 }
 
 /// Width, height, and the texels row by row from the top.
 pub(super) type DecodedImage = ([u32; 2], Vec<[u8; 3]>);
 
-/// Decodes the picture in these bytes within a budget. Texels of a broken picture are added to `broken`. What is
-/// transparent has the colour that it would have if it were not, and colour profiles are not applied.
+/// Decodes the picture in these bytes within a budget. Adds the texels of a broken picture to
+/// `broken`. Transparent texels get their opaque colour, and colour profiles are not applied.
 #[cfg(feature = "textures")]
 pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<DecodedImage> {
     let mut open = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
@@ -64,7 +66,7 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
             "too many large pictures are broken",
         ));
     }
-    // As it is in the file, twice, and as it will be.
+    // Samples of the file twice, and the decoded texels.
     let need = 2 * open.samples.len_of(texels) + 3 * texels + open.extra_bytes(texels, bytes);
     if need > budget.bytes {
         return Err(too_large(need));
@@ -80,7 +82,7 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
     Ok(([width, height], open.samples.texels(&data)))
 }
 
-/// A picture whose header is read.
+/// Picture after its header was read.
 #[cfg(feature = "textures")]
 struct OpenPicture<'a> {
     size: [u32; 2],
@@ -95,11 +97,11 @@ enum Decoder<'a> {
     WebP(Box<WebPDecoder<Cursor<&'a [u8]>>>),
 }
 
-/// The numbers of a texel, as a decoder writes them.
+/// Layout of a texel from a decoder.
 #[cfg(feature = "textures")]
 #[derive(Clone, Copy)]
 struct Samples {
-    /// 1 or 2 are grey, 3 or 4 red, green and blue; 2 and 4 have opacity as well.
+    /// 1 and 2 are grey, 3 and 4 red, green and blue. 2 and 4 include opacity.
     channels: usize,
     /// Bytes of a number, the high byte first.
     bytes: usize,
@@ -111,14 +113,14 @@ impl Samples {
         texels * (self.channels * self.bytes) as u64
     }
 
-    /// Colours of the texels of a picture.
+    /// Converts the texels of a picture to colours.
     fn texels(self, data: &[u8]) -> Vec<[u8; 3]> {
         let Self { channels, bytes } = self;
         let number = |texel: &[u8], channel: usize| match bytes {
             1 => texel[channel],
             _ => {
                 let number = u16::from_be_bytes([texel[2 * channel], texel[2 * channel + 1]]);
-                // The nearest of 255 steps.
+                // Rounds to the nearest of 255 steps.
                 ((u32::from(number) + 128) / 257) as u8
             }
         };
@@ -136,7 +138,7 @@ impl Samples {
 #[cfg(feature = "textures")]
 impl<'a> OpenPicture<'a> {
     fn png(bytes: &'a [u8], budget: Budget) -> Result<Self> {
-        /// Memory for a header, and for a row.
+        /// Memory for a header and a row.
         const HEADER: u64 = 1 << 24;
 
         let limit = HEADER + 2 * bytes.len() as u64;
@@ -144,7 +146,7 @@ impl<'a> OpenPicture<'a> {
             bytes: usize::try_from(limit.min(budget.bytes)).unwrap_or(usize::MAX),
         };
         let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
-        // Their unpacked size is no part of the picture.
+        // The unpacked size of these chunks would not be limited by the size of the picture.
         decoder.set_ignore_iccp_chunk(true);
         decoder.set_ignore_text_chunk(true);
         decoder.set_transformations(png::Transformations::EXPAND);
@@ -204,10 +206,10 @@ impl<'a> OpenPicture<'a> {
         })
     }
 
-    /// Bytes that the decoder takes beside the picture.
+    /// Returns the memory of the decoder in addition to the picture, in bytes.
     fn extra_bytes(&self, texels: u64, bytes: &[u8]) -> u64 {
         match self.decoder {
-            // A progressive JPEG is read whole, and holds its coefficients.
+            // A progressive JPEG is read completely, and its coefficients are held.
             Decoder::Jpeg(_) => 8 * texels + bytes.len() as u64,
             _ => 0,
         }

@@ -13,13 +13,17 @@
 //! end_header
 //! ```
 //!
-//! Then the elements in this order, each with its properties in their order: a line of words each, or bytes without any
-//! between them. Numbers of vertices count from 0; polygons may come before their vertices. Other elements are skipped.
-//! Faces are cut into triangles (`polygon.rs`); strips turn every second triangle. A triangle of a strip that names a vertex
-//! twice joins two strips and is none. Pictures that `comment TextureFile NAME` names lie on faces by s and t of vertices, or by
-//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR alone.
+//! The elements follow in this order, each with its properties in their order: words on one line
+//! for each element, or bytes without separators. Numbers of vertices count from 0. Polygons may
+//! come before their vertices. Other elements are skipped. Faces are cut into triangles
+//! (`polygon.rs`). In strips every second triangle is turned. A triangle of a strip that names a
+//! vertex twice only joins two strips and is left out.
 //!
-//! Greg Turk, The PLY Polygon File Format, 1994.
+//! Pictures that `comment TextureFile NAME` names are placed on faces by s and t of vertices, or by
+//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR
+//! alone.
+//!
+//! Source: Greg Turk, The PLY Polygon File Format, 1994.
 
 use std::io::Read;
 
@@ -48,10 +52,10 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// The most bytes of a header.
+/// Maximum size of a header in bytes.
 const MAX_HEADER: usize = 1 << 20;
 
-/// So much is read at a time.
+/// Number of bytes that are read at a time.
 const BLOCK: usize = 256 << 10;
 
 fn recognise(head: &Head) -> Guess {
@@ -61,7 +65,7 @@ fn recognise(head: &Head) -> Guess {
     if is_it { Guess::Sure } else { Guess::No }
 }
 
-/// A type of number.
+/// Type of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scalar {
     I8,
@@ -99,17 +103,17 @@ impl Scalar {
     }
 }
 
-/// A number of an element: one, or a list of them.
+/// Property of an element: a number or a list of numbers.
 struct Property {
     name: Vec<u8>,
-    /// The type of the length of a list.
+    /// Type of the length of a list. `None` for a single number.
     list: Option<Scalar>,
     scalar: Scalar,
-    /// x, y or z.
+    /// Axis, if the property is x, y or z.
     axis: Option<usize>,
-    /// Red, green or blue.
+    /// Channel, if the property is red, green or blue.
     channel: Option<usize>,
-    /// A place in a picture, to the right or up.
+    /// Axis of a place in a picture, 0 to the right and 1 upwards.
     texture: Option<usize>,
 }
 
@@ -144,7 +148,7 @@ struct Element {
 }
 
 impl Element {
-    /// The bytes that one takes at least, with empty lists.
+    /// Returns the minimum number of bytes of an element, which has empty lists.
     fn least_bytes(&self) -> u64 {
         self.properties
             .iter()
@@ -152,7 +156,7 @@ impl Element {
             .sum()
     }
 
-    /// Whether coordinates of these vertices are doubles.
+    /// Returns whether the elements are vertices with coordinates in doubles.
     fn has_doubles(&self) -> bool {
         let is_double =
             |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
@@ -168,28 +172,29 @@ impl Element {
         }
     }
 
-    /// The place of the list of corners among the properties: by its name, or as the only list of whole numbers.
+    /// Returns the index of the property that lists the corners: by its name, or the only list if
+    /// it is of integers.
     fn corners(&self) -> Option<usize> {
-        let is_list = |property: &&Property| property.list.is_some();
-        let named = |property: &Property| {
+        let named = self.properties.iter().position(|property| {
             property.list.is_some()
                 && matches!(&property.name[..], b"vertex_indices" | b"vertex_index")
-        };
-        let found = self.properties.iter().position(named);
-        let is_whole = |property: &Property| {
+        });
+        if named.is_some() {
+            return named;
+        }
+        let lists = self
+            .properties
+            .iter()
+            .filter(|property| property.list.is_some());
+        if lists.count() != 1 {
+            return None;
+        }
+        self.properties.iter().position(|property| {
             property.list.is_some() && !matches!(property.scalar, Scalar::F32 | Scalar::F64)
-        };
-        let only = || {
-            let is_single = self.properties.iter().filter(is_list).count() == 1;
-            self.properties
-                .iter()
-                .position(is_whole)
-                .filter(|_| is_single)
-        };
-        found.or_else(only)
+        })
     }
 
-    /// The type of its numbers, if it is a list of that type alone, whose length is a byte.
+    /// Returns the type of the numbers if the only property is a list whose length is a byte.
     fn short_list(&self) -> Option<Scalar> {
         match &self.properties[..] {
             [
@@ -239,7 +244,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         if !elements.iter().any(Element::has_doubles) {
             triage.place_plainly();
         }
-        // As many as are there, whatever the header says.
+        // Reserves room for the elements that fit into the file, not for the count in the header.
         let most = whole.unwrap_or(0).saturating_sub(length);
         let expected = |name: &[u8], least: u64| {
             let of = elements.iter().filter(|element| element.name == name);
@@ -259,17 +264,17 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(indexed.into_mesh()?, bytes))
 }
 
-/// What the header of a file says.
+/// Content of a header.
 struct PlyHeader {
     form: PlyForm,
     elements: Vec<Element>,
-    /// The names of files with pictures, and their lines.
+    /// File names of pictures, and their lines.
     pictures: Vec<(String, u64)>,
     bytes: u64,
     lines: u64,
 }
 
-/// Reads the header.
+/// Reads a header.
 fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     let mut order = None;
     let mut elements: Vec<Element> = vec![];
@@ -285,8 +290,8 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
         lines.advance(at)?;
         let mut rest = &lines.line[..];
         let mut next = || {
-            let (word, behind) = split_word(rest);
-            rest = behind;
+            let (word, following) = split_word(rest);
+            rest = following;
             word
         };
         let bad =
@@ -356,11 +361,12 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     ))
 }
 
-/// The lines of a header, read byte by byte, as what follows the last one may be binary.
+/// Lines of a header. They are read byte by byte, because the data after the last line may be
+/// binary.
 struct HeaderLines<'a, R> {
     reader: &'a mut R,
     line: Vec<u8>,
-    /// The first byte of the next line, where it was read to know how lines end.
+    /// First byte of the next line, if it was read to detect the line ending.
     ahead: Option<u8>,
     /// Lines end in CR alone.
     ends_in_cr: bool,
@@ -376,7 +382,7 @@ impl<R: Read> HeaderLines<'_, R> {
             match self.byte(at)? {
                 b'\n' => return Ok(()),
                 b'\r' if self.ends_in_cr => return Ok(()),
-                // The first line tells how all end.
+                // The ending of the first line applies to all lines.
                 b'\r' if at == 1 => match self.byte(at)? {
                     b'\n' => return Ok(()),
                     other => {
@@ -406,44 +412,45 @@ impl<R: Read> HeaderLines<'_, R> {
     }
 }
 
-/// Where the numbers of elements come from.
+/// Source of the numbers of elements.
 trait Values {
-    /// Goes to the next element; false if nothing is left.
+    /// Advances to the next element. Returns false at the end.
     fn begin(&mut self) -> Result<bool>;
 
-    /// Passes over all that is left.
+    /// Skips the rest of the input.
     fn finish(&mut self) -> Result<()>;
 
-    /// The next number as a coordinate along an axis, rounded once.
+    /// Reads a number as a coordinate along an axis, rounded once.
     fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32>;
 
-    /// The next number, rounded once.
+    /// Reads a number, rounded once.
     fn float(&mut self, scalar: Scalar) -> Result<f32>;
 
-    /// The next number, which is whole.
+    /// Reads an integer.
     fn whole(&mut self, scalar: Scalar) -> Result<i64>;
 
-    /// The next element, if it is a list of three numbers of four bytes, and all of it is at hand.
+    /// Returns the next element if it is a list of three numbers of four bytes and is completely
+    /// buffered.
     fn three(&mut self) -> Option<[u32; 3]> {
         None
     }
 
-    /// Ends an element. What is left of its line is an error.
+    /// Ends an element. Further words on its line are an error.
     fn end(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Leaves out so many numbers.
+    /// Skips numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
-    /// Where the element begins.
+    /// Returns the begin of the element.
     fn place(&self) -> FilePosition<'static>;
 
-    /// Whether the next element is found even if this one is damaged.
+    /// Returns whether the next element can be found if this one is damaged.
     fn is_found_again(&self) -> bool;
 }
 
-/// The kinds of elements that are read.
+/// Kind of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ElementKind {
     Vertex,
@@ -452,10 +459,10 @@ enum ElementKind {
     Other,
 }
 
-/// A polygon or strips of triangles whose vertices come later.
+/// Polygon or strips of triangles that come before their vertices.
 struct Early {
     kind: ElementKind,
-    /// The end of its corners among those of all.
+    /// End of its corners among all corners.
     end: usize,
     colour: Option<PlyColour>,
     place: FilePosition<'static>,
@@ -470,24 +477,17 @@ struct EarlyFaces {
 
 impl EarlyFaces {
     fn push(&mut self, face: Early, corners: &[i64], indexed: &mut Indexed) -> Result<()> {
-        let before = (self.corners.capacity(), self.faces.capacity());
-        let need = |there: usize, length: usize| {
-            if length > there {
-                length.max(2 * there)
-            } else {
-                there
-            }
-        };
-        let after = (
-            need(before.0, self.corners.len() + corners.len()),
-            need(before.1, self.faces.len() + 1).max(512),
-        );
-        if after != before {
-            let more =
-                (after.0 - before.0) * size_of::<i64>() + (after.1 - before.1) * size_of::<Early>();
+        let corners_before = self.corners.capacity();
+        let faces_before = self.faces.capacity();
+        let corners_after = grown(corners_before, self.corners.len() + corners.len());
+        let faces_after = grown(faces_before, self.faces.len() + 1).max(512);
+        if corners_after != corners_before || faces_after != faces_before {
+            let more = (corners_after - corners_before) * size_of::<i64>()
+                + (faces_after - faces_before) * size_of::<Early>();
             indexed.hold(more as u64)?;
-            self.corners.reserve_exact(after.0 - self.corners.len());
-            self.faces.reserve_exact(after.1 - self.faces.len());
+            self.corners
+                .reserve_exact(corners_after - self.corners.len());
+            self.faces.reserve_exact(faces_after - self.faces.len());
         }
         self.corners.extend_from_slice(corners);
         self.faces.push(Early {
@@ -497,7 +497,7 @@ impl EarlyFaces {
         Ok(())
     }
 
-    /// Adds them now that all vertices are there.
+    /// Adds the polygons after all vertices were read.
     fn add_to(self, indexed: &mut Indexed, pictures: &PlyPictures) -> Result<()> {
         let mut begin = 0;
         for face in self.faces {
@@ -513,6 +513,14 @@ impl EarlyFaces {
     }
 }
 
+/// Returns a capacity for `length` items, at least doubled if `capacity` does not suffice.
+fn grown(capacity: usize, length: usize) -> usize {
+    if length > capacity {
+        length.max(2 * capacity)
+    } else {
+        capacity
+    }
+}
 /// Reads all elements.
 fn read_elements(
     elements: &[Element],
@@ -546,7 +554,7 @@ fn read_elements(
                 i64::from(bits)
             }
         };
-        // Without properties its count says nothing.
+        // An element without properties has no data, so its count is ignored.
         let count = if element.properties.is_empty() {
             0
         } else {
@@ -597,7 +605,7 @@ fn read_elements(
                 }
                 Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
-                // Nothing says where the next one begins.
+                // The begin of the next element is unknown.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
                     early.add_to(indexed, pictures)?;
@@ -620,7 +628,7 @@ fn read_elements(
     values.finish()
 }
 
-/// Adds a polygon, or strips, of these corners.
+/// Adds a polygon or strips with these corners.
 fn add_face(
     kind: ElementKind,
     corners: &[i64],
@@ -647,15 +655,15 @@ fn add_face(
     }
 }
 
-/// What is read of an element beside its corners.
+/// Values of an element, except for its corners.
 struct ElementValues {
     point: Point,
     colour: Option<PlyColour>,
-    /// The place of a vertex in a picture.
+    /// Place of a vertex in a picture.
     texture: [Option<f32>; 2],
-    /// The places of the corners of a face, two numbers each.
+    /// Places of the corners of a face, two numbers each.
     corners: Vec<f32>,
-    /// The number of the picture of a face.
+    /// Number of the picture of a face.
     picture: usize,
 }
 
@@ -671,9 +679,9 @@ impl Default for ElementValues {
     }
 }
 
-/// The pictures that a header names, and the places of vertices in them.
+/// Pictures that a header names, and the places of vertices in them.
 struct PlyPictures {
-    /// Their numbers; none for one that cannot be read.
+    /// Numbers of the pictures. `None` for a picture that cannot be read.
     numbers: Vec<Option<u32>>,
     places: Vec<[f32; 2]>,
 }
@@ -699,7 +707,7 @@ impl PlyPictures {
         })
     }
 
-    /// Adds the place of the next vertex.
+    /// Adds the place of the last vertex.
     fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
         let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else {
             return Ok(());
@@ -715,7 +723,7 @@ impl PlyPictures {
         Ok(())
     }
 
-    /// Places the corners of the next face: each by its own numbers, or by those of the vertices.
+    /// Places the corners of the next face, by its own numbers or by its vertices.
     fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
         let Some(Some(number)) = self.numbers.get(values.picture) else {
             return;
@@ -736,21 +744,21 @@ impl PlyPictures {
     }
 }
 
-/// A colour of an element: bytes, or floats that are shares of 1 or up to 255.
+/// Colour of an element: bytes, or floats that are shares of 1 or up to 255.
 #[derive(Clone, Copy)]
 enum PlyColour {
     Bytes([u8; 3]),
     Shares(WrittenColour),
 }
 
-/// Looks at a colour in floats.
+/// Adds a colour in floats to a range.
 fn see(range: &mut ColourRange, colour: WrittenColour) {
     for value in colour {
         range.see(value, true);
     }
 }
 
-/// Reads an element, and into `list` the list of property `places`.
+/// Reads an element, and the list of property `places` into `list`.
 fn read_element(
     element: &Element,
     kind: ElementKind,
@@ -810,7 +818,7 @@ fn read_element(
             ));
         };
         if places == Some(n) {
-            // As many as are there: the length alone allocates nothing.
+            // Memory grows with the numbers that are read. The length alone allocates nothing.
             for _ in 0..count {
                 if list.len() == list.capacity() {
                     indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
@@ -834,10 +842,10 @@ fn read_element(
     Ok(read)
 }
 
-/// The most numbers of the places of the corners of a face.
+/// Maximum number of coordinates in the places of the corners of a face.
 const MAX_PLACES: u64 = 40_000;
 
-/// The next number as a channel of a colour: a share of the largest of its type.
+/// Reads a channel of a colour, scaled to a byte.
 fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     Ok(match scalar {
         Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
@@ -845,8 +853,8 @@ fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     })
 }
 
-/// Adds the triangles of strips, every second of which turns the other way; a negative number begins another strip. Those that
-/// name a vertex twice only lead from one strip to the next.
+/// Adds the triangles of strips, of which every second one is turned. A negative number begins
+/// another strip. Triangles that name a vertex twice only connect strips and are left out.
 fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
     for strip in list.split(|number| *number < 0) {
         for (n, three) in strip.windows(3).enumerate() {
@@ -864,17 +872,17 @@ fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()>
 /// Elements as lines of words.
 struct TextValues<'a, R> {
     lines: Lines<'a, R>,
-    /// The lines of the header.
+    /// Number of lines of the header.
     before: u64,
-    /// How much of the line was read.
+    /// Number of bytes of the line that were read.
     at: usize,
 }
 
 impl<R: Read> TextValues<'_, R> {
     fn word(&mut self) -> &[u8] {
         let line = self.lines.line();
-        let (word, behind) = next_word(&line[self.at..]);
-        self.at = line.len() - behind.len();
+        let (word, following) = next_word(&line[self.at..]);
+        self.at = line.len() - following.len();
         word
     }
 }
@@ -947,12 +955,12 @@ impl<R: Read> Values for TextValues<'_, R> {
 struct ByteValues<'a, R> {
     window: Window<'a, R>,
     is_big: bool,
-    /// Where the element begins.
+    /// Position of the element.
     element: u64,
 }
 
 impl<R: Read> ByteValues<'_, R> {
-    /// The next bytes, in the order of little-endian numbers.
+    /// Reads bytes in the order of little-endian numbers.
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         loop {
             if let Some(bytes) = self.window.rest().first_chunk::<N>() {
@@ -967,7 +975,7 @@ impl<R: Read> ByteValues<'_, R> {
         }
     }
 
-    /// Reads more bytes. The end of the file is an error: it is within an element.
+    /// Reads more bytes. The end of the file is an error, because it is within an element.
     fn read_more(&mut self) -> Result<()> {
         if self.window.refill()? > 0 {
             return Ok(());

@@ -1,14 +1,17 @@
-//! Polygons as triangles: ears are cut off in the coordinate plane in which the polygon is largest, that of the largest
-//! component of its area vector. Coordinates are not rounded by that, so what lies in one line there does so here.
+//! Triangulation of polygons by ear clipping in a coordinate plane. It is the plane of the largest
+//! component of the polygon's area vector. The projection does not round coordinates, so collinear
+//! corners stay collinear.
 //!
-//! Every corner stays the corner of a triangle, and every side the side of exactly one, even where corners are in one
-//! line: polygons that share sides share them as triangles, so a closed mesh stays closed. A polygon that is not planar
-//! becomes triangles that look like those of its shadow in that plane; one without area becomes a fan.
+//! Every corner stays the corner of a triangle, and every side the side of exactly one triangle,
+//! even if corners are collinear. Polygons that share sides also share them as triangles, so a
+//! closed mesh stays closed. A polygon that is not planar becomes triangles that look like the
+//! triangles of its projection. A polygon without area becomes a fan.
 //!
-//! For a polygon that goes round itself the search for ears may take time as the cube of its corners. A long one that goes
-//! along a side twice in the same direction is split where it comes back to a point, and each loop is cut by itself. One whose
-//! sides meet in many places is cut by a plain search that ends after so many steps (`clip.rs`). A polygon with holes, which
-//! bridges join, goes along each side once in a direction, and its sides meet in few places.
+//! For a polygon that winds around repeatedly, the search for ears may take cubic time. A long
+//! polygon that repeats a side in the same direction is split where it returns to a point, and each
+//! loop is cut separately. A long polygon whose sides meet in many places is cut by a simple search
+//! with a limited number of steps (`clip.rs`). A polygon with holes that are joined by bridges
+//! repeats no side in the same direction, and its sides meet in few places.
 
 use std::collections::HashMap;
 
@@ -18,12 +21,12 @@ use super::clip;
 
 use voxelize_core::geom::Point;
 
-/// Cuts polygons, one after another, in the same memory.
+/// Cutter of polygons, which reuses its memory.
 pub(super) struct PolygonCutter {
     earcut: Earcut<f64>,
     flat: Vec<[f64; 2]>,
     ears: Vec<u32>,
-    /// Directed sides of ears whose other side is in no ear.
+    /// Directed sides of ears whose opposite side is in no ear.
     sides: Vec<[u32; 2]>,
     triangles: Vec<[u32; 3]>,
 }
@@ -39,8 +42,8 @@ impl PolygonCutter {
         }
     }
 
-    /// The triangles of a polygon of at least three corners, by the places of corners; as many as there are corners, less
-    /// two. All turn as the polygon does.
+    /// Returns the triangles of a polygon of at least three corners, as indices of corners. There
+    /// are two fewer triangles than corners. All have the orientation of the polygon.
     pub(super) fn cut(&mut self, corners: &[Point]) -> &[[u32; 3]] {
         if corners.len() > LONG && repeats_a_side(corners) {
             self.cut_loops(corners);
@@ -59,12 +62,12 @@ impl PolygonCutter {
         }
     }
 
-    /// Cuts each loop between two corners at the same point, then what is left. Sides without length between these corners
-    /// hold the loops together.
+    /// Cuts each loop between two corners at the same point, then the rest. Sides of zero length
+    /// between these corners connect the loops.
     fn cut_loops(&mut self, corners: &[Point]) {
         let mut all = vec![];
         let mut open: Vec<u32> = vec![];
-        // Where on the way that is left a point is.
+        // Index of each point in the remaining polygon.
         let mut places: HashMap<[u32; 3], usize> = HashMap::new();
         for (n, corner) in corners.iter().enumerate() {
             let point = bits(*corner);
@@ -98,7 +101,7 @@ impl PolygonCutter {
         );
     }
 
-    /// Cuts ears; false if they do not make up the polygon.
+    /// Cuts ears. Returns false if they do not make up the polygon.
     fn cut_ears(&mut self, corners: &[Point]) -> bool {
         let Some(axis) = largest_side(corners) else {
             return false;
@@ -121,7 +124,7 @@ impl PolygonCutter {
             .earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
         self.triangles
             .extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
-                // In the order of the polygon.
+                // Keeps the order of the polygon.
                 let mut ear = *ear;
                 ear.sort_unstable();
                 ear
@@ -129,8 +132,8 @@ impl PolygonCutter {
         self.keep_all_corners(corners.len() as u32)
     }
 
-    /// Adds triangles without area between a side of the ears and the corners that it leaves out, which lie on it; false
-    /// if the ears have no such outline.
+    /// Adds triangles without area between a side of the ears and the corners on it that the ears
+    /// left out. Returns false if the ears have no such outline.
     fn keep_all_corners(&mut self, count: u32) -> bool {
         self.sides.clear();
         self.sides.extend(
@@ -142,7 +145,7 @@ impl PolygonCutter {
         let all = std::mem::take(&mut self.sides);
         let is_single = |side: &[u32; 2]| all.binary_search(&[side[1], side[0]]).is_err();
         self.sides.extend(all.iter().filter(|side| is_single(side)));
-        // Around the polygon, each from where the last one ended, and back to the first.
+        // The sides must go once around the polygon, each from the end of the previous one.
         let Some([first, _]) = self.sides.first().copied() else {
             return false;
         };
@@ -169,13 +172,14 @@ impl PolygonCutter {
     }
 }
 
-/// The most corners of a polygon whose sides are not compared.
+/// Maximum number of corners of a polygon whose sides are not compared.
 const LONG: usize = 256;
 
-/// Contacts between sides that do not keep a long polygon from the usual search, beside one for every 256 corners.
+/// Number of contacts between sides that a long polygon may have in the usual search, in addition
+/// to one for every 256 corners.
 const FEW_CONTACTS: usize = 64;
 
-/// Whether a polygon goes along a side twice in the same direction.
+/// Returns whether a polygon goes along a side twice in the same direction.
 fn repeats_a_side(corners: &[Point]) -> bool {
     let next = corners.iter().cycle().skip(1);
     let sides = corners
@@ -187,12 +191,12 @@ fn repeats_a_side(corners: &[Point]) -> bool {
     sides.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// A point as bits, which are equal where points are.
+/// Returns the bits of a point, with equal bits for equal points.
 fn bits(point: Point) -> [u32; 3] {
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
-/// The axis along which the area vector of a polygon is longest; none if it has no area.
+/// Returns the axis of the largest component of a polygon's area vector. `None` without area.
 fn largest_side(corners: &[Point]) -> Option<usize> {
     let origin = corners[0].map(f64::from);
     let mut area = [0.0_f64; 3];
@@ -214,13 +218,14 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// The doubled area in a plane, exact for small whole numbers.
+    /// Returns twice the area in a plane, exact for small integers.
     fn area(corners: &[Point], triangle: &[u32; 3]) -> f64 {
         let [a, b, c] = triangle.map(|n| corners[n as usize].map(f64::from));
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     }
 
-    /// The sides of a polygon are those of its triangles, all of which turn as it does.
+    /// Checks that the sides of a polygon are the outer sides of its triangles, which all have its
+    /// orientation.
     fn check(corners: &[Point]) {
         let mut cutter = PolygonCutter::new();
         let triangles = cutter.cut(corners).to_vec();
@@ -249,7 +254,8 @@ mod tests {
 
     #[test]
     fn concave_polygons_are_covered_once() {
-        // An L, a comb, a star; in every plane, from every corner, both ways round.
+        // An L, a comb, and a rectangle with collinear corners, in every plane, from every corner
+        // and in both directions.
         let l: &[[f32; 2]] = &[
             [0.0, 0.0],
             [4.0, 0.0],
@@ -286,7 +292,8 @@ mod tests {
                     flat.rotate_left(turn);
                     let placed = |[u, v]: [f32; 2]| {
                         let mut point = [0.5; 3];
-                        (point[(axis + 1) % 3], point[(axis + 2) % 3]) = (u, v);
+                        point[(axis + 1) % 3] = u;
+                        point[(axis + 2) % 3] = v;
                         point
                     };
                     let corners: Vec<Point> = flat.iter().copied().map(placed).collect();
@@ -355,7 +362,8 @@ mod tests {
 
     #[test]
     fn a_long_polygon_with_holes_is_covered_once() {
-        // A plate with holes in rows, each joined to the one before by a bridge from its first corner.
+        // A plate with holes in a diagonal, each joined to the previous one by a bridge from its
+        // first corner.
         let mut corners: Vec<Point> = vec![
             [0.0, 0.0, 0.0],
             [40.0, 0.0, 0.0],
@@ -372,7 +380,7 @@ mod tests {
                 [at + 0.5, at + 0.5, 0.0],
                 [at + 0.5, at, 0.0],
             ];
-            // Half of the hole on the way there, half of it on the way back.
+            // One half of the hole on the way there, the other half on the way back.
             corners.extend([hole[0], hole[1], hole[2]]);
             back.extend([hole[0], hole[3], hole[2]]);
         }
@@ -401,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_polygon_is_its_sides_stay() {
+    fn random_polygons_keep_their_sides() {
         let mut random = Random::new(11);
         for n in 0..20_000 {
             let count = 4 + random.below(9) as usize;

@@ -1,4 +1,4 @@
-//! The records of a binary STL: 50 bytes a triangle, taken apart block by block.
+//! Records of a binary STL: 50 bytes for each triangle, decoded in blocks.
 
 use crate::not_finite;
 use voxelize_core::error::Error;
@@ -6,19 +6,20 @@ use voxelize_core::geom::Triangle;
 use voxelize_kernel::Level;
 use voxelize_kernel::seen::{self, SeenTriangles};
 
-/// The bytes before the first record.
+/// Number of bytes before the first record.
 pub(super) const HEADER: usize = 84;
-/// The bytes of a record.
+/// Number of bytes of a record.
 pub(super) const RECORD: usize = 50;
-/// Where the vertices begin in a record, after the normal.
+/// Offset of the vertices in a record, after the normal.
 const VERTICES: usize = 12;
-/// Where the attributes are, after the vertices.
+/// Offset of the attributes, after the vertices.
 const ATTRIBUTES: usize = 48;
 
-/// Triangles that are taken out of records and looked at together, in the first-level cache.
+/// Number of triangles that are decoded and examined together, within the first-level cache.
 const GROUP: usize = 256;
 
-/// The length of a file of so many triangles, and where the next would begin.
+/// Returns the length of a file with this many triangles, which is also the offset of the next
+/// record.
 pub(super) fn length_for(count: u64) -> u64 {
     HEADER as u64 + RECORD as u64 * count
 }
@@ -27,15 +28,15 @@ pub(super) fn length_for(count: u64) -> u64 {
 #[derive(Default)]
 pub(super) struct Looked {
     pub seen: SeenTriangles,
-    /// Records whose attributes are not zero.
+    /// Records with attributes other than zero.
     pub attributes: Odd,
     /// Records whose normal is not finite.
     pub normals: Odd,
-    /// The error for the first coordinate that is not finite.
+    /// Error of the first coordinate that is not finite.
     pub not_finite: Option<Error>,
 }
 
-/// How many triangles are odd in one way, and which is the first.
+/// Number of triangles with an oddity, and the first such triangle.
 #[derive(Default)]
 pub(super) struct Odd {
     pub count: u64,
@@ -43,7 +44,7 @@ pub(super) struct Odd {
 }
 
 impl Looked {
-    /// Merged with the statistics of the following records.
+    /// Merges the statistics with the statistics of the following records.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         Self {
@@ -57,16 +58,14 @@ impl Looked {
 
 impl Odd {
     fn of(records: &[[u8; RECORD]], first: u64, is_odd: impl Fn(&[u8; RECORD]) -> bool) -> Self {
-        let odd = || {
-            records
-                .iter()
-                .enumerate()
-                .filter(|(_, record)| is_odd(record))
-        };
-        Self {
-            count: odd().count() as u64,
-            first: odd().next().map(|(n, _)| first + n as u64),
+        let mut odd = Self::default();
+        for (n, record) in (first..).zip(records) {
+            if is_odd(record) {
+                odd.count += 1;
+                odd.first = odd.first.or(Some(n));
+            }
         }
+        odd
     }
 
     fn and(&self, other: &Self) -> Self {
@@ -77,7 +76,7 @@ impl Odd {
     }
 }
 
-/// Takes the vertices out of `block` into `triangles`, the first of which is number `first`.
+/// Decodes the vertices of `block` into `triangles`. `first` is the number of the first triangle.
 pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Looked {
     let records = block.as_chunks::<RECORD>().0;
     let level = Level::best();
@@ -116,11 +115,12 @@ fn vertices(record: &[u8; RECORD]) -> Triangle {
     std::array::from_fn(|vertex| std::array::from_fn(|axis| float(3 * vertex + axis)))
 }
 
-/// The top bits of two words of 32 bits.
+/// Top bits of two 32-bit words.
 const TOP_BITS: u64 = 0x8000_0000_8000_0000;
 
-/// Top bits are set exactly if a coordinate of the normal has all exponent bits set: infinite or NaN. Two words of
-/// 32 bits at a time, of which none carries into the next.
+/// Returns words with a top bit set if and only if a coordinate of the normal has all exponent bits
+/// set, that is, it is infinite or NaN. Two 32-bit words are added at a time, and neither carries
+/// into the other.
 #[inline(always)]
 fn normal_carry(record: &[u8; RECORD]) -> u64 {
     let carry = |bits: u64| (bits & !TOP_BITS) + 0x0080_0000_0080_0000;
@@ -129,9 +129,10 @@ fn normal_carry(record: &[u8; RECORD]) -> u64 {
     carry(two) | carry(last.into())
 }
 
-/// Whether nine of ten records look like triangles: coordinates of a size that meshes have, and a normal that is one, is
-/// missing or is not a number, if normals count. Records of zeros alone do not. Noise has such coordinates once in three
-/// hundred records.
+/// Returns whether nine of ten records look like triangles. Their coordinates have the size of
+/// coordinates in meshes. If normals count, the normal has length one, is missing or is NaN.
+/// Records of zeros only do not look like triangles. In noise, one of three hundred records has
+/// such coordinates.
 pub(super) fn look_like_triangles(block: &[u8], normals: Normals) -> bool {
     let records = block.as_chunks::<RECORD>().0;
     let is_usual = |c: f32| c == 0.0 || (1e-20..1e20).contains(&c.abs());
@@ -151,14 +152,14 @@ pub(super) fn look_like_triangles(block: &[u8], normals: Normals) -> bool {
     10 * alike >= 9 * records.len() && !is_blank
 }
 
-/// Whether a triangle is known by its normal, too.
+/// Use of normals to recognize triangles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Normals {
     Count,
     Ignored,
 }
 
-/// The error for the first coordinate of a block that is not finite.
+/// Returns the error of the first coordinate of a block that is not finite.
 fn first_odd(triangles: &[Triangle], first: u64) -> Error {
     let coordinates = triangles.as_flattened().as_flattened();
     let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);

@@ -8,7 +8,7 @@ use super::records::length_for;
 use super::source::{Head, is_blank, unreadable};
 use voxelize_core::error::{Code, Error, Result};
 
-/// A known format that is not read.
+/// Known format that is not read.
 struct Other {
     name: &'static str,
     extensions: &'static [&'static str],
@@ -21,21 +21,21 @@ struct Other {
 #[derive(PartialEq)]
 enum Holds {
     Meshes,
-    /// Other formats, which the extension names.
+    /// Other formats. The extension names the format.
     Files,
-    /// No mesh at all.
+    /// Never a mesh.
     NoMesh,
 }
 
-/// A sign by which the content of a format is known.
+/// Sign of a format in its content.
 enum Sign {
-    /// Bytes at a place.
+    /// Bytes at a position.
     Bytes(usize, &'static [u8]),
-    /// The text begins so, after blanks, in any case.
+    /// Begin of the text, after blanks and in any case.
     Begins(&'static str),
-    /// A line begins so, in upper case or lower case alike.
+    /// Begin of a line, in any case.
     Line(&'static str),
-    /// An element of XML near the beginning.
+    /// XML element near the begin.
     Element(&'static str),
     Test(fn(&Head) -> bool),
 }
@@ -499,7 +499,7 @@ static OTHERS: &[Other] = &[
         &[Bytes(0, b"\x93NUMPY")],
         VOXELS,
     ),
-    // Files that hold others.
+    // Containers.
     other(
         "HDF5",
         &["h5", "hdf5", "mnc"],
@@ -546,7 +546,7 @@ static OTHERS: &[Other] = &[
         CAD,
     )
     .holding(Holds::Files),
-    // No meshes.
+    // Not meshes.
     other("PNG", &["png"], &[Bytes(0, b"\x89PNG")], MESH),
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
     other(
@@ -625,7 +625,7 @@ impl Sign {
     }
 }
 
-/// So much of a text is searched for a sign.
+/// Number of bytes of a text that are searched for a sign.
 const LOOKED_AT: usize = 4096;
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -634,7 +634,8 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|line| !line.is_empty())
 }
 
-/// The first lines of a text, without blanks around them; none of other files.
+/// Returns the first lines of a text, without surrounding blanks. `None` for files that are not
+/// text.
 fn first_lines<'a, const N: usize>(head: &Head<'a>) -> Option<[&'a [u8]; N]> {
     let mut all = lines(&head.bytes[..head.bytes.len().min(LOOKED_AT)]).filter(|_| head.is_text());
     let mut found = [&b""[..]; N];
@@ -644,7 +645,8 @@ fn first_lines<'a, const N: usize>(head: &Head<'a>) -> Option<[&'a [u8]; N]> {
     Some(found)
 }
 
-/// A main chunk as long as the file, or one whose first chunk is a version or a scene.
+/// Returns whether the main chunk is as long as the file, or its first chunk is a version or a
+/// scene.
 fn is_3ds(head: &Head) -> bool {
     let Some([b'M', b'M', a, b, c, d, e, f]) = head.bytes.first_chunk() else {
         return false;
@@ -664,7 +666,7 @@ fn is_ifc(head: &Head) -> bool {
             .any(|window| window == b"('IFC" || window == b"(\"IFC")
 }
 
-/// Records of 80 columns, the first of which is a line of the start section.
+/// Returns whether the file has records of 80 columns, of which the first is in the start section.
 fn is_iges(head: &Head) -> bool {
     let Some(line) = head
         .bytes
@@ -678,7 +680,8 @@ fn is_iges(head: &Head) -> bool {
         || line.get(72..80) == Some(b"S0000001")
 }
 
-/// Pairs of a code and a value, of which the first begins a section or is a comment.
+/// Returns whether the file has pairs of a code and a value, of which the first begins a section or
+/// is a comment.
 fn is_dxf(head: &Head) -> bool {
     let Some([code, value]) = first_lines::<2>(head) else {
         return false;
@@ -701,7 +704,8 @@ fn is_jt(head: &Head) -> bool {
     start.starts_with(b"Version ") && start.windows(2).any(|window| window == b"JT")
 }
 
-/// Sections in parentheses, of which the first is a comment, a header or the dimensions.
+/// Returns whether the file has sections in parentheses, of which the first is a comment, a header
+/// or the dimensions.
 fn is_fluent(head: &Head) -> bool {
     let Some([line]) = first_lines::<1>(head) else {
         return false;
@@ -711,7 +715,7 @@ fn is_fluent(head: &Head) -> bool {
         .any(|start| line.starts_with(start))
 }
 
-/// Keywords behind a star; two stars begin a comment.
+/// Returns whether the file begins with a keyword after a star. Two stars begin a comment.
 fn is_abaqus(head: &Head) -> bool {
     let text = &head.bytes[..head.bytes.len().min(LOOKED_AT)];
     let keyword = lines(text).find(|line| !line.starts_with(b"**"));
@@ -735,7 +739,7 @@ fn is_abaqus(head: &Head) -> bool {
         })
 }
 
-/// Data sets between lines of -1.
+/// Returns whether the file has data sets between lines of -1.
 fn is_unv(head: &Head) -> bool {
     let Some([mark, set]) = first_lines::<2>(head) else {
         return false;
@@ -743,7 +747,7 @@ fn is_unv(head: &Head) -> bool {
     mark == b"-1" && !set.is_empty() && set.len() <= 6 && set.iter().all(u8::is_ascii_digit)
 }
 
-/// Three counts and the names of classes.
+/// Returns whether the file begins with three counts and names of classes.
 fn is_gts(head: &Head) -> bool {
     let line = first_lines::<1>(head).map(|[line]| line);
     line.is_some_and(|line| {
@@ -752,7 +756,7 @@ fn is_gts(head: &Head) -> bool {
     })
 }
 
-/// `P`, six numbers of a surface and its count of points.
+/// Returns whether the file begins with `P`, six numbers of a surface and its number of points.
 fn is_mni(head: &Head) -> bool {
     let Some([line]) = first_lines::<1>(head) else {
         return false;
@@ -765,7 +769,7 @@ fn is_mni(head: &Head) -> bool {
     is_polygons && numbers >= 6
 }
 
-/// Text without a mark, every second byte of which is zero.
+/// Returns whether the file is text without a byte order mark in which every second byte is zero.
 fn is_utf16(head: &Head) -> bool {
     let start = &head.bytes[..head.bytes.len().min(256) & !1];
     let is_text = |byte: u8| byte.is_ascii_graphic() || is_blank(byte);
@@ -777,7 +781,8 @@ fn is_utf16(head: &Head) -> bool {
     start.len() >= 8 && (is(0) || is(1))
 }
 
-/// The error for a file whose content is another format. The extension names what lies in a container.
+/// Returns the error for a file whose content is another format. For a container the extension
+/// decides.
 pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     let other = OTHERS
         .iter()
@@ -796,7 +801,7 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
-/// The error for a file whose extension is that of another format.
+/// Returns the error for a file with the extension of another format.
 pub(super) fn by_extension(path: &Path) -> Option<Error> {
     let extension = extension(path);
     let other = OTHERS
@@ -810,7 +815,8 @@ pub(super) fn by_extension(path: &Path) -> Option<Error> {
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
-/// The error for bytes that no format knows, and that would be a binary STL of so many triangles.
+/// Returns the error for bytes that no format recognizes. As binary STL they would have `count`
+/// triangles.
 pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
     let expected = length_for(count);
     let length = length.map_or_else(String::new, |length| format!(", and it has {length}"));
@@ -820,7 +826,7 @@ pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
     Error::input(Code::S002, message).with_hint(EXPORT)
 }
 
-/// The error for text that no format knows.
+/// Returns the error for text that no format recognizes.
 pub(super) fn unknown() -> Error {
     Error::input(
         Code::S002,
@@ -829,20 +835,9 @@ pub(super) fn unknown() -> Error {
     .with_hint(EXPORT)
 }
 
-/// The error for a folder, which depends on what lies in it.
+/// Returns the error for a folder, which depends on its content.
 pub(super) fn folder(path: &Path) -> Error {
-    let count = || -> Result<usize> {
-        let mut meshes = 0;
-        for entry in path.read_dir().map_err(|e| unreadable(&e))? {
-            let entry = entry.map_err(|e| unreadable(&e))?.path();
-            let known = INPUTS
-                .iter()
-                .any(|i| i.extensions.contains(&extension(&entry).as_str()));
-            meshes += usize::from(known && !entry.is_dir());
-        }
-        Ok(meshes)
-    };
-    match count() {
+    match count_meshes(path) {
         Err(error) => error,
         Ok(0) => {
             let mut extensions: Vec<_> = INPUTS
@@ -863,7 +858,21 @@ pub(super) fn folder(path: &Path) -> Error {
     }
 }
 
-/// The extension in lower case, or nothing; of a `.gz`, the extension of its content.
+/// Returns the number of files in a folder that have the extension of a mesh format.
+fn count_meshes(folder: &Path) -> Result<usize> {
+    let mut meshes = 0;
+    for entry in folder.read_dir().map_err(|e| unreadable(&e))? {
+        let entry = entry.map_err(|e| unreadable(&e))?.path();
+        let extension = extension(&entry);
+        let is_known = INPUTS
+            .iter()
+            .any(|input| input.extensions.contains(&extension.as_str()));
+        meshes += usize::from(is_known && !entry.is_dir());
+    }
+    Ok(meshes)
+}
+/// Returns the extension in lower case, or an empty string. For a `.gz`, the extension of its
+/// content.
 fn extension(path: &Path) -> String {
     let of = |path: &Path| {
         path.extension()

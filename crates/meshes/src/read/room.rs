@@ -1,4 +1,4 @@
-//! Memory for triangles: allocated within a limit, and only for triangles actually present.
+//! Memory for triangles, allocated within a limit and only for triangles that exist.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Triangle;
@@ -7,26 +7,26 @@ use voxelize_kernel::memory::Zeroed;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
 
-/// How many triangles may be held.
+/// Limit on the memory of triangles.
 pub(super) struct Room {
     max_memory: Option<u64>,
 }
 
 impl Room {
-    /// Room within so many bytes.
+    /// Creates a limit in bytes.
     pub(super) fn new(max_memory: Option<u64>) -> Self {
         Self { max_memory }
     }
 
-    /// All of `count` triangles at once, zero, for a file known to have them.
+    /// Allocates `count` triangles of zeros, for a file that is known to have them.
     pub(super) fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
         self.admit(count, 0)?;
         let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
         Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
 
-    /// Room in `triangles` for `more`: doubled, but not beyond the limit, with so many bytes beside them, or `expected` in
-    /// all.
+    /// Reserves room in `triangles` for `more` triangles. The capacity is doubled, but neither
+    /// beyond the limit with `beside` other bytes, nor beyond `expected` triangles in total.
     pub(super) fn grow(
         &self,
         triangles: &mut Vec<Triangle>,
@@ -49,14 +49,15 @@ impl Room {
             .map_err(|_| does_not_fit(target as u64))
     }
 
-    /// Returns how many bytes more fit, after so many triangles and so many bytes next to them.
+    /// Returns the number of bytes that still fit, in addition to `count` triangles and `beside`
+    /// other bytes.
     pub(super) fn left(&self, count: u64, beside: u64) -> u64 {
         let taken = count.saturating_mul(TRIANGLE).saturating_add(beside);
         self.max_memory
             .map_or(u64::MAX, |limit| limit.saturating_sub(taken))
     }
 
-    /// Refuses so many triangles, and so many bytes beside them, if they are too many.
+    /// Refuses `count` triangles and `beside` other bytes if they exceed the limit.
     pub(super) fn admit(&self, count: u64, beside: u64) -> Result<()> {
         let limit = self.max_memory.unwrap_or(u64::MAX);
         let need = u128::from(count) * u128::from(TRIANGLE) + u128::from(beside);

@@ -1,15 +1,15 @@
-//! Colours of vertices and faces written as numbers. Shares of 1 and bytes up to 255 look alike in a single colour, so the
-//! whole file decides.
+//! Colours of vertices and faces that are stored as numbers. A single colour does not show whether
+//! its numbers are shares of 1 or bytes up to 255, so the whole file decides.
 
 use super::number;
 
-/// The greatest share that light in a scene makes of a colour. A larger number is a byte.
+/// Maximum share of a colour under bright light. A larger number is a byte.
 const LIGHT: f32 = 16.0;
 
-/// A colour as a file writes it.
+/// Colour as a file stores it.
 pub(super) type WrittenColour = [f32; 3];
 
-/// What is known of the numbers of all colours of a file.
+/// Range of the numbers of all colours of a file.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColourRange {
     largest: f32,
@@ -17,7 +17,7 @@ pub(super) struct ColourRange {
 }
 
 impl ColourRange {
-    /// Looks at a number of a colour, and at whether it was written with a decimal point.
+    /// Adds a number of a colour. `is_fraction` states that it was written with a decimal point.
     pub(super) fn see(&mut self, value: f32, is_fraction: bool) {
         self.has_fractions |= is_fraction;
         if value.is_finite() {
@@ -25,14 +25,15 @@ impl ColourRange {
         }
     }
 
-    /// The number of full colour: 255 for bytes, which are whole or large; 1 for shares. Shares above 1 are clamped.
+    /// Returns the number of full colour: 255 for bytes, which are integers or large, and 1 for
+    /// shares. Shares above 1 are clamped.
     pub(super) fn full(&self) -> f32 {
         let are_bytes = self.largest > LIGHT || self.largest > 1.0 && !self.has_fractions;
         if are_bytes { 255.0 } else { 1.0 }
     }
 
-    /// Returns the colour of three words, and an opacity behind them if there is one, and looks at them. Words that are no
-    /// numbers are no colour.
+    /// Parses three words and an optional opacity, and adds their numbers. `None` if a word is not
+    /// a number.
     pub(super) fn colour(&mut self, words: [&[u8]; 4]) -> Option<WrittenColour> {
         let mut colour = [0.0; 3];
         for (value, word) in colour.iter_mut().zip(words) {
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_file_decides_what_full_is() {
+    fn the_whole_file_decides_the_number_of_full_colour() {
         for (colours, full) in [
             (&["0 0 1", "1 0 0"][..], 1.0),
             (&["0 0 1", "255 0 0"], 255.0),

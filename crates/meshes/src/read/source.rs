@@ -1,4 +1,4 @@
-//! Where the bytes of a mesh come from: a file of known length, or a stream, packed or not.
+//! Sources of the bytes of a mesh: a file of known length, or a stream, packed or not.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -12,13 +12,13 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::par::Progress;
 use voxelize_core::text;
 
-/// So many bytes are looked at first to choose a format.
+/// Number of bytes that are first examined to choose a format.
 const HEAD: usize = 4096;
 
-/// So many bytes of a text are looked at in the end.
+/// Maximum number of bytes of a text that are examined.
 const LONGEST_HEAD: usize = 16 << 20;
 
-/// The first bytes of an input, and its length where that is known.
+/// First bytes of an input, and its length if it is known.
 pub(super) struct Head<'a> {
     pub bytes: &'a [u8],
     pub length: Option<u64>,
@@ -32,9 +32,10 @@ impl<'a> Head<'a> {
             .unwrap_or(self.bytes)
     }
 
-    /// Whether this could be text: near the start at most one byte in 50 is a control byte other
-    /// than blanks and line ends. A stray one does not make a text binary; a binary STL has more,
-    /// among the bytes of its numbers and in the two of attributes, mostly 0, after each triangle.
+    /// Returns whether this could be text: near the start at most one byte in 50 is a control byte
+    /// other than blanks and line ends. A stray control byte does not make a text binary. A binary
+    /// STL has more of them, among the bytes of its numbers and in the two attribute bytes after
+    /// each triangle, which are usually 0.
     pub(super) fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
         near.iter()
@@ -45,12 +46,12 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Whether a byte separates words: blanks, tabs and line ends.
+/// Returns whether a byte separates words: blanks, tabs and line ends.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// An input whose first bytes have been read.
+/// Input whose first bytes have been read.
 pub(super) struct MeshBytes<'a> {
     head: Vec<u8>,
     length: Option<u64>,
@@ -60,10 +61,10 @@ pub(super) struct MeshBytes<'a> {
     folder: Option<MeshFolder<'a>>,
 }
 
-/// Takes note of a file that a mesh names, before it is opened, or refuses that.
+/// Function that records a file that a mesh names before it is opened, or refuses it.
 pub type NamedFiles<'a> = &'a (dyn Fn(&Path) -> Result<()> + Sync);
 
-/// The folder of a mesh, for the files that the mesh names.
+/// Folder of a mesh, for the files that the mesh names.
 #[derive(Clone, Copy)]
 pub(super) struct MeshFolder<'a> {
     path: &'a Path,
@@ -71,13 +72,13 @@ pub(super) struct MeshFolder<'a> {
 }
 
 impl MeshFolder<'_> {
-    /// Whether a file of this name lies there.
+    /// Returns whether the folder contains a file of this name.
     pub(super) fn has_file(self, name: &str) -> bool {
         self.path.join(name).is_file()
     }
 }
 
-/// The gzip file a source comes from.
+/// Gzip file that a source comes from.
 #[derive(Clone)]
 pub(super) struct Packed {
     length: Option<u64>,
@@ -85,13 +86,13 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// Its length, once all of it was read.
+    /// Returns its length after all of it was read.
     pub(super) fn length(&self) -> u64 {
         self.length.unwrap_or(self.read.get())
     }
 }
 
-/// The file at `path` is in the folder or below after all links are followed.
+/// Returns whether the file at `path` is in the folder or below it, after all links are followed.
 fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -101,14 +102,16 @@ fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
     Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
 }
 
-/// Tells of a file that a mesh names, whether or not it is opened.
+/// Reports a file that a mesh names, even if it is not opened.
 pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
-    folder.map_or(Ok(()), |folder| {
-        (folder.companions)(&folder.path.join(name))
-    })
+    match folder {
+        Some(folder) => (folder.companions)(&folder.path.join(name)),
+        None => Ok(()),
+    }
 }
 
-/// Opens a file that a mesh names, which must lie in the folder of the mesh or below; and its length.
+/// Opens a file that a mesh names, which must be in the folder of the mesh or below it. Returns the
+/// file and its length.
 fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let shown = sanitize(name.as_bytes());
     let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
@@ -128,11 +131,14 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
             "which is a link to a place that is not below the folder of the mesh",
         ));
     }
-    let is_file = |metadata: &std::fs::Metadata| match metadata.is_file() {
-        true => Ok(()),
-        false => Err(Error::input(Code::S008, "no file").about(&shown)),
+    let is_file = |metadata: &std::fs::Metadata| {
+        if metadata.is_file() {
+            Ok(())
+        } else {
+            Err(Error::input(Code::S008, "no file").about(&shown))
+        }
     };
-    // To open a named pipe would wait for its writer.
+    // Opening a named pipe would wait for its writer.
     is_file(&std::fs::metadata(&path).map_err(beside)?)?;
     let file = File::open(&path).map_err(beside)?;
     let metadata = file.metadata().map_err(beside)?;
@@ -140,7 +146,7 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// The first `most` bytes, or as many as there are, of a file that a mesh names; `admit` refuses memory.
+/// Reads at most `most` bytes of a file that a mesh names. `admit` may refuse the memory.
 pub(super) fn read_beside(
     folder: Option<MeshFolder>,
     name: &str,
@@ -151,10 +157,15 @@ pub(super) fn read_beside(
     let count = most.min(there);
     admit(count)?;
     let mut bytes = vec![];
-    let reserved = usize::try_from(count)
-        .ok()
-        .filter(|count| bytes.try_reserve_exact(*count).is_ok());
-    reserved.ok_or_else(|| Error::too_large("more bytes than the system provides memory for"))?;
+    let is_reserved = match usize::try_from(count) {
+        Ok(count) => bytes.try_reserve_exact(count).is_ok(),
+        Err(_) => false,
+    };
+    if !is_reserved {
+        return Err(Error::too_large(
+            "more bytes than the system provides memory for",
+        ));
+    }
     file.take(count)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(&error))?;
@@ -162,25 +173,26 @@ pub(super) fn read_beside(
 }
 
 impl<'a> MeshBytes<'a> {
-    /// A file of `length` bytes, which stands at its beginning.
+    /// Reads a file of `length` bytes from its begin.
     pub(super) fn file(file: &'a File, length: u64) -> Result<Self> {
         let mut source = Self::stream(file)?;
-        (source.length, source.file) = (Some(length), Some(file));
+        source.length = Some(length);
+        source.file = Some(file);
         Ok(source)
     }
 
-    /// This input, which lies at `path`: the files that it names lie in the same folder, or below.
+    /// Sets the path of the input. The files that it names are in the same folder or below it.
     pub(super) fn at(self, path: &'a Path, companions: NamedFiles<'a>) -> Self {
         let folder = path.parent().map(|path| MeshFolder { path, companions });
         Self { folder, ..self }
     }
 
-    /// The folder it lies in; a stream lies in none.
+    /// Folder of the input. `None` for a stream.
     pub(super) fn folder(&self) -> Option<MeshFolder<'a>> {
         self.folder
     }
 
-    /// A stream. If it ends within the head, its length is known.
+    /// Reads a stream. Its length is known if it ends within the head.
     pub(super) fn stream(mut rest: impl Read + 'a) -> Result<Self> {
         let mut head = vec![0; HEAD];
         let filled = fill(&mut rest, &mut head)?;
@@ -196,7 +208,8 @@ impl<'a> MeshBytes<'a> {
         })
     }
 
-    /// Looks at eight times as many bytes of at most `most`; false if there are no more.
+    /// Extends the head to eight times its length, but at most `most` bytes. Returns false if there
+    /// are no more bytes.
     pub(super) fn lengthen_head(&mut self, most: u64) -> Result<bool> {
         let known = self.head.len();
         let longest = usize::try_from(most)
@@ -215,7 +228,7 @@ impl<'a> MeshBytes<'a> {
         Ok(filled > 0)
     }
 
-    /// The decompressed content of a gzip file; any other file itself.
+    /// Decompresses a gzip file. Any other input is unchanged.
     pub(super) fn unpacked(self, triage: &'a Triage) -> Result<Self> {
         if !gzip::recognise(&self.head) {
             return Ok(self);
@@ -227,16 +240,17 @@ impl<'a> MeshBytes<'a> {
         let read = Rc::clone(&packed.read);
         let folder = self.folder;
         let mut source = Self::stream(Gunzip::new(Box::new(self.into_reader()), triage, read))?;
-        (source.packed, source.folder) = (Some(packed), folder);
+        source.packed = Some(packed);
+        source.folder = folder;
         Ok(source)
     }
 
-    /// The gzip file this comes from, if it does.
+    /// Gzip file that the content comes from, if any.
     pub(super) fn packed(&self) -> Option<Packed> {
         self.packed.clone()
     }
 
-    /// The evidence for the format.
+    /// First bytes and length, which decide the format.
     pub(super) fn head(&self) -> Head<'_> {
         Head {
             bytes: &self.head,
@@ -244,20 +258,21 @@ impl<'a> MeshBytes<'a> {
         }
     }
 
-    /// The number of bytes, where known.
+    /// Number of bytes, if it is known.
     pub(super) fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// The file, for reads at given places, where the system has them.
+    /// File, if the system can read at given positions.
     pub(super) fn as_file(&self) -> Option<&'a File> {
         self.file.filter(|_| cfg!(any(unix, windows)))
     }
 
-    /// All bytes at once, for formats that refer from one place to another. They are allocated as they come.
+    /// Reads all bytes, for formats that refer to other positions. Memory grows with the bytes that
+    /// arrive.
     ///
     /// # Errors
-    /// Before they take more than `max_memory`.
+    /// If they need more than `max_memory`.
     pub(super) fn into_bytes(
         self,
         max_memory: Option<u64>,
@@ -271,7 +286,7 @@ impl<'a> MeshBytes<'a> {
             progress.check()?;
             let read = bytes.len();
             let more = read.clamp(BLOCK / 16, 16 * BLOCK);
-            // While they move, both are there.
+            // Old and new memory exist at the same time during the move.
             if 2 * read as u64 + more as u64 > limit {
                 let limit = text::bytes(limit);
                 return Err(Error::too_large(format!(
@@ -291,13 +306,13 @@ impl<'a> MeshBytes<'a> {
         }
     }
 
-    /// All bytes from the first, in order.
+    /// Returns all bytes from the first, in order.
     pub(super) fn into_reader(self) -> impl Read + 'a {
         io::Cursor::new(self.head).chain(self.rest)
     }
 }
 
-/// Reads until `buffer` is full or the input ends; returns how much was read.
+/// Reads until `buffer` is full or the input ends. Returns the number of bytes read.
 pub(super) fn fill(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -311,13 +326,13 @@ pub(super) fn fill(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Resu
     Ok(filled)
 }
 
-/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+/// Fills `buffer` from byte `at` of `file`, independently of other threads that read from it.
 #[cfg(unix)]
 pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
 }
 
-/// Fills `buffer` from byte `at` of `file`, whatever other threads read from it.
+/// Fills `buffer` from byte `at` of `file`, independently of other threads that read from it.
 #[cfg(windows)]
 pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;
@@ -335,15 +350,15 @@ pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Re
     Ok(())
 }
 
-/// Elsewhere files are read in order: [`MeshBytes::as_file`] has none.
+/// Not available. Files are read in order because [`MeshBytes::as_file`] returns `None`.
 #[cfg(not(any(unix, windows)))]
 pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// The error for a file the system does not give us.
+/// Returns the error for a file that the system cannot read.
 pub(super) fn unreadable(error: &io::Error) -> Error {
-    // An error of one of our readers.
+    // Errors of this crate's readers are passed on unchanged.
     if let Some(finding) = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Error>())

@@ -10,11 +10,11 @@
 //! endsolid NAME
 //! ```
 //!
-//! Read as the files in the wild are: keywords in any case, any blanks and line ends, no or any
-//! name, several solids, a byte order mark, all on one line, normals that are not numbers. Not
-//! tolerated is text that could lose geometry: a facet that is not a triangle, a number that cannot be
-//! read, a missing end, anything after the end. Leniency drops such a facet and continues with the
-//! next.
+//! The reader accepts the variants that occur in practice: keywords in any case, any blanks and
+//! line ends, no name or any name, several solids, a byte order mark, all text on one line, and
+//! normals that are not numbers. It does not accept text that could lose geometry: a facet that is
+//! not a triangle, a number that cannot be read, a missing end, or anything after the end. A
+//! lenient reader drops such a facet and continues with the next.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -61,7 +61,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     } else {
         0
     };
-    // Bytes read ahead are not counted elsewhere: a small part of a limit.
+    // Bytes that are read ahead are not counted elsewhere, so they take a small part of the limit.
     let block = block.min(
         options
             .max_memory
@@ -91,48 +91,48 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     ))
 }
 
-/// Words on their way to triangles.
+/// Conversion of words to triangles.
 struct Parser<'a, R> {
     words: Words<'a, R>,
     triangles: Vec<Triangle>,
     room: Room,
     triage: &'a Triage,
     solids: u64,
-    /// The solids, without the triangles of the last.
+    /// Solids, without the triangles of the last.
     parts: MeshParts,
-    /// Whether a facet has begun and not ended.
+    /// A facet has begun and not ended.
     within: bool,
-    /// How much had been read when a facet was found that is not written plainly.
+    /// Number of bytes read before a facet that is not in the usual form.
     stumbled: Option<u64>,
 }
 
-/// The most bytes of a name that are kept.
+/// Maximum number of bytes of a name that are kept.
 const MAX_NAME: usize = 200;
 
-/// The text in place of a solid's name.
+/// Text in place of a solid's name.
 struct Name {
-    /// Its words, as far as they are kept, with blanks between them.
+    /// Words that are kept, with blanks between them.
     text: String,
-    /// In words.
+    /// Number of words.
     length: usize,
     is_utf8: bool,
-    /// The facet behind it.
+    /// Facet after the name.
     begun: Begun,
 }
 
-/// How much of a facet was read in search of the end of a name.
+/// Part of a facet that was read while searching for the end of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Begun {
     #[default]
     Nothing,
-    /// `facet`, and `normal` follows.
+    /// `facet`. `normal` follows.
     Facet,
-    /// `facet outer loop`, and `vertex` follows.
+    /// `facet outer loop`. `vertex` follows.
     Loop,
 }
 
 impl<R: Read> Parser<'_, R> {
-    /// One solid after another, to the end.
+    /// Reads solids to the end of the text.
     fn text(&mut self) -> Result<()> {
         if self.words.marked() {
             self.unusual("it begins with a byte order mark", 1)?;
@@ -143,7 +143,7 @@ impl<R: Read> Parser<'_, R> {
                 continue;
             }
             self.triage.found(self.unexpected("'solid' or the end"))?;
-            // Facets without a solid are facets.
+            // Facets without a solid are read.
             while !self.words.is("solid") && !self.words.is("facet") && self.words.advance()? {}
             if self.words.is("facet") {
                 self.words.stay();
@@ -158,7 +158,7 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// A solid, and all solids that begin on the line where another ends.
+    /// Reads a solid, and all solids that begin on the line on which another one ends.
     fn solid(&mut self) -> Result<()> {
         let line = self.words.line();
         self.another(line)?;
@@ -193,10 +193,10 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Adds the triangles since the last solid began to it.
+    /// Adds the triangles since the begin of the last solid to it.
     fn end_part(&mut self) {
         let more = self.triangles.len() as u64 - self.parts.len();
-        // Facets without a solid.
+        // Without a solid, the facets form a part without a name.
         let last = match self.parts.names().len() {
             0 => self.parts.name(String::new()),
             names => names as u32 - 1,
@@ -226,8 +226,8 @@ impl<R: Read> Parser<'_, R> {
         self.triage.found_all(Code::S106, 1, error)
     }
 
-    /// Skips the name, which is the rest of the line, unless a facet begins or the solid ends there.
-    /// Words of facets may be words of a name: `facet outer loop` is one, if no vertex follows.
+    /// Skips the name, which is the rest of the line unless a facet begins or the solid ends there.
+    /// Words of facets may be words of a name: `facet outer loop` is a name if no vertex follows.
     fn name(&mut self) -> Result<Name> {
         const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
@@ -237,9 +237,9 @@ impl<R: Read> Parser<'_, R> {
             is_utf8: true,
             begun: Begun::Nothing,
         };
-        // Where the last words that match LOOP begin in the text.
+        // Begin of the last words in the text that match LOOP.
         let mut loop_at = 0;
-        // The number of last words that match LOOP.
+        // Number of last words that match LOOP.
         let mut matched = 0;
         while self.words.advance()? {
             name.begun = match matched {
@@ -276,9 +276,9 @@ impl<R: Read> Parser<'_, R> {
         Ok(name)
     }
 
-    /// Skips the name after `endsolid`, which may hold the word `solid`. Where the solid that ends here
-    /// began on the same line, that word begins another; so it does where a facet follows on the line,
-    /// and then the answer is that facet.
+    /// Skips the name after `endsolid`, which may contain the word `solid`. That word begins
+    /// another solid if the solid that ends here began on the same line, or if a facet follows on
+    /// the line. In the second case the result is the name before that facet.
     fn end_name(&mut self, begun_at: u64) -> Result<Option<Name>> {
         let line = self.words.line();
         while self.words.advance()? {
@@ -296,7 +296,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(None)
     }
 
-    /// All facets of a solid, the first of which has `begun`, and its `endsolid`.
+    /// Reads all facets of a solid, of which the first has `begun`, and its `endsolid`.
     fn facets(&mut self, mut begun: Begun) -> Result<()> {
         loop {
             self.within = begun != Begun::Nothing;
@@ -324,13 +324,13 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Takes facets that are written plainly, as far as they were read.
+    /// Reads facets in the usual form, as far as they are buffered.
     fn plain_facets(&mut self) -> Result<()> {
         if !self.triage.is_plain() {
             return Ok(());
         }
         let text = self.words.rest();
-        // Threads look ahead for nothing if one of them finds something else.
+        // Other threads would read in vain if one of them finds another form.
         let smooth = self.stumbled != Some(self.words.bytes());
         let threads = if smooth && text.len() > facets::CHUNK {
             Threads::All
@@ -356,7 +356,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(())
     }
 
-    /// The next facet, word by word; none at the end of the solid.
+    /// Reads the next facet, word by word. `None` at the end of the solid.
     fn next_facet(&mut self, begun: Begun) -> Result<Option<Triangle>> {
         if !self.within {
             self.need("'facet' or 'endsolid'")?;
@@ -373,7 +373,8 @@ impl<R: Read> Parser<'_, R> {
         Ok(Some(triangle))
     }
 
-    /// Goes on after damage: to the next facet or the end of the solid; false at the end of the text.
+    /// Continues after damage at the next facet or the end of the solid. Returns false at the end
+    /// of the text.
     fn resume(&mut self) -> Result<bool> {
         while !self.words.is("facet") && !self.words.is("endsolid") {
             if !self.words.advance()? {
@@ -384,7 +385,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(true)
     }
 
-    /// One facet, from behind its first word, or what has begun of it, to `endfacet`.
+    /// Reads a facet to `endfacet`, from after its first word or after the part that has `begun`.
     fn facet(&mut self, begun: Begun) -> Result<Triangle> {
         if begun == Begun::Loop {
             self.no_normal(self.words.line())?;
@@ -415,7 +416,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(triangle)
     }
 
-    /// "normal" and three words that do not matter; some files leave them out.
+    /// Skips "normal" and three words, which some files omit.
     fn normal(&mut self) -> Result<()> {
         let line = self.words.line();
         let mut numbers = 0;
@@ -439,15 +440,15 @@ impl<R: Read> Parser<'_, R> {
     fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.number();
         let error = || {
-            let says = "normal is missing, malformed, NaN or infinite; normals are ignored";
-            Error::input(Code::S103, says)
+            let text = "normal is missing, malformed, NaN or infinite; normals are ignored";
+            Error::input(Code::S103, text)
                 .at_triangle(triangle)
                 .at_line(line)
         };
         self.triage.found_all(Code::S103, 1, error)
     }
 
-    /// The number of the facet that is read.
+    /// Number of the facet that is being read.
     fn number(&self) -> u64 {
         self.triangles.len() as u64 + self.triage.count_dropped()
     }
@@ -473,7 +474,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(point)
     }
 
-    /// Goes to the next word, which must be there.
+    /// Advances to the next word, which must exist.
     fn need(&mut self, wanted: &str) -> Result<()> {
         if self.words.advance()? {
             Ok(())
@@ -500,8 +501,8 @@ impl<R: Read> Parser<'_, R> {
         ))
     }
 
-    /// The error for a word that should be another. At the end it may be half of the right one, if it
-    /// looks like a word.
+    /// Returns the error for an unexpected word. At the end of the text it may be part of the right
+    /// word, if it looks like a word.
     fn unexpected(&self, wanted: &str) -> Error {
         let found = sanitize(self.words.word());
         if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {

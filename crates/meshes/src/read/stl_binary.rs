@@ -2,12 +2,13 @@
 //!
 //! | byte | |
 //! |---|---|
-//! | 0 | 80 bytes of header, which mean nothing, whatever they say |
+//! | 0 | 80 bytes of header, which are ignored |
 //! | 80 | u32, the number n of triangles |
 //! | 84 + 50 i | triangle i: normal (3 × f32), then three vertices (9 × f32), then u16 of attributes |
 //!
-//! All little-endian; 84 + 50 n bytes in all. About one in seven in the wild begins with `solid`,
-//! so the length decides. Normals and attributes do not matter to geometry; attributes may be colours (`stl_colours.rs`).
+//! All numbers are little-endian, and the file has 84 + 50 n bytes. About one in seven files begins
+//! with `solid`, so the length decides the format. Normals and attributes do not affect geometry.
+//! Attributes may be colours (`stl_colours.rs`).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -35,9 +36,9 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// Triangles read at a time: a block of 256 KiB stays in the second-level cache.
+/// Number of triangles that are read at a time. A block of 256 KiB stays in the second-level cache.
 const BLOCK: usize = (256 << 10) / RECORD;
-/// Triangles below which one thread reads them all: 2 MB take it less than a millisecond.
+/// Number of triangles below which one thread reads all of them. 2 MB take less than a millisecond.
 const SPLIT: usize = 40_000;
 
 fn recognise(head: &Head) -> Guess {
@@ -48,9 +49,9 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// Refuses a file that is hardly a binary STL: neither do half of its records explain the count, or half of the count
-/// its records, nor do the first records look like triangles. Where not one record is whole, a count that meshes have
-/// must do.
+/// Refuses a file that is unlikely to be a binary STL: the count and the number of records differ
+/// by more than a factor of two, and the first records do not look like triangles. A file without a
+/// whole record must have a plausible count.
 fn refuse_others(count: u64, length: u64, head: &[u8]) -> Result<()> {
     let records = length.saturating_sub(HEADER as u64) / RECORD as u64;
     let is_near = match records {
@@ -63,7 +64,7 @@ fn refuse_others(count: u64, length: u64, head: &[u8]) -> Result<()> {
     Err(refuse::no_mesh(count, Some(length)))
 }
 
-/// The count in the header, if that is there.
+/// Reads the count in the header, if the header is complete.
 fn count(head: &[u8]) -> Option<u64> {
     let bytes = head.get(HEADER - 4..HEADER)?;
     Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
@@ -73,14 +74,14 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let head = source.head();
     let count = count(head.bytes).ok_or_else(|| {
         let length = head.bytes.len();
-        let says =
+        let text =
             format!("cut short: a binary STL has at least {HEADER} bytes, this has {length}");
-        Error::input(Code::S003, says).at_byte(length as u64)
+        Error::input(Code::S003, text).at_byte(length as u64)
     })?;
     let start = head.bytes.to_vec();
     match head.length {
         Some(length) => refuse_others(count, length, &start)?,
-        // The end will tell; until then the start must do.
+        // The length is known at the end. Until then the start decides.
         None if look_like_triangles(&start[HEADER..], Normals::Ignored) => {}
         None => return Err(refuse::no_mesh(count, None)),
     }
@@ -96,7 +97,9 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
             .settle(triage)?;
             let found = read_positioned(file, taken, options, triage);
             let (triangles, looked) = found.map_err(|error| triage.refused(error))?;
-            if let (Some(attributes), true) = (&mut attributes, looked.attributes.count > 0) {
+            if looked.attributes.count > 0
+                && let Some(attributes) = &mut attributes
+            {
                 read_attributes(file, taken, attributes, options)?;
             }
             (triangles, looked, length)
@@ -127,12 +130,13 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         )?,
     };
     let is_painted = looked.attributes.count > 0 && looked.not_finite.is_none();
-    let colours = attributes
-        .filter(|_| is_painted)
-        .and_then(|mut attributes| {
+    let colours = match attributes {
+        Some(mut attributes) if is_painted => {
             attributes.truncate(triangles.len());
             stl_colours::colours(&start[..HEADER - 4], &attributes)
-        });
+        }
+        _ => None,
+    };
     note(&start[..HEADER - 4], &looked, colours.is_some(), triage)?;
     let mesh = match looked.not_finite {
         Some(first) => drop_not_finite(triangles, &first, options, triage)?,
@@ -145,18 +149,18 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(mesh, length))
 }
 
-/// The size that the header claims, and the size of the file.
+/// Size that the header claims, and size of the file.
 struct Claim {
     count: u64,
     length: u64,
-    /// Stands before the length if there may be more.
+    /// Prefix of the length in messages if there may be more bytes.
     at_least: &'static str,
 }
 
 impl Claim {
-    /// How many triangles to take. Where count and length differ that is a finding, and which of them
-    /// is believed depends: bytes that make no whole triangle are more likely something else than
-    /// triangles that were not counted, unless nothing was.
+    /// Returns the number of triangles to read. A difference between count and length is a finding.
+    /// Trailing bytes that are not a whole triangle are more likely other data than uncounted
+    /// triangles, so the count is used then, unless it is zero.
     fn settle(&self, triage: &Triage) -> Result<u64> {
         let rest = self.length.saturating_sub(HEADER as u64);
         let whole = rest / RECORD as u64;
@@ -205,7 +209,7 @@ fn triangles(n: u64, whole: &str) -> String {
     format!("{n} {whole}triangle{}", if n == 1 { "" } else { "s" })
 }
 
-/// Reads triangles that the file is long enough for: threads take turns at blocks of it.
+/// Reads triangles of a file that is long enough. Threads take turns at its blocks.
 fn read_positioned(
     file: &File,
     count: u64,
@@ -213,7 +217,7 @@ fn read_positioned(
     triage: &Triage,
 ) -> Result<(Zeroed<Triangle>, Looked)> {
     let mut triangles = Room::new(options.max_memory).exactly(count)?;
-    // A few parts for each thread, so that one that is slow to start does not hold up the rest.
+    // A few parts for each thread, so that a thread that starts slowly does not delay the others.
     let parts = if triangles.len() < SPLIT {
         1
     } else {
@@ -229,7 +233,7 @@ fn read_positioned(
     let parts = par::map(work, |(first, part)| {
         read_part(file, first, part, options, lenient)
     });
-    // The error of the first part is the one of the smallest triangle.
+    // The error of the first part is about the lowest triangle.
     let mut looked = Looked::default();
     for part in parts {
         looked = looked.and(part?);
@@ -262,14 +266,14 @@ fn read_part(
     Ok(looked)
 }
 
-/// Reads the attributes of all triangles, which the file is long enough for.
+/// Reads the attributes of all triangles of a file that is long enough.
 fn read_attributes(
     file: &File,
     count: u64,
     attributes: &mut Vec<u16>,
     options: &ReadOptions,
 ) -> Result<()> {
-    // With the colours that they become.
+    // Includes the colours that are made from the attributes.
     Room::new(options.max_memory).admit(count, PAINT * count)?;
     let mut buffer = vec![0; BLOCK * RECORD];
     let mut first = 0;
@@ -283,7 +287,7 @@ fn read_attributes(
     Ok(())
 }
 
-/// Bytes of the attributes and the colours of a triangle.
+/// Memory of the attributes and the colours of a triangle in bytes.
 const PAINT: u64 = (size_of::<u16>() + size_of::<[[u8; 3]; 3]>()) as u64;
 
 fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
@@ -293,7 +297,7 @@ fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
         .map(|record| u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]]))
 }
 
-/// Ends the reading at a coordinate that is not finite, unless its triangle will be dropped.
+/// Returns the error of a coordinate that is not finite, unless its triangle will be dropped.
 fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
     match looked.not_finite {
         Some(error) if !lenient => Err(error),
@@ -301,7 +305,7 @@ fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
     }
 }
 
-/// Reads a stream, whose header may claim anything, to its end; returns its length as well.
+/// Reads a stream, whose header may claim anything, to its end. Also returns its length.
 fn read_in_order(
     mut reader: impl Read,
     count: u64,
@@ -314,7 +318,7 @@ fn read_in_order(
     let room = Room::new(options.max_memory);
     let lenient = triage.is_lenient();
     let mut buffer = vec![0; BLOCK * RECORD];
-    // Blocks end where the count does: bytes after it may be other data.
+    // Blocks end at the claimed count, because the bytes after it may be other data.
     let mut triangles = Vec::new();
     let mut within = Looked::default();
     let mut beyond = Looked::default();
@@ -322,7 +326,7 @@ fn read_in_order(
         options.progress.check()?;
         let first = triangles.len() as u64;
         if first >= count && !lenient {
-            // Looked at no further than a block: the stream may have no end.
+            // Reads at most one block, because the stream may have no end.
             let after = fill(&mut reader, &mut buffer)?;
             let at_least = if after == buffer.len() {
                 "at least "
@@ -388,7 +392,7 @@ fn read_in_order(
     ))
 }
 
-/// Notes oddities of the header and of the bytes that are not vertices.
+/// Reports oddities of the header and of bytes that are not vertices.
 fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> Result<()> {
     if header
         .trim_ascii_start()
@@ -413,20 +417,20 @@ fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> R
             .windows(word.len())
             .position(|found| found == word.as_bytes())
         {
-            let says = format!("the header has {word}, as Magics writes it; colours are ignored");
-            triage.found(Error::input(Code::S102, says).at_byte(byte as u64))?;
+            let text = format!("the header has {word}, as Magics writes it; colours are ignored");
+            triage.found(Error::input(Code::S102, text).at_byte(byte as u64))?;
         }
     }
     let attributes = "attribute bytes are not zero; they may be colours and are ignored";
     let normals = "normal is NaN or infinite; normals are ignored";
-    for (code, says, odd) in [
+    for (code, text, odd) in [
         (Code::S102, attributes, &looked.attributes),
         (Code::S103, normals, &looked.normals),
     ] {
         let is_known = code == Code::S102 && has_colours;
         if let Some(first) = odd.first.filter(|_| !is_known) {
             let error = || {
-                Error::input(code, says)
+                Error::input(code, text)
                     .at_triangle(first)
                     .at_byte(length_for(first))
             };
@@ -436,7 +440,7 @@ fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> R
     Ok(())
 }
 
-/// A mesh of the triangles whose coordinates are all finite; the others are counted.
+/// Returns a mesh of the triangles with finite coordinates. The others are counted.
 fn drop_not_finite(
     mut triangles: Zeroed<Triangle>,
     first: &Error,

@@ -1,4 +1,4 @@
-//! Colours in the attributes of a binary STL: 15 bits of a facet, in one of two ways.
+//! Colours in the attributes of a binary STL: 15 bits for each facet, in one of two conventions.
 //!
 //! | program | header | bit 15 | bits 0 to 4, 5 to 9, 10 to 14 |
 //! |---|---|---|---|
@@ -7,7 +7,7 @@
 
 use crate::colours::WHITE;
 
-/// The colours of facets by their attributes; none if no attribute is a colour.
+/// Returns the colours of facets from their attributes. `None` if no attribute is a colour.
 pub(super) fn colours(header: &[u8], attributes: &[u16]) -> Option<Vec<[[u8; 3]; 3]>> {
     const MARK: &[u8] = b"COLOR=";
     const OWN: u16 = 1 << 15;
@@ -31,7 +31,7 @@ pub(super) fn colours(header: &[u8], attributes: &[u16]) -> Option<Vec<[[u8; 3];
     })
 }
 
-/// Five bits as eight.
+/// Scales five bits to eight.
 fn channel(bits: u16) -> u8 {
     ((u32::from(bits) * 255 + 15) / 31) as u8
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_colours_in_two_ways() {
+    fn bits_are_colours_in_two_conventions() {
         let red = [255, 0, 0];
         let blue = [0, 0, 255];
         let plain = &[b' '; 80][..];

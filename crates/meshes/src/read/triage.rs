@@ -1,4 +1,4 @@
-//! Triage: what becomes of a finding. It ends the reading, or is kept for the report.
+//! Triage: a finding either ends the reading or is kept for the report.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,21 +12,21 @@ use super::decimal::Placement;
 use super::kept::KeptStream;
 use super::number;
 
-/// How much a reader takes.
+/// Tolerance of a reader for damage and oddities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Tolerance {
-    /// Damage that could change the result unnoticed is refused; oddities are noted.
+    /// Damage that could change the result unnoticed is refused. Oddities are reported.
     #[default]
     Usual,
-    /// Every finding is refused: for files that any program should read alike.
+    /// Every finding is refused, for files that all programs should read alike.
     Strict,
-    /// Intact triangles are kept; damaged ones are dropped and counted.
+    /// Intact triangles are kept. Damaged ones are dropped and counted.
     Lenient,
 }
 
 impl Tolerance {
-    /// How serious a finding is; an error ends the reading.
+    /// Returns the severity of a finding. An error ends the reading.
     pub fn severity(self, code: Code) -> Severity {
         match self {
             Self::Strict => Severity::Error,
@@ -36,27 +36,28 @@ impl Tolerance {
     }
 }
 
-/// The findings of one reading: at most one of each code, so their number is bounded.
+/// Findings of one reading. There is at most one for each code, so their number is bounded.
 #[derive(Default)]
 pub(super) struct Triage {
     tolerance: Tolerance,
     findings: RefCell<Vec<Finding>>,
     dropped: RefCell<Dropped>,
-    /// Triangles at the end of which a part is missing.
+    /// Number of incomplete triangles at the end.
     cut: Cell<u64>,
-    /// A finding ended the reading, which leniency would note.
+    /// A finding ended the reading that a lenient reader would only report.
     is_refused: Cell<bool>,
     place: CoordinatePlace,
 }
 
-/// The way from the numbers of a file to coordinates of the mesh.
+/// Conversion of the numbers of a file to coordinates of the mesh.
 struct CoordinatePlace {
     placement: RefCell<Placement>,
-    /// Numbers are rounded as they are.
+    /// Numbers are rounded unchanged.
     is_plain: Cell<bool>,
-    /// Some coordinate was a decimal or a double.
+    /// A coordinate was a decimal or a double.
     is_used: Cell<bool>,
-    /// The bytes of a stream, to be forgotten as soon as the mesh is not far from the origin.
+    /// Bytes of a stream, which are forgotten as soon as the mesh is known not to be far from the
+    /// origin.
     kept: RefCell<Option<Rc<KeptStream>>>,
 }
 
@@ -79,7 +80,8 @@ impl Triage {
         }
     }
 
-    /// Coordinates are relative to this point. The bytes of a stream are forgotten when it is known to be the origin.
+    /// Makes coordinates relative to this point. The bytes of a stream are forgotten when the point
+    /// is known to be the origin.
     pub(super) fn place(&self, near: ReadNear, kept: Option<Rc<KeptStream>>) {
         let placement = match near {
             ReadNear::Origin => None,
@@ -91,7 +93,7 @@ impl Triage {
         self.place.kept.replace(kept);
     }
 
-    /// Coordinates are those of the file, whatever was wanted.
+    /// Keeps the coordinates of the file, whatever was requested.
     pub(super) fn place_plainly(&self) {
         self.place.is_plain.set(true);
         self.place.placement.replace(Placement::Plain);
@@ -100,12 +102,12 @@ impl Triage {
         }
     }
 
-    /// Whether the numbers of a file are rounded as they are.
+    /// Returns whether the numbers of a file are rounded unchanged.
     pub(super) fn is_plain(&self) -> bool {
         self.place.is_plain.get()
     }
 
-    /// The coordinate that a word is along an axis; none if it is no number.
+    /// Converts a word to a coordinate along an axis. `None` if the word is not a number.
     #[inline]
     pub(super) fn coordinate(&self, axis: usize, word: &[u8]) -> Option<f32> {
         if self.is_plain() {
@@ -128,7 +130,7 @@ impl Triage {
         value
     }
 
-    /// The coordinate that a double is along an axis.
+    /// Converts a double to a coordinate along an axis.
     pub(super) fn double(&self, axis: usize, value: f64) -> f32 {
         if self.is_plain() {
             return value as f32;
@@ -137,7 +139,8 @@ impl Triage {
             .unwrap_or(value as f32)
     }
 
-    /// The point that coordinates are relative to, or, where that was to be found out, should be.
+    /// Returns the point that coordinates are relative to. If it was to be detected, returns the
+    /// detected point.
     pub(super) fn near(&self) -> [Rational; 3] {
         let origin = [const { Rational::ZERO }; 3];
         match &*self.place.placement.borrow() {
@@ -146,17 +149,17 @@ impl Triage {
         }
     }
 
-    /// Whether damaged triangles are dropped.
+    /// Returns whether damaged triangles are dropped.
     pub(super) fn is_lenient(&self) -> bool {
         self.tolerance == Tolerance::Lenient
     }
 
-    /// Notes a finding, or ends the reading.
+    /// Reports a finding, or ends the reading.
     pub(super) fn found(&self, error: Error) -> Result<()> {
         self.found_all(error.code(), 1, || error.clone())
     }
 
-    /// Notes `count` findings at once, of which the first makes the error.
+    /// Reports `count` findings of one code. `first` makes the error of the first.
     pub(super) fn found_all(
         &self,
         code: Code,
@@ -179,14 +182,15 @@ impl Triage {
         Ok(())
     }
 
-    /// An error that ended the reading, and that leniency would have noted.
+    /// Records that this error ended the reading, and whether a lenient reader would only report
+    /// it.
     pub(super) fn refused(&self, error: Error) -> Error {
         self.is_refused
             .set(error.code().info().lenient != Severity::Error);
         error
     }
 
-    /// An error that ended the reading, with advice that helps: leniency does not help where it decides nothing.
+    /// Removes the advice to be lenient from an error if leniency would not have helped.
     pub(super) fn advised(&self, error: Error) -> Error {
         let advice = error.code().info().advice;
         let rest: Vec<_> = advice
@@ -200,32 +204,32 @@ impl Triage {
         error.with_hint(rest.as_slice())
     }
 
-    /// Notes a triangle that was there but is not taken, behind so many that are.
+    /// Records a dropped triangle after `kept` kept ones.
     pub(super) fn drop_triangle(&self, kept: usize) {
         self.dropped.borrow_mut().push(kept as u64);
     }
 
-    /// Notes a part of a triangle at the end.
+    /// Records an incomplete triangle at the end.
     pub(super) fn drop_part(&self) {
         self.cut.set(self.cut.get() + 1);
     }
 
-    /// The triangles not taken.
+    /// Number of dropped triangles.
     pub(super) fn count_dropped(&self) -> u64 {
         self.dropped.borrow().count() + self.cut.get()
     }
 
-    /// The memory for their numbers, in bytes.
+    /// Memory of the numbers of dropped triangles in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.dropped.borrow().bytes()
     }
 
-    /// The triangles not taken, to be known by the mesh.
+    /// Moves the dropped triangles out, for the mesh.
     pub(super) fn take_dropped(&self) -> Dropped {
         self.dropped.take()
     }
 
-    /// The findings, by code. If no triangle was intact, the first damage is an error.
+    /// Returns the findings by code. If no triangle was intact, the first damage is an error.
     pub(super) fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
         let mut findings = self.findings.take();
         let is_damage = |finding: &&Finding| finding.code().info().severity == Severity::Error;

@@ -1,4 +1,4 @@
-//! Part of an input in memory. Bytes are taken from its front, and more are read behind them.
+//! Part of an input in memory. Bytes are taken from its front, and more are read at its end.
 
 use std::io::Read;
 
@@ -11,7 +11,7 @@ pub(super) struct Window<'a, R> {
     reader: R,
     progress: &'a dyn Progress,
     buffer: Vec<u8>,
-    /// `buffer[at..end]` is not taken yet.
+    /// Begin of the bytes that are not taken yet, `buffer[at..end]`.
     at: usize,
     end: usize,
     /// Bytes of the input before the buffer.
@@ -20,7 +20,7 @@ pub(super) struct Window<'a, R> {
 }
 
 impl<'a, R: Read> Window<'a, R> {
-    /// Creates a window of `size` bytes. `before` bytes of the file come before those of `reader`.
+    /// Creates a window of `size` bytes. `before` bytes of the file precede the bytes of `reader`.
     pub(super) fn new(reader: R, size: usize, before: u64, progress: &'a dyn Progress) -> Self {
         Self {
             reader,
@@ -33,7 +33,7 @@ impl<'a, R: Read> Window<'a, R> {
         }
     }
 
-    /// Returns the bytes that are read and not taken.
+    /// Returns the bytes that were read and not taken.
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
@@ -61,7 +61,7 @@ impl<'a, R: Read> Window<'a, R> {
         self.before + self.at as u64
     }
 
-    /// Returns the number of bytes of the file that are read.
+    /// Returns the number of bytes of the file that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.before + self.end as u64
     }
@@ -81,7 +81,8 @@ impl<'a, R: Read> Window<'a, R> {
         self.progress.check()?;
         self.buffer.copy_within(self.at..self.end, 0);
         self.before += self.at as u64;
-        (self.at, self.end) = (0, self.end - self.at);
+        self.end -= self.at;
+        self.at = 0;
         let read = fill(&mut self.reader, &mut self.buffer[self.end..])?;
         self.end += read;
         self.has_ended = self.end < self.buffer.len();

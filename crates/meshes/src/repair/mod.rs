@@ -1,8 +1,10 @@
-//! Repair of a broken mesh, so that winding numbers mean something: no triangles without area, none
-//! twice, and all turned so that their normals point outwards, as far as that can be decided.
+//! Repair of a broken mesh, so that winding numbers are meaningful. The result has no triangles
+//! without area and no duplicates. All triangles are turned so that their normals point outwards,
+//! as far as this can be decided.
 //!
-//! Triangles that share an edge with no third are of one *patch* (`patches`). A patch is turned as a whole
-//! (`orientation`): outwards if it bounds a body, inwards if that is a cavity in another one (`nested`).
+//! Triangles that share an edge with exactly one other triangle form a *patch* (`patches`). A patch
+//! is turned as a whole (`orientation`): outwards if it bounds a body, inwards if the body is a
+//! cavity in another body (`nested`).
 
 mod nested;
 mod orientation;
@@ -20,32 +22,33 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 use voxelize_core::par::{self, Progress};
 
-/// Steps of a repair.
+/// Number of steps of a repair.
 const STEPS: u64 = 5;
 
-/// A repaired mesh. It is the same, as a list, for any order of the triangles it is made of and any
-/// rotation of their corners.
+/// Repaired mesh. The result does not depend on the order of the original triangles or the rotation
+/// of their corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
-    /// The remaining triangles, turned outwards; each begins with its least vertex. No coordinate is −0.
+    /// Remaining triangles, turned outwards. Each begins with its least vertex. No coordinate is
+    /// −0.
     pub triangles: Vec<Triangle>,
-    /// For each, whether it is of a ragged patch: one that ends at as many edges as it has triangles, or
-    /// more. Caps would be as many as they are.
+    /// For each triangle: it is in a ragged patch, which has at least as many open edges as
+    /// triangles. Caps would be as numerous as its triangles.
     pub ragged: Vec<bool>,
-    /// Where the triangles end: their boundary, in the direction of their edges.
+    /// Boundary of the triangles, in the direction of their edges.
     pub boundary: Vec<Loop>,
-    /// Triangles without area that were dropped.
+    /// Number of dropped triangles without area.
     pub degenerate: u64,
-    /// Triangles with the same corners as another, whatever their order, that were dropped.
+    /// Number of dropped triangles with the same corners as another triangle, in any order.
     pub duplicates: u64,
-    /// Patches: triangles connected by edges of exactly two of them.
+    /// Number of patches: triangles connected by edges of exactly two triangles.
     pub patches: u64,
-    /// Triangles that were turned.
+    /// Number of turned triangles.
     pub turned: u64,
-    /// Patches that are cavities in others, so turned inwards.
+    /// Number of patches that are cavities in other patches and therefore turned inwards.
     pub cavities: u64,
-    /// Patches with one side only, as a Möbius strip. Their triangles do not fit together along a seam,
-    /// which is part of the boundary.
+    /// Number of patches with one side only, such as a Möbius strip. Their triangles do not fit
+    /// together along a seam, which is part of the boundary.
     pub not_orientable: u64,
 }
 
@@ -74,7 +77,7 @@ impl Repaired {
         Self::with(mesh, &())
     }
 
-    /// Repairs a mesh, and asks whether to go on.
+    /// Repairs a mesh, and reports progress that may cancel the work.
     ///
     /// # Errors
     /// If there are more than 1.4 thousand million triangles, or the work is cancelled.
@@ -95,17 +98,16 @@ impl Repaired {
         step()?;
         let ragged = patches.ragged();
 
-        let both = patches.turned.iter().zip(&sheets.given_turned);
-        let turned = both.filter(|(turned, given)| turned != given).count() as u64;
+        let mut turned = 0;
+        for (turned_now, given) in patches.turned.iter().zip(&sheets.given_turned) {
+            turned += u64::from(turned_now != given);
+        }
         let net = boundary::net(&sides, |side| patches.is_forth(side.place));
         let circuits = boundary::circuits(&net, Way::Along);
-        for (triangle, _) in sheets
-            .triangles
-            .iter_mut()
-            .zip(&patches.turned)
-            .filter(|(_, turned)| **turned)
-        {
-            triangle.swap(1, 2);
+        for (triangle, turned) in sheets.triangles.iter_mut().zip(&patches.turned) {
+            if *turned {
+                triangle.swap(1, 2);
+            }
         }
         step()?;
         Ok(Self {
@@ -128,9 +130,12 @@ impl Repaired {
         })
     }
 
-    /// The patches that are not ragged with caps that close them, and all that is in these triangles besides
-    /// the repaired mesh: the caps, and the ragged patches turned over. The repaired mesh winds around a
-    /// point as often as the first less the second.
+    /// Separates the repaired mesh into a closed mesh and the difference to it.
+    ///
+    /// The first list has the patches that are not ragged, with caps that close them. The second
+    /// list has everything in the first that is not in the repaired mesh, and the reverse of
+    /// everything missing: the caps, and the ragged patches turned over. The winding number of the
+    /// repaired mesh is the first list's minus the second's.
     ///
     /// # Errors
     /// If there are more than 1.4 thousand million triangles.
@@ -141,29 +146,29 @@ impl Repaired {
             closed.extend(&caps);
             return Ok((closed, caps));
         }
-        let all = || self.triangles.iter().zip(&self.ragged);
-        let whole = all()
-            .filter(|(_, ragged)| !**ragged)
-            .map(|(triangle, _)| *triangle);
-        let mut closed: Vec<Triangle> = whole.collect();
+        let mut closed = vec![];
+        let mut ragged_turned = vec![];
+        for ([a, b, c], is_ragged) in self.triangles.into_iter().zip(self.ragged) {
+            if is_ragged {
+                ragged_turned.push([a, c, b]);
+            } else {
+                closed.push([a, b, c]);
+            }
+        }
         let mut caps = boundary::caps(&boundary::boundary(&closed)?);
         closed.extend(&caps);
-        caps.extend(
-            all()
-                .filter(|(_, ragged)| **ragged)
-                .map(|([a, b, c], _)| [*a, *c, *b]),
-        );
+        caps.extend(ragged_turned);
         Ok((closed, caps))
     }
 
-    /// The triangles that close it, a fan for each loop of the boundary: with them every directed edge is
-    /// cancelled by its reverse.
+    /// Returns triangles that close the mesh, a fan for each loop of the boundary. Together with
+    /// them every directed edge is cancelled by its reverse.
     pub fn caps(&self) -> Vec<Triangle> {
         boundary::caps(&self.boundary)
     }
 }
 
-/// Orients all patches; the answer is how many are cavities.
+/// Orients all patches. Returns the number of cavities.
 fn turn(patches: &mut Patches, sheets: &Sheets, progress: &dyn Progress) -> Result<u64> {
     let faces = par::map_range(0..patches.count(), |patch| {
         progress.check()?;

@@ -1,9 +1,12 @@
-//! Cavities: bodies within others.
+//! Cavities: bodies within other bodies.
 //!
-//! A body is within another if its bounds are and, seen from some of its triangles, the other winds around
-//! more than half. The smallest such is what it is *in*. In a solid it is a cavity, in a cavity a solid;
-//! except where both were given with all triangles fitting: then they are of one kind if they faced the
-//! same way. So solids that overlap stay solids, as under nonzero.
+//! A body is within another if the other's bounds contain its bounds, and the other winds around
+//! some of its triangles by more than half in the mean. The smallest such body is the one that it
+//! is *in*. A body in a solid is a cavity, and a body in a cavity is a solid.
+//!
+//! There is one exception. If the triangles of both bodies were given with consistent orientation
+//! and both bodies faced the same way, they are of the same kind. Overlapping solids therefore stay
+//! solids, as under the nonzero rule.
 
 use std::cmp::Ordering;
 
@@ -14,13 +17,14 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Winding;
 use voxelize_core::par::{self, Progress};
 
-/// From how many triangles of a body it is seen whether another one is around it.
+/// Number of triangles of a body from which the winding of another body is sampled.
 const SAMPLES: usize = 8;
 
-/// How exactly: a place is within another body or not, unless their surfaces touch there.
+/// Precision of winding numbers. A place is clearly within another body or outside it, except where
+/// the surfaces touch.
 const ENOUGH: f64 = 1.0 / 16.0;
 
-/// For each patch whether it is to face outwards; it is for those that are no bodies.
+/// Returns, for each patch, whether it faces outwards. True for patches that are not bodies.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -46,7 +50,7 @@ pub(super) fn outwards(
     Ok(outwards)
 }
 
-/// Bodies by the size of their volume, then by number.
+/// Compares bodies by the size of their volume, then by number.
 fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
     faces[a]
         .volume
@@ -55,7 +59,8 @@ fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
         .then(a.cmp(&b))
 }
 
-/// The smallest body around each: the smallest come first, and look at those alone that have none yet.
+/// Returns the smallest body around each body. Bodies are tested from the smallest on, and only
+/// against bodies without a result.
 fn around(
     faces: &[Face],
     patches: &Patches,
@@ -107,21 +112,22 @@ fn around(
     Ok(around)
 }
 
-/// How often triangles wind around some places of a patch, in the mean: on a surface both touch it is
-/// neither here nor there.
+/// Returns the mean winding number of triangles around some places of a patch. Places where the
+/// surfaces touch contribute about one half.
 fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> f64 {
     let members = patches.members(patch);
     let count = members.len().min(SAMPLES);
-    let from = |n: usize| {
-        let [a, b, c] =
-            sheets.exact_corners(&sheets.triangles[members[n * members.len() / count] as usize]);
+    let mut sum = 0.0;
+    for n in 0..count {
+        let triangle = members[n * members.len() / count] as usize;
+        let [a, b, c] = sheets.exact_corners(&sheets.triangles[triangle]);
         let centre = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
-        winding.at(&centre, ENOUGH, |_| Ordering::Equal).value
-    };
-    (0..count).map(from).sum::<f64>() / count as f64
+        sum += winding.at(&centre, ENOUGH, |_| Ordering::Equal).value;
+    }
+    sum / count as f64
 }
 
-/// Whether the bounds of one hold those of the other.
+/// Returns whether the bounds of `outer` contain the bounds of `inner`.
 fn holds(outer: &Face, inner: &Face) -> bool {
     let outer = &outer.bounds;
     let inner = &inner.bounds;

@@ -1,9 +1,9 @@
-//! Which way each patch faces.
+//! Orientation of patches.
 //!
-//! A patch whose boundary is closed by caps has a volume. If that is more than the caps could make it by
-//! bulging, the patch bounds a *body*, and the sign of the volume tells which way it faces. Any other is
-//! as good as flat: it is left as most of its area was given, and turned over with all of them if the
-//! bodies were given inside out.
+//! A patch whose boundary is closed by caps has a volume. If that volume exceeds the uncertainty of
+//! the caps, which could bulge, the patch bounds a *body*, and the sign of the volume is its
+//! orientation. Any other patch is treated as flat. It keeps the orientation in which most of its
+//! area was given. All flat patches are turned over if the bodies were given inside out.
 
 use super::patches::Patches;
 use super::sheets::Sheets;
@@ -11,37 +11,37 @@ use crate::boundary::{self, Way};
 use voxelize_core::geom::Bounds;
 use voxelize_core::geom::vector::{cross, dot, minus};
 
-/// How a patch faces, as it is turned at first.
+/// Orientation of a patch before any patch is turned.
 #[derive(Debug)]
 pub(super) struct Face {
     pub patch: usize,
     pub bounds: Bounds,
     pub area: f64,
-    /// The volume of patch and caps.
+    /// Volume of the patch and its caps.
     pub volume: f64,
-    /// Whether the volume tells which way it faces.
+    /// The volume decides the orientation.
     pub is_body: bool,
-    /// The area that is turned as it was given, less the rest.
+    /// Area that is turned as it was given, minus the other area.
     pub as_given: f64,
-    /// Whether all of it is turned as it was given, or all is not.
+    /// Either all triangles are turned as they were given, or none is.
     pub fitted: bool,
 }
 
 impl Face {
-    /// Whether the volume it had as it was given is above zero.
+    /// Returns whether the patch, as it was given, had a positive volume.
     pub(super) fn given_outwards(&self) -> bool {
         (self.volume > 0.0) == (self.as_given > 0.0)
     }
 }
 
-/// A cap of this area may as well bulge so much that it makes a sixteenth of its area to the power of
-/// 3/2. Half a ball, open at its base, has six times that.
+/// Volume that a cap may gain by bulging, as a factor of its area to the power of 3/2. A hemisphere
+/// that is open at its base has six times this volume.
 const BULGE: f64 = 1.0 / 16.0;
 
-/// How much of area times extent a volume must at least be to be more than rounding.
+/// Minimum volume that exceeds rounding errors, as a factor of area times extent.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// How a patch faces before any is turned.
+/// Computes the orientation of a patch before any patch is turned.
 pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     let members = patches.members(patch);
     let mut face = Face {
@@ -53,7 +53,6 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         as_given: 0.0,
         fitted: true,
     };
-    let turned_as_given = |n: &u32| patches.turned[*n as usize] == sheets.given_turned[*n as usize];
     for n in members {
         let corners = sheets.corners(&sheets.triangles[*n as usize]);
         face.bounds = corners.iter().fold(face.bounds, Bounds::with);
@@ -65,19 +64,18 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         let [a, b, c] = sheets.exact_corners(&sheets.triangles[*n as usize]);
         let area = area(&[a, b, c]);
         face.area += area;
-        face.as_given += if turned_as_given(n) { area } else { -area };
-        given += usize::from(turned_as_given(n));
-        of_members += volume(
-            &if patches.turned[*n as usize] {
-                [a, c, b]
-            } else {
-                [a, b, c]
-            },
-            &middle,
-        );
+        let turned = patches.turned[*n as usize];
+        if turned == sheets.given_turned[*n as usize] {
+            face.as_given += area;
+            given += 1;
+        } else {
+            face.as_given -= area;
+        }
+        let triangle = if turned { [a, c, b] } else { [a, b, c] };
+        of_members += volume(&triangle, &middle);
     }
     face.fitted = given == 0 || given == members.len();
-    // One triangle is flat.
+    // A single triangle is flat.
     if members.len() > 1 {
         let open = patches.open_sides(patch, &sheets.triangles);
         let ends = boundary::net(&open, |side| patches.is_forth(side.place));
@@ -88,7 +86,8 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     face
 }
 
-/// The volume of the caps that close a patch with these ends, and what more it could be if they bulged.
+/// Returns the volume of the caps that close a patch with these ends, and the volume that they
+/// could gain by bulging.
 fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
     let mut volumes = 0.0;
     let mut doubt = 0.0;
@@ -104,7 +103,7 @@ fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
     (volumes, doubt)
 }
 
-/// The corners of a triangle as it is turned.
+/// Returns the corners of a triangle as it is turned.
 pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3]; 3] {
     let [a, b, c] = sheets.exact_corners(&sheets.triangles[n as usize]);
     if patches.turned[n as usize] {
@@ -114,8 +113,8 @@ pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3];
     }
 }
 
-/// Whether triangles that bound no body, as they were given, have a volume below zero, and one that is
-/// more than the sides of a crumpled sheet make up.
+/// Returns whether triangles that bound no body had a clearly negative volume as they were given.
+/// The volume must exceed the volume that the sides of a crumpled sheet could enclose.
 pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
     let bounds = faces
         .iter()
@@ -124,19 +123,16 @@ pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
         return false;
     }
     let middle = middle(&bounds);
-    let given = sheets
-        .triangles
-        .iter()
-        .zip(&sheets.given_turned)
-        .map(|(triangle, turned)| {
-            let its = volume(&sheets.exact_corners(triangle), &middle);
-            if *turned { -its } else { its }
-        });
+    let mut given = 0.0;
+    for (triangle, turned) in sheets.triangles.iter().zip(&sheets.given_turned) {
+        let own = volume(&sheets.exact_corners(triangle), &middle);
+        given += if *turned { -own } else { own };
+    }
     let area: f64 = faces.iter().map(|face| face.area).sum();
-    given.sum::<f64>() < -area * extent(&bounds) / 64.0
+    given < -area * extent(&bounds) / 64.0
 }
 
-/// The signed volume between a triangle and a point.
+/// Returns the signed volume between a triangle and a point.
 fn volume(triangle: &[[f64; 3]; 3], from: &[f64; 3]) -> f64 {
     let [a, b, c] = triangle.map(|v| minus(v, *from));
     dot(a, cross(b, c)) / 6.0
@@ -151,7 +147,7 @@ fn middle(bounds: &Bounds) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0)
 }
 
-/// The diagonal of a box.
+/// Returns the length of the diagonal of a box.
 fn extent(bounds: &Bounds) -> f64 {
     let sides: [f64; 3] =
         std::array::from_fn(|i| f64::from(bounds.max[i]) - f64::from(bounds.min[i]));

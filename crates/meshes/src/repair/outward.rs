@@ -1,15 +1,18 @@
-//! Meshes that a repair leaves as they are, told from others without sorting anything.
+//! Meshes that a repair does not change, detected without sorting.
 //!
-//! Triangles with two equal corners are dropped first: their directed edges cancel each other, so that the others are
-//! closed and oriented if all are. The rest stays as it is where no other triangle is without area, and
+//! Triangles with two equal corners are dropped first. Their directed edges cancel each other, so
+//! the other triangles are closed and oriented if all triangles are. A repair does not change the
+//! rest if no other triangle is without area, and
 //!
-//! - every directed edge is cancelled by its reverse ([`Mesh::closedness`]), and none is there twice: then each edge is of
-//!   exactly two triangles, in opposite directions;
-//! - all triangles are connected by edges: they are one patch, nothing of which has to be turned to fit. There are no
-//!   duplicates: two triangles of three common edges would be all that is connected with them;
-//! - the volume is above zero, by more than rounding: the patch is a body that faces outwards, and in no other one.
+//! - every directed edge is cancelled by its reverse ([`Mesh::closedness`]), and no directed edge
+//!   occurs twice. Then each edge belongs to exactly two triangles, in opposite directions;
+//! - all triangles are connected by edges. Then they are one patch in which nothing has to be
+//!   turned. There are no duplicates, because two triangles with three common edges would be a
+//!   whole patch;
+//! - the volume is positive by more than rounding. Then the patch is a body that faces outwards,
+//!   and it is in no other body.
 //!
-//! So the repaired mesh has the same triangles, none turned, in one patch without a boundary.
+//! The repaired mesh then has the same triangles, none turned, in one patch without a boundary.
 
 use std::borrow::Cow;
 
@@ -19,30 +22,35 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, forest};
 use voxelize_core::par::{self, Progress};
 
-/// Parts of the edges that are looked at apart, so that each stays in the cache.
+/// Number of parts of the edges. Each part fits into the cache.
 const PARTS: usize = 256;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Edges that are remembered until the other triangle comes, at most: as many as stay in the second-level cache of a core.
+/// Maximum number of edges that are remembered until their second triangle. They fit into the
+/// second-level cache of a core.
 const REMEMBERED: usize = 1 << 14;
 
-/// The least volume, over area times extent, to be sure that a repair finds the patch to be a body that faces
-/// outwards; it asks for 2⁻⁴⁰, in other sums of the same volumes.
+/// Minimum volume for a certain result, as a factor of area times extent. A repair requires 2⁻⁴⁰,
+/// with other sums of the same volumes.
 const OF_AREA: f64 = 1.0 / (1_u64 << 20) as f64;
 
-/// And of each triangle, of the cube of the extent. The volume between a triangle and the middle of the bounds is six
-/// products of three coordinates, each at most half of the extent: in doubles it is off by less than 2⁻⁵⁰ of that cube.
-/// A sum of up to 2³¹ of them, which together are at most a sixth of area times extent, is off by that much for each,
-/// and by 2⁻²² of area times extent. Both sums together stay below these bounds.
+/// Minimum volume for each triangle, as a factor of the cube of the extent.
+///
+/// The volume between a triangle and the middle of the bounds is six products of three coordinates,
+/// each at most half of the extent. Its error in doubles is less than 2⁻⁵⁰ of the cube of the
+/// extent. A sum has up to 2³¹ such volumes, whose sizes add up to at most a sixth of area times
+/// extent. The error of the sum is the error of each term plus 2⁻²² of area times extent. The
+/// errors of both sums together are less than these bounds.
 const OF_EACH: f64 = 1.0 / (1_u64 << 48) as f64;
 
-/// The triangles of a mesh, but for those without area, if a repair is known to leave them as they are: one patch that
-/// faces outwards. If it is `None`, nothing is known.
+/// Returns the triangles of a mesh except triangles without area, if a repair is known not to
+/// change them: they are one patch that faces outwards. `None` states nothing about the mesh.
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, memory is not there, or the work is cancelled.
+/// If there are more than 1.4 thousand million triangles, memory runs out, or the work is
+/// cancelled.
 pub fn outward_patch<'a>(
     mesh: &'a Mesh,
     progress: &dyn Progress,
@@ -68,7 +76,8 @@ pub fn outward_patch<'a>(
     Ok(are_one_by_distinct_edges(&triangles).then_some(triangles))
 }
 
-/// The triangles without those of two equal corners; `None` if others are without area, too.
+/// Returns the triangles except triangles with two equal corners. `None` if other triangles are
+/// without area.
 fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     let triangles = mesh.triangles();
     if mesh.degenerate() == 0 {
@@ -91,7 +100,8 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     Some(others.into())
 }
 
-/// An upper bound of the area of triangles, by the sizes of two of their edges along the axes.
+/// Returns an upper bound of the area of triangles, from the sizes of two of their edges along the
+/// axes.
 fn at_most_area(triangles: &[Triangle]) -> f64 {
     let areas = par::map(
         triangles.chunks(CHUNK).collect(),
@@ -110,34 +120,35 @@ fn at_most_area(triangles: &[Triangle]) -> f64 {
     areas.iter().sum::<f64>() / 2.0
 }
 
-/// One side of a triangle.
+/// Side of a triangle.
 #[derive(Clone, Copy, Default)]
 struct HashedSide {
-    /// The hash of its edge, which is not zero.
+    /// Hash of the edge, which is not zero.
     edge: u64,
     triangle: u32,
-    /// Whether it goes from the end with the lesser hash to the other.
+    /// The side goes from the end with the lesser hash to the other end.
     is_forth: bool,
 }
 
-/// Sides by parts of their edges: their hashes and triangles.
+/// Hashes and triangles of sides, by part of their edges.
 type SideParts = Vec<Vec<(u64, u32)>>;
 
-/// The sides of some triangles.
+/// Sides of some triangles.
 struct ChunkSides {
-    /// Those that go forth.
+    /// Sides that go forth.
     forth: SideParts,
-    /// Those that go back, of edges whose other side was not remembered.
+    /// Sides that go back, of edges whose other side was not remembered.
     back: SideParts,
-    /// By triangle: one that it is connected with by edges, itself if it is the first of these.
+    /// For each triangle, a triangle that it is connected with by edges, or the triangle itself if
+    /// it is the first of these.
     forest: Vec<u32>,
 }
 
-/// Whether no edge is there twice in one direction, and all triangles are connected by edges, of closed and oriented
-/// triangles; not if hashes of edges are alike by chance.
+/// Returns whether no edge of closed and oriented triangles occurs twice in one direction, and all
+/// triangles are connected by edges. The result is false if hashes of edges coincide by chance.
 ///
-/// A side that goes back is of the same edge as the one that goes forth and has its hash: its edge has such a side, and
-/// no two of these have one hash.
+/// A side that goes back belongs to the same edge as the side that goes forth with the same hash:
+/// its edge has such a side, and no two forward sides have the same hash.
 fn are_one_by_distinct_edges(triangles: &[Triangle]) -> bool {
     let chunks: Vec<&[Triangle]> = triangles.chunks(CHUNK).collect();
     let chunks = par::map(
@@ -163,29 +174,32 @@ fn are_one_by_distinct_edges(triangles: &[Triangle]) -> bool {
             }
             slots[slot] = *side;
         }
-        let back = chunks.iter().flat_map(|chunk| &chunk.back[part]);
-        let joined = back.map(|(edge, triangle)| {
+        let mut joined = vec![];
+        for (edge, triangle) in chunks.iter().flat_map(|chunk| &chunk.back[part]) {
             let (forth, other) = slots[slot_of(&slots, *edge)];
-            (forth != 0).then_some([*triangle, other])
-        });
-        joined.collect::<Option<Vec<_>>>()
+            if forth == 0 {
+                return None;
+            }
+            joined.push([*triangle, other]);
+        }
+        Some(joined)
     });
     let mut forest: Vec<u32> = Vec::with_capacity(triangles.len());
-    chunks.iter().for_each(|chunk| {
+    for chunk in &chunks {
         let first = forest.len() as u32;
         forest.extend(chunk.forest.iter().map(|parent| first + parent));
-    });
+    }
     for joined in joined {
         let Some(joined) = joined else { return false };
-        joined.iter().for_each(|[a, b]| {
-            forest::join(&mut forest, *a, *b);
-        });
+        for [a, b] in joined {
+            forest::join(&mut forest, a, b);
+        }
     }
     (0..).zip(&forest).all(|(n, parent)| n == 0 || *parent != n)
 }
 
 impl ChunkSides {
-    /// Of triangles, the first of which has this number.
+    /// Collects the sides of triangles. `first` is the number of the first triangle.
     fn of(triangles: &[Triangle], first: u32) -> Self {
         let usual = 3 * triangles.len() / PARTS / 2;
         let mut forth: SideParts = (0..PARTS)
@@ -194,7 +208,7 @@ impl ChunkSides {
         let mut back: SideParts = vec![vec![]; PARTS];
         let part = |edge: u64| (edge >> (64 - PARTS.trailing_zeros())) as usize;
         let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
-        // Those whose other side has not come yet.
+        // Sides whose other side has not occurred yet.
         let mut waiting = vec![HashedSide::default(); REMEMBERED];
         for (triangle, corners) in (0..).zip(triangles) {
             // −0 + 0 is 0.
@@ -226,11 +240,10 @@ impl ChunkSides {
                 *place = side;
             }
         }
-        for side in waiting
-            .iter()
-            .filter(|side| side.edge != 0 && !side.is_forth)
-        {
-            back[part(side.edge)].push((side.edge, first + side.triangle));
+        for side in waiting {
+            if side.edge != 0 && !side.is_forth {
+                back[part(side.edge)].push((side.edge, first + side.triangle));
+            }
         }
         Self {
             forth,
@@ -246,7 +259,7 @@ mod tests {
     use crate::random::Random;
     use crate::repair::Repaired;
 
-    /// The triangles as a set, each from its least vertex on.
+    /// Returns the triangles sorted, each from its least vertex on.
     fn sorted(triangles: &[Triangle]) -> Vec<[[u32; 3]; 3]> {
         let turned = |[a, b, c]: &Triangle| {
             let turns = [[*a, *b, *c], [*b, *c, *a], [*c, *a, *b]];
@@ -261,7 +274,7 @@ mod tests {
         all
     }
 
-    /// Whether a mesh is found to be one outward patch; then a repair must agree.
+    /// Returns whether a mesh is found to be one outward patch. A repair must agree.
     fn is_one(triangles: Vec<Triangle>) -> bool {
         let mesh = Mesh::from_triangles(triangles).unwrap();
         let patch = outward_patch(&mesh, &()).unwrap();
@@ -297,7 +310,7 @@ mod tests {
         patch.is_some()
     }
 
-    /// The faces of unit cubes on a lattice: those between two cubes are left out.
+    /// Returns the faces of unit cubes on a lattice. Faces between two cubes are left out.
     fn cubes(at: &[[i32; 3]]) -> Vec<Triangle> {
         let mut faces = vec![];
         for cube in at {
@@ -328,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn outward_patches_are_known_and_no_others_are_taken_for_them() {
+    fn outward_patches_are_recognized_and_other_meshes_are_not() {
         let cube = cubes(&[[0; 3]]);
         assert!(is_one(cube.clone()) && is_one(cubes(&[[0; 3], [1, 0, 0], [1, 1, 0]])));
         let knot = Mesh::open("../../fixtures/knot.stl").unwrap();
@@ -346,7 +359,7 @@ mod tests {
         assert!(is_one(more(vec![[a, a, b], [c, c, c], [b, [7.0; 3], b]])));
         for other in [
             vec![],
-            // On one line: without it, the edge has a corner too few.
+            // On one line. Without this triangle, the edge lacks a corner.
             [
                 vec![[a, b, middle], [a, middle, c], [middle, b, c]],
                 cube[1..].to_vec(),
@@ -368,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_of_cubes_are_one_patch_where_a_repair_says_so() {
+    fn clusters_of_cubes_are_one_patch_if_a_repair_agrees() {
         let mut random = Random::new(5);
         let mut seen = [0; 2];
         for n in 0..600 {

@@ -1,31 +1,33 @@
-//! Patches: triangles connected over edges of exactly two of them, turned so that they fit together.
+//! Patches: triangles connected by edges of exactly two triangles, turned so that they fit
+//! together.
 
 use crate::edges::{self, Side};
 use voxelize_core::error::Result;
 use voxelize_core::par::Progress;
 
-/// Which triangles belong together, and which are turned over so that they fit.
+/// Patches of triangles, and the triangles that are turned over so that they fit.
 #[derive(Debug)]
 pub(super) struct Patches {
-    /// The triangles, patch by patch, ascending in each. Patches have the order of their first triangles.
+    /// Triangles, patch by patch, ascending within each. Patches are in the order of their first
+    /// triangles.
     members: Vec<u32>,
-    /// Where each patch begins among them, and at last their end.
+    /// Begin of each patch among the members, and the end of the last.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
-    /// Whether a triangle is turned over: its vertices do not ascend.
+    /// For each triangle: it is turned over, so that its vertices do not ascend.
     pub turned: Vec<bool>,
-    /// The patches that have one side only.
+    /// Number of patches with one side only.
     pub one_sided: u64,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Triangles between two looks at whether to go on.
+/// Number of triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 16;
 
 impl Patches {
-    /// Of sheets, their vertices ascending, and their sorted sides. The first triangle of each patch is
-    /// not turned.
+    /// Finds the patches of sheets with ascending vertices and sorted sides. The first triangle of
+    /// each patch is not turned.
     ///
     /// # Errors
     /// If the work is cancelled.
@@ -82,51 +84,52 @@ impl Patches {
         })
     }
 
-    /// How many there are.
+    /// Number of patches.
     pub(super) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The triangles of a patch, ascending.
+    /// Triangles of a patch, ascending.
     pub(super) fn members(&self, patch: usize) -> &[u32] {
         &self.members[self.starts[patch]..self.starts[patch + 1]]
     }
 
-    /// Whether its triangle, as it is turned, goes along side `place` from the lesser end to the greater.
+    /// Returns whether the triangle, as it is turned, goes along side `place` from the lesser end
+    /// to the greater.
     pub(super) fn is_forth(&self, place: u32) -> bool {
         is_forth(place as usize % 3) != self.turned[place as usize / 3]
     }
 
-    /// The sides of a patch that no other one fits to, sorted.
+    /// Returns the sides of a patch that no other side fits to, sorted.
     pub(super) fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
-        let places = self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3);
-        let open = places.filter(|place| self.is_open(*place));
-        let side = |place: u32| {
-            let [a, b, c] = triangles[place as usize / 3];
-            Side {
-                ends: [[a, b], [b, c], [a, c]][place as usize % 3],
-                place,
+        let mut sides = vec![];
+        for place in self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3) {
+            if self.is_open(place) {
+                let [a, b, c] = triangles[place as usize / 3];
+                let ends = [[a, b], [b, c], [a, c]][place as usize % 3];
+                sides.push(Side { ends, place });
             }
-        };
-        let mut sides: Vec<Side> = open.map(side).collect();
+        }
         sides.sort_unstable();
         sides
     }
 
-    /// For each triangle whether it is of a patch with as many open sides as triangles, or more.
+    /// Returns, for each triangle, whether its patch has at least as many open sides as triangles.
     pub(super) fn ragged(&self) -> Vec<bool> {
         let mut ragged = vec![false; self.turned.len()];
         for patch in 0..self.count() {
             let members = self.members(patch);
             let places = members.iter().flat_map(|n| 3 * n..3 * n + 3);
             if places.filter(|place| self.is_open(*place)).count() >= members.len() {
-                members.iter().for_each(|n| ragged[*n as usize] = true);
+                for n in members {
+                    ragged[*n as usize] = true;
+                }
             }
         }
         ragged
     }
 
-    /// Whether no side of the patch fits to this one.
+    /// Returns whether no side of the patch fits to this side.
     fn is_open(&self, place: u32) -> bool {
         let across = self.neighbours[place as usize];
         across == NONE || self.is_forth(across) == self.is_forth(place)
@@ -140,12 +143,14 @@ impl Patches {
     }
 }
 
-/// Whether side n of ascending vertices goes from the lesser to the greater.
+/// Returns whether side `side` of a triangle with ascending vertices goes from the lesser to the
+/// greater.
 fn is_forth(side: usize) -> bool {
     side != 2
 }
 
-/// For each side of each triangle the one side it shares its edge with, if that is one.
+/// Returns, for each side of each triangle, the other side of its edge. [`NONE`] unless the edge
+/// has exactly two sides.
 fn neighbours(triangles: usize, sides: &[Side]) -> Vec<u32> {
     let mut neighbours = vec![NONE; 3 * triangles];
     for group in edges::by_edge(sides) {
@@ -157,16 +162,20 @@ fn neighbours(triangles: usize, sides: &[Side]) -> Vec<u32> {
     neighbours
 }
 
-/// The triangles patch by patch, and where each patch begins.
+/// Returns the triangles patch by patch, and the begin of each patch.
 fn grouped(patch: &[u32], count: usize) -> (Vec<u32>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
-    patch.iter().for_each(|its| starts[*its as usize + 1] += 1);
-    (0..count).for_each(|n| starts[n + 1] += starts[n]);
+    for own in patch {
+        starts[*own as usize + 1] += 1;
+    }
+    for n in 0..count {
+        starts[n + 1] += starts[n];
+    }
     let mut next = starts.clone();
     let mut members = vec![0; patch.len()];
-    for (triangle, its) in patch.iter().enumerate() {
-        members[next[*its as usize]] = triangle as u32;
-        next[*its as usize] += 1;
+    for (triangle, own) in patch.iter().enumerate() {
+        members[next[*own as usize]] = triangle as u32;
+        next[*own as usize] += 1;
     }
     (members, starts)
 }

@@ -1,4 +1,4 @@
-//! Triangles as sheets without sides: the three numbers of their vertices in order, each once.
+//! Triangles as sheets without sides: their three vertex numbers in ascending order, each set once.
 
 use crate::Mesh;
 use crate::counted;
@@ -6,14 +6,14 @@ use crate::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, degenerate};
 
-/// The triangles of a mesh that have an area, each set of three vertices once, sorted.
+/// Triangles of a mesh with an area, each set of three vertices once, sorted.
 #[derive(Debug)]
 pub(super) struct Sheets {
     pub points: Vec<Point>,
-    /// The vertices of each, ascending: turning the last two over turns the triangle.
+    /// Vertices of each triangle, ascending. Exchanging the last two turns the triangle over.
     pub triangles: Vec<[u32; 3]>,
-    /// Whether a triangle was given the other way round than its vertices ascend; most of its copies, if
-    /// there were several.
+    /// For each triangle: it was given in the reverse of the ascending order. Several copies decide
+    /// by majority.
     pub given_turned: Vec<bool>,
     pub duplicates: u64,
 }
@@ -22,9 +22,11 @@ impl Sheets {
     pub(super) fn of(mesh: &Mesh) -> Result<Self> {
         let mut welded = Welded::of(mesh.triangles())?;
         if mesh.degenerate() > 0 {
-            let both = welded.triangles.iter_mut().zip(mesh.triangles());
-            both.filter(|(_, triangle)| degenerate::is_degenerate(triangle))
-                .for_each(|(vertices, _)| *vertices = [0; 3]);
+            for (vertices, triangle) in welded.triangles.iter_mut().zip(mesh.triangles()) {
+                if degenerate::is_degenerate(triangle) {
+                    *vertices = [0; 3];
+                }
+            }
         }
         let with_area = welded.triangles.iter().filter(|[a, b, _]| a != b);
         let all = counted::sorted(with_area.map(ascending), welded.points.len(), |all| {
@@ -45,18 +47,18 @@ impl Sheets {
         Ok(sheets)
     }
 
-    /// The corners of a triangle in doubles.
+    /// Returns the corners of a triangle in doubles.
     pub(super) fn exact_corners(&self, triangle: &[u32; 3]) -> [[f64; 3]; 3] {
         self.corners(triangle).map(|v| v.map(f64::from))
     }
 
-    /// The corners of a triangle.
+    /// Returns the corners of a triangle.
     pub(super) fn corners(&self, triangle: &[u32; 3]) -> Triangle {
         triangle.map(|n| self.points[n as usize])
     }
 }
 
-/// The three numbers in order, and whether that turns the triangle over.
+/// Returns the three numbers in ascending order, and whether that turns the triangle over.
 fn ascending(triangle: &[u32; 3]) -> ([u32; 3], bool) {
     let [a, b, c] = *triangle;
     let least = a.min(b).min(c);

@@ -1,10 +1,11 @@
-//! Accessors: numbers in a view of a buffer, element by element, some of which may be replaced.
+//! Accessors: numbers in a view of a buffer, element by element. Sparse accessors replace some
+//! elements.
 
 use super::buffers::{BufferView, Buffers, slice};
 use super::document::GltfObject;
 use voxelize_core::error::{Code, Result};
 
-/// The type of the numbers of an element.
+/// Type of the numbers of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ComponentType {
     I8,
@@ -42,7 +43,7 @@ impl ComponentType {
         }
     }
 
-    /// The first `N` numbers in these bytes.
+    /// Returns the first `N` numbers in these bytes.
     fn values<const N: usize>(self, bytes: &[u8]) -> [f64; N] {
         fn each<const N: usize, const S: usize>(
             bytes: &[u8],
@@ -61,7 +62,7 @@ impl ComponentType {
         }
     }
 
-    /// The number that a whole number stands for, where it is normalized.
+    /// Returns the number that a normalized integer stands for.
     pub(super) fn normalized(self, value: f64) -> f64 {
         match self {
             Self::I8 => (value / 127.0).max(-1.0),
@@ -100,7 +101,8 @@ impl<'a> Replacements<'a> {
 
     /// Returns the bytes that replace element `n`.
     fn at(&self, n: u64) -> Option<&'a [u8]> {
-        let (mut low, mut high) = (0, self.count);
+        let mut low = 0;
+        let mut high = self.count;
         while low < high {
             let middle = low + (high - low) / 2;
             if self.index(middle) < n {
@@ -109,7 +111,11 @@ impl<'a> Replacements<'a> {
                 high = middle;
             }
         }
-        (low < self.count && self.index(low) == n).then(|| self.values.at(low))
+        if low < self.count && self.index(low) == n {
+            Some(self.values.at(low))
+        } else {
+            None
+        }
     }
 
     /// Checks that the numbers increase and are below `count`.
@@ -127,7 +133,7 @@ impl<'a> Replacements<'a> {
     }
 }
 
-/// Elements that lie one after the other.
+/// Consecutive elements.
 #[derive(Clone, Copy)]
 struct Elements<'a> {
     bytes: &'a [u8],
@@ -209,7 +215,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
         Self::first_of(&[Self::TYPE], buffers, index, admit)
     }
 
-    /// Returns the first `N` numbers of the elements of the accessor of this index, which has one of these types.
+    /// Returns an accessor of the first `N` numbers of each element. The accessor of this index
+    /// must have one of these types.
     pub(super) fn first_of(
         types: &[&str],
         buffers: &'a Buffers,
@@ -253,7 +260,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
                 let part = replaced.inner(key);
                 part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))
             };
-            let [indices, values] = [part("indices")?, part("values")?];
+            let indices = part("indices")?;
+            let values = part("values")?;
             let replacements = replaced.needed("count")?;
             let elements = |part: &GltfObject, size: u64| {
                 let view = buffers.view(part.needed("bufferView")?, admit)?;
@@ -310,12 +318,12 @@ impl<'a, const N: usize> Accessor<'a, N> {
         }
     }
 
-    /// The numbers are whole and not negative, as indices are.
+    /// Returns whether the numbers are integers of at least 0, as indices are.
     pub(super) fn is_unsigned(&self) -> bool {
         self.component.is_unsigned()
     }
 
-    /// Greatest difference of a number from what it stands for.
+    /// Returns the greatest difference of a number from the number that it stands for.
     pub(super) fn rounding(&self) -> f64 {
         match self.component {
             ComponentType::I8 | ComponentType::U8 => 1.0 / 127.0,

@@ -1,4 +1,5 @@
-//! Animations: they are never played. A warning counts those whose first frame differs from the static scene.
+//! Animations. They are never played. A warning counts animations whose first frame differs from
+//! the static scene.
 
 use super::accessor::Accessor;
 use super::buffers::Buffers;
@@ -9,7 +10,7 @@ use crate::read::indexed::Indexed;
 use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
-/// Warns if animations begin with another pose of what is placed.
+/// Warns if animations begin with another pose of placed meshes.
 pub(super) fn note(
     buffers: &Buffers,
     nodes: &[PlacedNode],
@@ -47,22 +48,22 @@ pub(super) fn note(
     triage.found(Error::input(Code::S108, text).about("animations"))
 }
 
-/// What moves triangles of the scene.
+/// Properties of a node that move triangles of the scene.
 #[derive(Clone, Copy, Default)]
 struct Moving {
     by_place: bool,
     by_weights: bool,
 }
 
-/// What moves triangles of the scene, for each node of the document.
+/// Returns, for each node of the document, the properties that move triangles of the scene.
 fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
     let document = buffers.document;
     let mut moving = vec![Moving::default(); document.count("nodes") as usize];
     let mut skins = vec![false; document.count("skins") as usize];
-    for node in nodes
-        .iter()
-        .filter(|node| node.is_visible && node.object.inner("mesh").is_some())
-    {
+    for node in nodes {
+        if !node.is_visible || node.object.inner("mesh").is_none() {
+            continue;
+        }
         let index = node.object.index() as usize;
         moving[index].by_weights = true;
         let Some(skin) = node.object.whole("skin")? else {
@@ -93,7 +94,8 @@ fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
     Ok(moving)
 }
 
-/// The channel moves triangles, and its first key differs from the static scene. A key that cannot be read differs.
+/// Returns whether the channel moves triangles and its first key differs from the static scene. A
+/// key that cannot be read differs.
 fn is_other_pose(
     animation: &GltfObject,
     channel: &GltfObject,
@@ -123,7 +125,8 @@ fn is_other_pose(
     !same.ok().flatten().unwrap_or(false)
 }
 
-/// The first key of a channel is what the node states. `None` if there is no key.
+/// Returns whether the first key of a channel is equal to the value of the node. `None` if there is
+/// no key.
 fn is_same(
     animation: &GltfObject,
     channel: &GltfObject,
@@ -179,18 +182,26 @@ fn is_same(
         let still = node
             .numbers::<4>("rotation")?
             .unwrap_or([0.0, 0.0, 0.0, 1.0]);
-        // Both signs of a quaternion turn alike.
-        let is_near = |key: [f64; 4]| is_near(&key, &still, keys.rounding());
-        return Ok((first < keys.count)
-            .then(|| is_near(keys.at(first)) || is_near(keys.at(first).map(|number| -number))));
+        if first >= keys.count {
+            return Ok(None);
+        }
+        // A quaternion and its negative are the same rotation.
+        let key = keys.at(first);
+        let negative = key.map(|number| -number);
+        return Ok(Some(
+            is_near(&key, &still, keys.rounding()) || is_near(&negative, &still, keys.rounding()),
+        ));
     }
     let keys = Accessor::<3>::new(buffers, output, &admit)?;
     let default = if path == "scale" { [1.0; 3] } else { [0.0; 3] };
     let still = node.numbers::<3>(path)?.unwrap_or(default);
-    Ok((first < keys.count).then(|| is_near(&keys.at(first), &still, keys.rounding())))
+    if first >= keys.count {
+        return Ok(None);
+    }
+    Ok(Some(is_near(&keys.at(first), &still, keys.rounding())))
 }
 
-/// Numbers are the same up to the rounding of what is stored.
+/// Returns whether numbers are equal up to the rounding of stored numbers.
 fn is_near(a: &[f64], b: &[f64], rounding: f64) -> bool {
     a.iter()
         .zip(b)

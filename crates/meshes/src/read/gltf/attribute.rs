@@ -5,13 +5,13 @@ use super::buffers::Buffers;
 use super::document::GltfObject;
 use voxelize_core::error::{Code, Result};
 
-/// AttributeNumbers of an attribute, `N` for each vertex.
+/// Numbers of an attribute, `N` for each vertex.
 pub(super) enum AttributeNumbers<'a, const N: usize> {
     Plain(Accessor<'a, N>),
     #[cfg_attr(not(feature = "draco"), expect(dead_code))]
     Decoded {
         values: Vec<[f32; N]>,
-        /// Type of whole numbers that stand for shares of 1.
+        /// Type of integers that stand for shares of 1.
         shares: Option<ComponentType>,
     },
 }
@@ -39,14 +39,14 @@ impl<const N: usize> AttributeNumbers<'_, N> {
     }
 }
 
-/// An attribute, and the morph targets that move it.
+/// Attribute with the morph targets that move it.
 pub(super) struct Morphed<'a, const N: usize> {
     base: AttributeNumbers<'a, N>,
     targets: Vec<(f64, Accessor<'a, N>)>,
 }
 
 impl<'a, const N: usize> Morphed<'a, N> {
-    /// The attribute `name` of a primitive, moved by its targets with these weights.
+    /// Creates the attribute `name` of a primitive, moved by its targets with these weights.
     pub(super) fn new(
         base: AttributeNumbers<'a, N>,
         name: &str,

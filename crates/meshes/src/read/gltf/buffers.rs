@@ -1,4 +1,4 @@
-//! The bytes of a glTF: in the GLB, in `data:` URIs, or in files beside it.
+//! Bytes of a glTF: in the GLB, in `data:` URIs, or in files next to it.
 
 use std::cell::{Cell, OnceCell};
 
@@ -13,33 +13,33 @@ use voxelize_core::error::{Code, Error, Result};
 /// Extensions whose compressed views may name a buffer with the same bytes uncompressed.
 const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The buffers of a document.
+/// Buffers of a document.
 pub(super) struct Buffers<'a> {
     pub document: &'a Document,
-    /// Where the files lie that it names.
+    /// Folder of the files that the document names.
     folder: Option<MeshFolder<'a>>,
-    /// The second chunk of a GLB.
+    /// Second chunk of a GLB.
     chunk: Option<&'a [u8]>,
     /// Number of bytes of the file itself.
     pub length: u64,
-    /// The buffers that were read.
+    /// Buffers that were read.
     loaded: Vec<OnceCell<Vec<u8>>>,
-    /// Number of bytes that were read since it was last taken.
+    /// Number of bytes that were read and not yet accounted for.
     pub held: Cell<u64>,
     /// Accessors that were used.
     used: Vec<Cell<bool>>,
 }
 
-/// A piece of a buffer.
+/// Part of a buffer.
 #[derive(Clone, Copy)]
 pub(super) struct BufferView<'a> {
     pub bytes: &'a [u8],
-    /// The bytes from one element to the next, if it states them.
+    /// Distance between elements in bytes, if the view states it.
     pub stride: Option<u64>,
 }
 
 impl<'a> Buffers<'a> {
-    /// The buffers of a document in a file of `length` bytes.
+    /// Creates the buffers of a document in a file of `length` bytes.
     pub(super) fn new(
         document: &'a Document,
         folder: Option<MeshFolder<'a>>,
@@ -59,12 +59,12 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Marks this accessor as used. Returns whether it was not.
+    /// Marks an accessor as used. Returns whether this is its first use.
     pub(super) fn is_first_use(&self, accessor: u64) -> bool {
         !self.used[accessor as usize].replace(true)
     }
 
-    /// The view of this index; `admit` refuses memory.
+    /// Returns the view of this index. `admit` may refuse the memory.
     pub(super) fn view(
         &self,
         index: u64,
@@ -80,10 +80,8 @@ impl<'a> Buffers<'a> {
             return Err(compressed(name));
         }
         let all = self.bytes(&buffer, admit)?;
-        let [from, length] = [
-            view.whole("byteOffset")?.unwrap_or(0),
-            view.needed("byteLength")?,
-        ];
+        let from = view.whole("byteOffset")?.unwrap_or(0);
+        let length = view.needed("byteLength")?;
         let bytes = slice(all, from, length).ok_or_else(|| {
             let text = format!(
                 "cut short: it ends at byte {}, its buffer has {}",
@@ -131,7 +129,7 @@ impl<'a> Buffers<'a> {
         Ok(cell.get_or_init(|| bytes))
     }
 
-    /// Tells of the files of all buffers and pictures, whether or not they are read.
+    /// Reports the files of all buffers and pictures, even if they are not read.
     pub(super) fn note_files(&self) -> Result<()> {
         for list in ["buffers", "images"] {
             for n in 0..self.document.count(list) {
@@ -146,7 +144,7 @@ impl<'a> Buffers<'a> {
         Ok(())
     }
 
-    /// The bytes of a `data:` URI, or the first `length` bytes of a file below the folder.
+    /// Returns the bytes of a `data:` URI, or at most `length` bytes of a file below the folder.
     pub(super) fn at(
         &self,
         uri: &str,
@@ -171,18 +169,18 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// What follows the scheme of a `data:` URI.
+/// Returns the part of a `data:` URI after its scheme.
 fn data_of(uri: &str) -> Option<&str> {
     let (scheme, data) = uri.split_once(':')?;
     scheme.eq_ignore_ascii_case("data").then_some(data)
 }
 
-/// The name of the file of a URI.
+/// Returns the file name of a URI.
 fn file_name(uri: &str) -> String {
     String::from_utf8_lossy(&unescaped(uri)).into_owned()
 }
 
-/// The refusal of views that are compressed, and whose bytes are nowhere else.
+/// Returns the error for compressed views without an uncompressed fallback.
 fn compressed(name: &str) -> Error {
     let hint = "export without compression ('gltfpack' without '-c', or with '-cf'), or with Draco";
     unknown_extension(name).with_hint(hint)
@@ -199,7 +197,7 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
     );
     let bad = |what: &str| Error::input(Code::S006, format!("a data URI {what}"));
     let (kind, coded) = data.split_once(',').ok_or_else(|| bad("without a comma"))?;
-    // Unescaped, and decoded.
+    // Memory for the unescaped and for the decoded bytes.
     admit(held.saturating_add(2 * coded.len() as u64))?;
     let mut bytes = unescaped(coded);
     let encoding = kind.rsplit_once(';').map_or("", |(_, last)| last.trim());
@@ -215,27 +213,27 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
         .map_err(|error| bad(&format!("whose base64 is broken: {error}")))
 }
 
-/// Returns the bytes that a URI stands for: `%20` is a blank.
+/// Decodes the `%` escapes of a URI: `%20` is a blank.
 fn unescaped(uri: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
-    while let Some((byte, behind)) = rest.split_first() {
-        let digits = behind
+    while let Some((byte, following)) = rest.split_first() {
+        let digits = following
             .get(..2)
             .and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| *byte == b'%' && !digits.starts_with('+'));
         let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(escaped.unwrap_or(*byte));
         rest = if escaped.is_some() {
-            &behind[2..]
+            &following[2..]
         } else {
-            behind
+            following
         };
     }
     bytes
 }
 
-/// So many bytes from a place, if they are there.
+/// Returns `length` bytes from `from`, if they exist.
 pub(super) fn slice(bytes: &[u8], from: u64, length: u64) -> Option<&[u8]> {
     let to = usize::try_from(from.checked_add(length)?).ok()?;
     bytes.get(usize::try_from(from).ok()?..to)
@@ -275,7 +273,7 @@ mod tests {
                 &[1, 2, 3, 4, 255],
             ),
             ("application/gltf-buffer; base64,AQ", &[1]),
-            // Bits after the last byte that are not zero.
+            // The bits after the last byte are not zero.
             (";base64,AR", &[1]),
             (";base64,", &[]),
             (

@@ -1,11 +1,11 @@
-//! The JSON of a glTF: objects in lists that name each other by index.
+//! JSON of a glTF: objects in lists that refer to each other by index.
 
 use serde_json::Value;
 
 use voxelize_core::error::{Code, Error, Result, sanitize};
 
-/// What may be required of a reader that makes triangles. Materials, textures and lights do not matter to these.
-/// Compressed views may have a fallback, and are refused where they have none.
+/// Extensions that a document may require. Materials, textures and lights do not affect triangles.
+/// Compressed views may have a fallback, and are refused without one.
 const KNOWN: &[&str] = &[
     "KHR_mesh_quantization",
     "KHR_node_visibility",
@@ -26,10 +26,10 @@ const DRACO: &[&str] = &["KHR_draco_mesh_compression"];
 #[cfg(not(feature = "draco"))]
 const DRACO: &[&str] = &[];
 
-/// A glTF document.
+/// glTF document.
 pub(super) struct Document(Value);
 
-/// An object of a list of the document.
+/// Object in a list of the document.
 #[derive(Clone, Copy)]
 pub(super) struct GltfObject<'a> {
     list: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct GltfObject<'a> {
     fields: &'a Value,
 }
 
-/// The memory that JSON takes once it is read, at most: a value for each number, name and bracket.
+/// Returns the maximum memory of parsed JSON in bytes: a value for each number, name and bracket.
 pub(super) fn bytes_of(json: &[u8]) -> u64 {
     const VALUE: usize = 2 * size_of::<Value>() + 64;
     let values = json
@@ -48,7 +48,7 @@ pub(super) fn bytes_of(json: &[u8]) -> u64 {
 }
 
 impl Document {
-    /// The document of this text, if it needs nothing that is not known.
+    /// Parses a document. It is refused if it requires an unknown extension.
     pub(super) fn new(json: &[u8]) -> Result<Self> {
         let mut json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         // Some exporters pad the chunk of a GLB with zeros.
@@ -79,7 +79,7 @@ impl Document {
         }
     }
 
-    /// The object of this index.
+    /// Returns the object of this index.
     pub(super) fn get(&self, list: &'static str, index: u64) -> Result<GltfObject<'_>> {
         let all = self.all(list);
         match usize::try_from(index).ok().and_then(|index| all.get(index)) {
@@ -95,7 +95,7 @@ impl Document {
         }
     }
 
-    /// How many objects a list has.
+    /// Number of objects in a list.
     pub(super) fn count(&self, list: &'static str) -> u64 {
         self.all(list).len() as u64
     }
@@ -107,7 +107,7 @@ impl Document {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// The index of the default scene.
+    /// Returns the index of the default scene.
     pub(super) fn scene(&self) -> Result<u64> {
         let root = GltfObject {
             list: "glTF",
@@ -118,7 +118,7 @@ impl Document {
     }
 }
 
-/// Refuses other versions than 2. Some exporters write `2` or a number.
+/// Refuses versions other than 2. Some exporters write `2` or a number.
 fn check_version(version: &Value) -> Result<()> {
     let text = version
         .as_str()
@@ -130,7 +130,7 @@ fn check_version(version: &Value) -> Result<()> {
     Err(Error::input(Code::S009, text).with_hint("export glTF 2.0"))
 }
 
-/// The refusal of what cannot be read without an extension.
+/// Returns the error for a document that requires an unknown extension.
 pub(super) fn unknown_extension(name: &str) -> Error {
     let error = Error::input(
         Code::S009,
@@ -140,7 +140,7 @@ pub(super) fn unknown_extension(name: &str) -> Error {
 }
 
 impl<'a> GltfObject<'a> {
-    /// Its place in the document.
+    /// Returns its path in the document.
     pub(super) fn path(&self) -> String {
         format!("{}[{}]", self.list, self.index)
     }
@@ -149,12 +149,12 @@ impl<'a> GltfObject<'a> {
         self.index
     }
 
-    /// An error about it.
+    /// Returns an error about the object.
     pub(super) fn error(&self, code: Code, text: impl Into<String>) -> Error {
         Error::input(code, text).about(&self.path())
     }
 
-    /// Its name; empty if it has none.
+    /// Name of the object, which may be empty.
     pub(super) fn name(&self) -> &'a str {
         self.fields
             .get("name")
@@ -173,23 +173,23 @@ impl<'a> GltfObject<'a> {
             .unwrap_or(false)
     }
 
-    /// An object that it holds.
+    /// Returns the value of a key.
     pub(super) fn inner(&self, key: &str) -> Option<Self> {
         self.fields.get(key).map(|fields| Self { fields, ..*self })
     }
 
-    /// An extension of it.
+    /// Returns an extension of the object.
     pub(super) fn extension(&self, name: &str) -> Option<Self> {
         self.inner("extensions")?.inner(name)
     }
 
-    /// Names of the extensions that it has.
+    /// Names of the object's extensions.
     pub(super) fn extension_names(&self) -> impl Iterator<Item = &'a str> {
         let all = self.fields.get("extensions").and_then(Value::as_object);
         all.into_iter().flatten().map(|(name, _)| name.as_str())
     }
 
-    /// Length of a list that it holds.
+    /// Returns the length of a list in the object.
     pub(super) fn length(&self, key: &str) -> usize {
         self.fields
             .get(key)
@@ -197,7 +197,7 @@ impl<'a> GltfObject<'a> {
             .map_or(0, Vec::len)
     }
 
-    /// Element of a list that it holds.
+    /// Returns an element of a list in the object.
     pub(super) fn element(&self, key: &str, n: usize) -> Option<Self> {
         self.fields
             .get(key)?
@@ -205,17 +205,17 @@ impl<'a> GltfObject<'a> {
             .map(|fields| Self { fields, ..*self })
     }
 
-    /// This number, if it is one and finite.
+    /// Returns the value as a number, if it is a finite number.
     pub(super) fn as_number(&self) -> Option<f64> {
         self.fields.as_f64().filter(|number| number.is_finite())
     }
 
-    /// The flag is there and false.
+    /// Returns whether the flag is present and false.
     pub(super) fn denies(&self, key: &str) -> bool {
         self.fields.get(key).and_then(Value::as_bool) == Some(false)
     }
 
-    /// The objects of a list that it holds.
+    /// Returns the elements of a list in the object.
     pub(super) fn each(&self, key: &str) -> impl DoubleEndedIterator<Item = Self> {
         let all = self
             .fields
@@ -226,16 +226,17 @@ impl<'a> GltfObject<'a> {
         all.iter().map(move |fields| Self { fields, ..this })
     }
 
-    /// A number that is whole and not negative, if it is there.
+    /// Returns an integer of at least 0, if it is present.
     pub(super) fn whole(&self, key: &str) -> Result<Option<u64>> {
-        self.inner(key)
-            .map(|number| number.as_whole(key))
-            .transpose()
+        match self.inner(key) {
+            Some(number) => Ok(Some(number.as_whole(key)?)),
+            None => Ok(None),
+        }
     }
 
-    /// This number.
+    /// Returns the value as an integer of at least 0.
     pub(super) fn as_whole(&self, key: &str) -> Result<u64> {
-        // Some write 1.0 for 1.
+        // Some exporters write 1.0 for 1.
         let rounded = self
             .fields
             .as_f64()
@@ -244,13 +245,13 @@ impl<'a> GltfObject<'a> {
         whole.ok_or_else(|| self.error(Code::S006, format!("{key} is no whole number")))
     }
 
-    /// A number that must be there.
+    /// Returns an integer that must be present.
     pub(super) fn needed(&self, key: &str) -> Result<u64> {
         self.whole(key)?
             .ok_or_else(|| self.error(Code::S006, format!("it has no {key}")))
     }
 
-    /// A number, if it is there and finite.
+    /// Returns a number, if it is present and finite.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.fields
             .get(key)
@@ -258,7 +259,7 @@ impl<'a> GltfObject<'a> {
             .filter(|number| number.is_finite())
     }
 
-    /// So many numbers, if they are there.
+    /// Returns `N` numbers, if they are present.
     pub(super) fn numbers<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>> {
         let Some(list) = self.fields.get(key) else {
             return Ok(None);

@@ -8,7 +8,7 @@ use super::buffers::Buffers;
 use super::document::GltfObject;
 use voxelize_core::error::{Code, Error, Result};
 
-/// A decoded primitive.
+/// Decoded primitive.
 pub(super) struct Decoded<'a> {
     extension: GltfObject<'a>,
     mesh: Mesh,
@@ -34,15 +34,15 @@ impl<'a> Decoded<'a> {
         3 * self.mesh.num_faces() as u64
     }
 
-    /// The vertex at corner `n` of all triangles. There must be one.
+    /// Returns the vertex at corner `n` of all triangles, which must exist.
     pub(super) fn corner(&self, n: u64) -> u64 {
         self.mesh.faces()[(n / 3) as usize][(n % 3) as usize]
             .0
             .into()
     }
 
-    /// The first `N` numbers that each vertex has for this attribute, if it is among the compressed ones. The accessor
-    /// that the primitive names for it states whether whole numbers stand for shares of 1.
+    /// Returns the first `N` numbers of this attribute for each vertex, if it is compressed. The
+    /// primitive's accessor states whether integers stand for shares of 1.
     pub(super) fn attribute<'n, const N: usize>(
         &self,
         name: &str,
@@ -73,7 +73,7 @@ impl<'a> Decoded<'a> {
             DataType::Uint16 => Some(ComponentType::U16),
             _ => None,
         };
-        // Draco's own flag holds where an accessor of floats is made of whole numbers.
+        // Draco's own flag applies if an accessor of floats was made from integers.
         let is_normalized = match accessor {
             Some(accessor) if accessor.whole("componentType")? != Some(5126) => {
                 accessor.flag("normalized")

@@ -1,4 +1,4 @@
-//! Materials: base colours, and the pictures that lie on faces.
+//! Materials: base colours and pictures on faces.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -17,27 +17,29 @@ use voxelize_core::par::Progress;
 #[derive(Clone, Default)]
 pub(super) struct Material {
     pub name: String,
-    /// The share of light that it reflects, red, green and blue.
+    /// Reflected share of light, red, green and blue.
     pub light: Option<[f64; 3]>,
     pub texture: Option<TextureUse>,
 }
 
-/// A picture on faces.
+/// Picture on faces.
 #[derive(Clone)]
 pub(super) struct TextureUse {
-    /// Its number among those that were read.
+    /// Number of the picture among the pictures that were read.
     pub picture: u32,
-    /// The number of the attribute that places vertices in it.
+    /// Number of the attribute that places vertices in the picture.
     pub places: u64,
     transform: Option<TextureTransform>,
 }
 
 impl TextureUse {
-    /// The place of a vertex in the picture.
+    /// Returns the place of a vertex in the picture.
     pub(super) fn place(&self, place: [f64; 2]) -> [f32; 2] {
-        self.transform
-            .map_or(place, |transform| transform.apply(place))
-            .map(|n| n as f32)
+        let place = match &self.transform {
+            Some(transform) => transform.apply(place),
+            None => place,
+        };
+        place.map(|n| n as f32)
     }
 }
 
@@ -58,12 +60,12 @@ impl TextureTransform {
         })
     }
 
-    /// A rotation is counter-clockwise as one sees the picture, whose second coordinate points down.
+    /// Transforms a place. The rotation is counter-clockwise in the picture, whose second
+    /// coordinate points down.
     fn apply(&self, [u, v]: [f64; 2]) -> [f64; 2] {
-        let ([x, y], (s, c)) = (
-            [u * self.scale[0], v * self.scale[1]],
-            self.rotation.sin_cos(),
-        );
+        let x = u * self.scale[0];
+        let y = v * self.scale[1];
+        let (s, c) = self.rotation.sin_cos();
         [
             c * x + s * y + self.offset[0],
             c * y - s * x + self.offset[1],
@@ -71,7 +73,7 @@ impl TextureTransform {
     }
 }
 
-/// The materials of a document.
+/// Materials of a document.
 pub(super) struct Materials<'a> {
     buffers: &'a Buffers<'a>,
     progress: &'a dyn Progress,
@@ -84,7 +86,7 @@ pub(super) struct Materials<'a> {
     broken: HashSet<PictureSource<'a>>,
 }
 
-/// The bytes of a picture.
+/// Source of the bytes of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum PictureSource<'a> {
     View(u64),
@@ -104,7 +106,7 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// The material of a primitive.
+    /// Returns the material of a primitive.
     pub(super) fn of(
         &mut self,
         primitive: &GltfObject<'a>,
@@ -126,7 +128,7 @@ impl<'a> Materials<'a> {
             name,
             ..Material::default()
         };
-        // A material of specular and glossy parts has another surface as a fallback.
+        // A specular-glossiness material has another surface only as a fallback.
         let (surface, factor, picture) =
             match object.extension("KHR_materials_pbrSpecularGlossiness") {
                 Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
@@ -138,7 +140,9 @@ impl<'a> Materials<'a> {
             };
         if let Some(surface) = surface {
             material.light = surface.numbers::<4>(factor)?.map(|[r, g, b, _]| [r, g, b]);
-            if let (true, Some(texture)) = (self.reads_textures, surface.inner(picture)) {
+            if self.reads_textures
+                && let Some(texture) = surface.inner(picture)
+            {
                 material.texture = self.texture(&texture, indexed)?;
             }
         }
@@ -154,22 +158,24 @@ impl<'a> Materials<'a> {
     ) -> Result<Option<TextureUse>> {
         self.progress.check()?;
         let transform = used.extension("KHR_texture_transform");
-        let own = transform
-            .map(|transform| transform.whole("texCoord"))
-            .transpose()?
-            .flatten();
-        let places = own
-            .map_or_else(|| used.whole("texCoord"), |own| Ok(Some(own)))?
-            .unwrap_or(0);
+        let own = match &transform {
+            Some(transform) => transform.whole("texCoord")?,
+            None => None,
+        };
+        let places = match own {
+            Some(own) => own,
+            None => used.whole("texCoord")?.unwrap_or(0),
+        };
         let texture = self
             .buffers
             .document
             .get("textures", used.needed("index")?)?;
         let wrap = self.wrap(&texture)?;
         let picture = self.picture(&texture, wrap, indexed)?;
-        let transform = transform
-            .map(|transform| TextureTransform::of(&transform))
-            .transpose()?;
+        let transform = match &transform {
+            Some(transform) => Some(TextureTransform::of(transform)?),
+            None => None,
+        };
         Ok(picture.map(|picture| TextureUse {
             picture,
             places,
@@ -177,7 +183,8 @@ impl<'a> Materials<'a> {
         }))
     }
 
-    /// Number of the picture of a texture. `None` if it cannot be read, which is noted once for each picture.
+    /// Returns the number of the picture of a texture. `None` if it cannot be read, which is
+    /// reported once for each picture.
     fn picture(
         &mut self,
         texture: &GltfObject<'a>,
@@ -188,7 +195,10 @@ impl<'a> Materials<'a> {
         let position = FilePosition::Of(&about);
         let source = match self.source(texture) {
             Ok(source) => source,
-            Err(error) => return indexed.no_colours(&error, position).map(|()| None),
+            Err(error) => {
+                indexed.no_colours(&error, position)?;
+                return Ok(None);
+            }
         };
         if self.broken.contains(&source) {
             return Ok(None);
@@ -235,7 +245,7 @@ impl<'a> Materials<'a> {
         Ok([wrap("wrapS")?, wrap("wrapT")?])
     }
 
-    /// The picture of a texture: WebP, where there is one, else PNG or JPEG.
+    /// Returns the picture of a texture: WebP if there is one, otherwise PNG or JPEG.
     fn source(&self, texture: &GltfObject<'a>) -> Result<PictureSource<'a>> {
         let webp = texture.extension("EXT_texture_webp");
         let source = match webp {
@@ -275,7 +285,7 @@ mod tests {
         let quarter = std::f64::consts::FRAC_PI_2;
         for (transform, expected) in [
             (transform([2.0, 3.0], 0.0, [0.5, 0.25]), [1.5, 1.0]),
-            // Downwards comes from the left.
+            // The rotated direction down is to the left.
             (transform([1.0; 2], quarter, [0.0; 2]), [0.25, -0.5]),
             (transform([2.0, 1.0], quarter, [0.0, 1.0]), [0.25, 0.0]),
         ] {

@@ -1,9 +1,9 @@
-//! glTF 2.0: JSON with buffers beside it or in it, and GLB, which holds both.
+//! glTF 2.0: JSON with buffers next to it or in it, and GLB, which contains both.
 //!
 //! | object | |
 //! |---|---|
-//! | `scenes`, `scene` | the roots of the default scene, else of the first; without scenes every node that is no child |
-//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, as often as nodes name it; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
+//! | `scenes`, `scene` | the roots of the default scene, or of the first scene; without scenes every node that is not a child |
+//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, which several nodes may name; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
 //! | `skins` | joints as nodes place them, after `inverseBindMatrices` (`pose.rs`) |
 //! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out; `targets` with the default `weights` |
 //! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse ones |
@@ -12,15 +12,17 @@
 //! | `textures`, `samplers`, `images` | PNG, JPEG, and WebP (`EXT_texture_webp`), repeated, mirrored or clamped |
 //! | `KHR_draco_mesh_compression` | decoded (`draco.rs`) |
 //!
-//! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied as doubles, and a vertex
-//! is rounded once, for all triangles of its primitive. Where a matrix mirrors, triangles turn the other way, so that
-//! outside stays outside. A triangle of a strip or fan that repeats a vertex joins strips, and is left out. Animations are
-//! not played. That is a warning if one of them begins with another pose.
+//! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied in
+//! doubles, and a vertex is rounded once, for all triangles of its primitive. If a matrix mirrors,
+//! triangles are turned, so that the outside stays outside. A triangle of a strip or fan that
+//! repeats a vertex joins strips and is left out. Animations are not played. A warning is given if
+//! an animation begins with another pose.
 //!
-//! The crate `gltf` refuses a whole document for one invalid object, and reads positions as floats alone. Damage that costs one part,
-//! positions as integers, compressed views and instances would need a reader of their own next to it.
+//! The crate `gltf` refuses a whole document for one invalid object, and only reads positions as
+//! floats. Partial damage, positions as integers, compressed views and instances would need another
+//! reader next to it.
 //!
-//! The format: Khronos Group, glTF 2.0 Specification.
+//! Source: Khronos Group, glTF 2.0 Specification.
 
 mod accessor;
 mod animation;
@@ -97,7 +99,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     })
 }
 
-/// The JSON of a GLB, and the chunk behind it.
+/// Returns the JSON of a GLB and its binary chunk.
 fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     const JSON: u32 = 0x4e4f_534a;
     const BIN: u32 = 0x004e_4942;
@@ -117,16 +119,19 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     if length < file.len() {
         triage.found(Error::input(Code::S005, "bytes follow the GLB").at_byte(length as u64))?;
     }
-    let (mut json, mut bin) = (None, None);
+    let mut json = None;
+    let mut bin = None;
     let mut at = 12;
     while at < length.min(file.len()) {
-        let [size, kind] = [word(at)?, word(at + 4)?];
-        let (from, to) = (at + 8, at + 8 + size as usize);
+        let size = word(at)?;
+        let kind = word(at + 4)?;
+        let from = at + 8;
+        let to = from + size as usize;
         let chunk = file.get(from..to).ok_or_else(|| cut_short(at))?;
         match kind {
             JSON if json.is_none() => json = Some(chunk),
             BIN if bin.is_none() => bin = Some(chunk),
-            // Of extensions.
+            // Chunks of extensions.
             _ => {}
         }
         at = to;
@@ -134,12 +139,10 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     if length > file.len() {
         triage.found(cut_short(file.len()))?;
     }
-    Ok((
-        json.ok_or_else(|| {
-            Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12)
-        })?,
-        bin,
-    ))
+    let Some(json) = json else {
+        return Err(Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12));
+    };
+    Ok((json, bin))
 }
 
 fn cut_short(at: usize) -> Error {

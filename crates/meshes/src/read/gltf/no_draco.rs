@@ -1,4 +1,4 @@
-//! Stand-in for `draco.rs` without the feature `draco`: no primitive is decoded.
+//! Replacement for `draco.rs` without the feature `draco`. No primitive is decoded.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use voxelize_core::error::Result;
 
 pub(super) use self::NotDecoded as Decoded;
 
-/// A decoded primitive. There is none.
+/// Decoded primitive, which never exists.
 pub(super) struct NotDecoded<'a>(Infallible, PhantomData<&'a ()>);
 
 impl<'a> NotDecoded<'a> {

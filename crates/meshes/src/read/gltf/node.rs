@@ -6,27 +6,33 @@ use crate::read::affine::Affine;
 use voxelize_core::error::{Code, Result};
 use voxelize_core::par::Progress;
 
-/// Greatest difference of the last row of a matrix from 0 0 0 1 that is taken for rounding of floats.
+/// Tolerance for rounding of floats in the last row of a matrix, 0 0 0 1.
 const ROUNDING: f64 = 1e-5;
 
-/// A node of the scene.
+/// Node of the scene.
 pub(super) struct PlacedNode<'a> {
     pub object: GltfObject<'a>,
     /// Map to the scene.
     pub placed: Affine,
-    /// Neither the node nor one above it is hidden.
+    /// Neither the node nor any of its ancestors is hidden.
     pub is_visible: bool,
 }
 
-/// Affine map of 16 numbers, column by column. `None` if the last row is not 0 0 0 1, up to rounding.
+/// Returns the affine map of 16 numbers, column by column. `None` if the last row is not 0 0 0 1,
+/// up to rounding.
 pub(super) fn affine(m: &[f64; 16]) -> Option<Affine> {
     let is_last = [m[3], m[7], m[11], m[15] - 1.0]
         .iter()
         .all(|number| number.abs() <= ROUNDING);
-    is_last.then(|| Affine([0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row]))))
+    if !is_last {
+        return None;
+    }
+    Some(Affine(
+        [0, 1, 2].map(|row| [0, 4, 8, 12].map(|column| m[column + row])),
+    ))
 }
 
-/// Map of a node to its parent.
+/// Returns the map of a node to its parent.
 fn map_of(node: &GltfObject) -> Result<Affine> {
     if let Some(matrix) = node.numbers::<16>("matrix")? {
         return affine(&matrix).ok_or_else(|| node.error(Code::S006, "its matrix is not affine"));
@@ -37,7 +43,7 @@ fn map_of(node: &GltfObject) -> Result<Affine> {
     Ok(composed(shift, turn, scale))
 }
 
-/// Map that scales, then turns by a quaternion, then shifts.
+/// Returns the map that scales, then rotates by a quaternion, then translates.
 pub(super) fn composed(shift: [f64; 3], turn: [f64; 4], scale: [f64; 3]) -> Affine {
     let turn = rotation(turn);
     let row = |n: usize| {
@@ -47,7 +53,7 @@ pub(super) fn composed(shift: [f64; 3], turn: [f64; 4], scale: [f64; 3]) -> Affi
     Affine([row(0), row(1), row(2)])
 }
 
-/// The matrix of a quaternion, of whatever length.
+/// Returns the rotation matrix of a quaternion of any length.
 fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
     let square = x * x + y * y + z * z + w * w;
     let s = if square > 0.0 { 2.0 / square } else { 0.0 };
@@ -70,7 +76,7 @@ fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
     ]
 }
 
-/// The nodes of the scene. Every node comes after its parent.
+/// Returns the nodes of the scene. Every node comes after its parent.
 pub(super) fn scene<'a>(
     buffers: &Buffers<'a>,
     progress: &dyn Progress,
@@ -78,7 +84,7 @@ pub(super) fn scene<'a>(
     let document = buffers.document;
     let mut seen = vec![false; document.count("nodes") as usize];
     let mut scene: Vec<PlacedNode> = vec![];
-    // The next one is the last.
+    // The last element is taken next.
     let mut waiting: Vec<(u64, Option<usize>)> = vec![];
     waiting.extend(roots(buffers)?.into_iter().rev().map(|root| (root, None)));
     while let Some((index, parent)) = waiting.pop() {
@@ -108,7 +114,7 @@ pub(super) fn scene<'a>(
     Ok(scene)
 }
 
-/// The nodes that are placed by themselves.
+/// Returns the nodes without a parent in the scene.
 fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
     let document = buffers.document;
     if document.count("scenes") > 0 {
@@ -123,7 +129,7 @@ fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
     Ok((0..parents.len() as u64).filter(is_root).collect())
 }
 
-/// Parent of each node of the document, in any scene.
+/// Returns the parent of each node of the document, in any scene.
 pub(super) fn parents(buffers: &Buffers) -> Result<Vec<Option<u64>>> {
     let document = buffers.document;
     let count = document.count("nodes");
@@ -138,7 +144,8 @@ pub(super) fn parents(buffers: &Buffers) -> Result<Vec<Option<u64>>> {
     Ok(parents)
 }
 
-/// Maps of nodes of any scene, by index. A node below itself has none.
+/// Returns the maps of the nodes of all scenes, by index. `None` for a node that is its own
+/// ancestor.
 pub(super) fn maps(buffers: &Buffers, progress: &dyn Progress) -> Result<Vec<Option<Affine>>> {
     let document = buffers.document;
     let parents = parents(buffers)?;

@@ -1,7 +1,9 @@
-//! The static pose of a mesh: morph targets with their default weights, then a skin on its joints as nodes place them.
+//! Static pose of a mesh: morph targets with their default weights, then a skin on its joints as
+//! nodes place them.
 //!
-//! glTF 2.0, sections 3.7.2.2 and 3.7.3. Animations are never sampled. A skinned vertex is the mean of its places on the
-//! joints, by weight. The mean is divided by the sum of the weights, as a renderer divides by the fourth coordinate.
+//! The source is glTF 2.0, sections 3.7.2.2 and 3.7.3. Animations are never sampled. A skinned
+//! vertex is the weighted mean of its positions on the joints. The mean is divided by the sum of
+//! the weights, as a renderer divides by the fourth coordinate.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,17 +18,17 @@ use crate::read::indexed::Indexed;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// Sums of weights differ from 1 by no more than this where they are stored in bytes.
+/// Maximum difference of a sum of weights from 1 that rounding to bytes explains.
 const ROUNDING: f64 = 0.01;
 
-/// The maps of the joints of a skin, each after its inverse bind matrix.
+/// Maps of the joints of a skin, each after its inverse bind matrix.
 pub(super) struct Skin(Vec<Affine>);
 
-/// The skins of a document.
+/// Skins of a document.
 pub(super) struct Skins<'a> {
     buffers: &'a Buffers<'a>,
     progress: &'a dyn Progress,
-    /// Maps of nodes by index, once a skin needs them.
+    /// Maps of nodes by index. Empty until a skin needs them.
     maps: Vec<Option<Affine>>,
     known: HashMap<u64, Rc<Skin>>,
 }
@@ -41,7 +43,7 @@ impl<'a> Skins<'a> {
         }
     }
 
-    /// The skin of this index.
+    /// Returns the skin of this index.
     pub(super) fn get(&mut self, index: u64, indexed: &mut Indexed) -> Result<Rc<Skin>> {
         if let Some(known) = self.known.get(&index) {
             return Ok(Rc::clone(known));
@@ -54,14 +56,15 @@ impl<'a> Skins<'a> {
         }
         let count = object.length("joints");
         indexed.hold((size_of::<Affine>() * count) as u64)?;
-        let inverse = object.whole("inverseBindMatrices")?;
-        let inverse = inverse
-            .map(|index| Accessor::<16>::new(self.buffers, index, &|more| indexed.admit(more)));
-        let inverse = inverse.transpose()?;
+        let inverse = match object.whole("inverseBindMatrices")? {
+            Some(index) => Some(Accessor::<16>::new(self.buffers, index, &|more| {
+                indexed.admit(more)
+            })?),
+            None => None,
+        };
         indexed.hold(self.buffers.held.take())?;
-        if let Some(inverse) = inverse
-            .as_ref()
-            .filter(|inverse| inverse.count < count as u64)
+        if let Some(inverse) = &inverse
+            && inverse.count < count as u64
         {
             let text = format!("{} inverse bind matrices of {count} joints", inverse.count);
             return Err(object.error(Code::S006, text));
@@ -90,10 +93,10 @@ impl<'a> Skins<'a> {
     }
 }
 
-/// The joints and weights of each vertex, in sets of four.
+/// Joints and weights of each vertex, in sets of four.
 pub(super) type Bones<'a> = Vec<(AttributeNumbers<'a, 4>, AttributeNumbers<'a, 4>)>;
 
-/// The map of a vertex by its joints.
+/// Map of a vertex by its joints.
 pub(super) struct Blend {
     pub map: Affine,
     /// The weights do not sum to 1.
@@ -101,13 +104,14 @@ pub(super) struct Blend {
 }
 
 impl Skin {
-    /// The map of vertex `n`. A vertex without weight is on its first joint.
+    /// Returns the map of vertex `n`. A vertex without weight is on its first joint.
     pub(super) fn blend(&self, n: u64, bones: &Bones) -> Result<Blend> {
         let mut sum = 0.0;
         let mut rows = [[0.0; 4]; 3];
         let mut first = None;
         for (joints, weights) in bones {
-            let (joints, weights) = (joints.at(n), weights.at(n));
+            let joints = joints.at(n);
+            let weights = weights.at(n);
             first = first.or(Some(joints[0]));
             for (joint, weight) in joints.into_iter().zip(weights) {
                 if weight == 0.0 {
@@ -149,8 +153,8 @@ impl Skin {
     }
 }
 
-/// The morph targets that move a mesh: their numbers, and their weights, which are not 0. The weights of a node come
-/// before those of its mesh.
+/// Returns the numbers of the morph targets that move a mesh, and their weights. Weights of 0 are
+/// left out. The weights of a node replace the weights of its mesh.
 pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize, f64)>> {
     let of = if node.inner("weights").is_some() {
         node

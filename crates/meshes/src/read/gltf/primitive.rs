@@ -1,4 +1,4 @@
-//! Primitives of a mesh: vertices at their places, and triangles of them.
+//! Primitives of a mesh: placed vertices, and triangles of them.
 
 use std::rc::Rc;
 
@@ -17,25 +17,26 @@ use voxelize_core::error::{Code, Error, Result};
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// What places the vertices of a primitive.
+/// Placement of the vertices of a primitive.
 pub(super) enum Pose {
     Rigid(Affine),
     /// A skin, and the map of the node for primitives without joints.
     Skinned(Rc<Skin>, Affine),
 }
 
-/// A primitive of a mesh at its place.
+/// Primitive of a mesh with its placement.
 pub(super) struct Primitive<'a> {
     pub buffers: &'a Buffers<'a>,
     pub triage: &'a Triage,
     pub object: GltfObject<'a>,
     pub pose: &'a Pose,
-    /// Morph targets that move it, and their weights.
+    /// Morph targets that move it, with their weights.
     pub weights: &'a [(usize, f64)],
     pub material: Rc<Material>,
 }
 
-/// Returns the kind of a primitive that makes triangles. `None` for points, lines, and what has no positions.
+/// Returns the mode of a primitive of triangles. `None` for points, lines, and primitives without
+/// positions.
 pub(super) fn mode(primitive: &GltfObject, triage: &Triage) -> Result<Option<u64>> {
     let mode = primitive.whole("mode")?.unwrap_or(4);
     if mode > 6 {
@@ -50,7 +51,7 @@ pub(super) fn mode(primitive: &GltfObject, triage: &Triage) -> Result<Option<u64
     Ok(None)
 }
 
-/// Number of triangles that a primitive of this mode states.
+/// Returns the number of triangles that a primitive of this mode claims.
 pub(super) fn triangles(primitive: &GltfObject, mode: u64, buffers: &Buffers) -> Result<u64> {
     let corners = match primitive.whole("indices")? {
         Some(indices) => Some(indices),
@@ -69,11 +70,12 @@ pub(super) fn triangles(primitive: &GltfObject, mode: u64, buffers: &Buffers) ->
     })
 }
 
-/// The accessor of an attribute of a primitive.
+/// Returns the accessor of an attribute of a primitive.
 fn attribute(primitive: &GltfObject, name: &str) -> Result<Option<u64>> {
-    primitive
-        .inner("attributes")
-        .map_or(Ok(None), |all| all.whole(name))
+    match primitive.inner("attributes") {
+        Some(all) => all.whole(name),
+        None => Ok(None),
+    }
 }
 
 /// Vertices of the corners of a primitive.
@@ -101,16 +103,17 @@ impl PrimitiveCorners<'_> {
     }
 }
 
-/// The vertices that are placed.
+/// Vertices that are placed.
 enum Chosen {
-    /// So many, from the first on.
+    /// All vertices, with their number.
     All(u64),
-    /// Some of so many, in increasing order.
+    /// Some vertices in increasing order, and the total number.
     Some(Vec<u64>, u64),
 }
 
 impl Chosen {
-    /// The vertices of corners. All of them, unless corners are few: then time depends on these.
+    /// Chooses the vertices of corners. All vertices are chosen unless there are few corners. Then
+    /// the time depends on the number of corners.
     fn new(
         count: u64,
         corners: &PrimitiveCorners,
@@ -136,7 +139,7 @@ impl Chosen {
         }
     }
 
-    /// The vertex that is placed as number `n`.
+    /// Returns placed vertex number `n`.
     fn vertex(&self, n: u64) -> u64 {
         match self {
             Self::All(_) => n,
@@ -144,7 +147,7 @@ impl Chosen {
         }
     }
 
-    /// Number of a vertex among those that are placed.
+    /// Returns the number of a vertex among the placed vertices.
     fn number(&self, vertex: u64) -> Result<i64> {
         let (number, count) = match self {
             Self::All(count) => (Some(vertex).filter(|vertex| vertex < count), count),
@@ -159,22 +162,23 @@ impl Chosen {
     }
 }
 
-/// The vertices that were placed, as triangles need them.
+/// Placed vertices with data for triangles.
 struct PlacedVertices<'a> {
     chosen: Chosen,
-    /// Vertex `n` of the accessor, before it is placed.
+    /// Points of the vertices before placement.
     points: &'a Morphed<'a, 3>,
     /// Places in the picture of the material. Empty without a picture.
     places: Vec<[f32; 2]>,
-    /// All of the mesh is mirrored.
+    /// The whole mesh is mirrored.
     is_mirror: bool,
-    /// Vertices that joints mirror, up to the last of them.
+    /// For each vertex up to the last mirrored one: its joints mirror it.
     mirrored: Vec<bool>,
     about: &'a str,
 }
 
 impl PlacedVertices<'_> {
-    /// The triangle is inside out where it is placed: most of its vertices are mirrored.
+    /// Returns whether placement turns a triangle inside out, because it mirrors most of its
+    /// vertices.
     fn turns(&self, numbers: [i64; 3]) -> bool {
         let is_mirrored = |n: &&i64| self.mirrored.get(**n as usize) == Some(&true);
         self.is_mirror || numbers.iter().filter(is_mirrored).count() > 1
@@ -216,14 +220,14 @@ impl<'a> Primitive<'a> {
         self.add_corners(mode, &corners, None, indexed)
     }
 
-    /// The primitive is also there without compression.
+    /// Returns whether the primitive also exists without compression.
     fn has_plain_positions(&self) -> bool {
         let index = attribute(&self.object, "POSITION").ok().flatten();
         let accessor = index.and_then(|index| self.buffers.document.get("accessors", index).ok());
         accessor.is_some_and(|accessor| accessor.inner("bufferView").is_some())
     }
 
-    /// The numbers of an attribute: of the compressed ones, else as stored.
+    /// Returns the numbers of an attribute, decoded if it is compressed.
     fn numbers<const N: usize>(
         &self,
         name: &str,
@@ -248,7 +252,7 @@ impl<'a> Primitive<'a> {
         )?)))
     }
 
-    /// The numbers of an attribute, moved by morph targets.
+    /// Returns the numbers of an attribute, moved by morph targets.
     fn morphed<const N: usize>(
         &self,
         name: &str,
@@ -260,7 +264,7 @@ impl<'a> Primitive<'a> {
         let Some(base) = self.numbers(name, types, decoded, &admit)? else {
             return Ok(None);
         };
-        Morphed::new(
+        let morphed = Morphed::new(
             base,
             name,
             types,
@@ -268,11 +272,11 @@ impl<'a> Primitive<'a> {
             self.weights,
             self.buffers,
             &admit,
-        )
-        .map(Some)
+        )?;
+        Ok(Some(morphed))
     }
 
-    /// The joints and weights of vertices.
+    /// Returns the joints and weights of vertices.
     fn bones(&self, decoded: Option<&Decoded>, count: u64, indexed: &Indexed) -> Result<Bones<'a>> {
         let admit = |more| indexed.admit(more);
         let mut bones: Bones = vec![];
@@ -294,7 +298,7 @@ impl<'a> Primitive<'a> {
         }
     }
 
-    /// The place of each chosen vertex in the picture of the material.
+    /// Returns the place of each chosen vertex in the picture of the material.
     fn places(
         &self,
         chosen: &Chosen,
@@ -370,12 +374,8 @@ impl<'a> Primitive<'a> {
             base.filter(|_| colours.is_none())
                 .map(|light| light.map(channel_of_light)),
         );
-        indexed.set_texture(
-            self.material
-                .texture
-                .as_ref()
-                .map(|texture| texture.picture),
-        );
+        let texture = self.material.texture.as_ref();
+        indexed.set_texture(texture.map(|texture| texture.picture));
         let mut mirrored = vec![];
         let mut uneven = 0;
         for n in 0..chosen.len() {
@@ -445,7 +445,8 @@ impl<'a> Primitive<'a> {
         if count < 3 {
             return Ok(());
         }
-        let (mut a, mut b) = (corners.at(0), corners.at(1));
+        let mut a = corners.at(0);
+        let mut b = corners.at(1);
         for n in 2..count {
             let c = corners.at(n);
             // Strips turn every second triangle.
@@ -466,7 +467,7 @@ impl<'a> Primitive<'a> {
     }
 }
 
-/// The triangle of a strip or a fan repeats a vertex. Repeated vertices join strips.
+/// Returns whether a triangle of a strip or a fan repeats a vertex. Repeated vertices join strips.
 fn is_connector([a, b, c]: [u64; 3], corners: &PrimitiveCorners, points: &Morphed<3>) -> bool {
     if let PrimitiveCorners::InOrder(_) = corners {
         // Without indices a repeated vertex is stored again.

@@ -1,4 +1,4 @@
-//! From a scene to triangles: every visible node with a mesh, in its static pose.
+//! Conversion of a scene to triangles: every visible node with a mesh, in its static pose.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -52,12 +52,13 @@ pub(super) fn add(
             node.object.name()
         };
         indexed.begin_instance(name.to_string())?;
-        let own = node
-            .object
-            .inner("weights")
-            .map(|_| pose::weights(&node.object, &object))
-            .transpose()?;
-        let weights = own.as_ref().unwrap_or(&mesh.weights);
+        let own_weights;
+        let weights = if node.object.inner("weights").is_some() {
+            own_weights = pose::weights(&node.object, &object)?;
+            &own_weights
+        } else {
+            &mesh.weights
+        };
         for pose in poses(node, buffers, &mut skins, indexed)? {
             for (primitive, mode) in &mesh.primitives {
                 options.progress.check()?;
@@ -80,18 +81,18 @@ pub(super) fn add(
     note_unplaced(buffers, &mut meshes, indexed.triangles.is_empty(), triage)
 }
 
-/// A mesh that nodes place.
+/// Mesh that nodes place.
 struct GltfMesh<'a> {
     object: GltfObject<'a>,
     /// Primitives of triangles, and their modes.
     primitives: Vec<(GltfObject<'a>, u64)>,
-    /// Number of triangles that its primitives state.
+    /// Number of triangles that its primitives claim.
     triangles: u64,
     /// Morph targets that move it by default.
     weights: Vec<(usize, f64)>,
 }
 
-/// The meshes that were looked at.
+/// Meshes that were read.
 struct Meshes<'a> {
     buffers: &'a Buffers<'a>,
     triage: &'a Triage,
@@ -99,7 +100,7 @@ struct Meshes<'a> {
 }
 
 impl<'a> Meshes<'a> {
-    /// The mesh of this index. Its points and lines are noted the first time, and take no time after that.
+    /// Returns the mesh of this index. Its points and lines are reported only once.
     fn get(&mut self, index: u64) -> Result<Rc<GltfMesh<'a>>> {
         if let Some(known) = self.known.get(&index) {
             return Ok(Rc::clone(known));
@@ -127,7 +128,8 @@ impl<'a> Meshes<'a> {
     }
 }
 
-/// The places of the mesh of a node: one, or as many as instances of `EXT_mesh_gpu_instancing`.
+/// Returns the poses of the mesh of a node: one, or one for each instance of
+/// `EXT_mesh_gpu_instancing`.
 fn poses(
     node: &PlacedNode,
     buffers: &Buffers,
@@ -147,7 +149,7 @@ fn poses(
         .collect())
 }
 
-/// The maps of instances to their node.
+/// Returns the maps of instances to their node.
 fn instances(
     extension: &GltfObject,
     buffers: &Buffers,
@@ -159,12 +161,14 @@ fn instances(
         buffers: &'a Buffers,
         indexed: &Indexed,
     ) -> Result<Option<Accessor<'a, N>>> {
-        let index = extension
-            .inner("attributes")
-            .map_or(Ok(None), |all| all.whole(name))?;
-        index
-            .map(|index| Accessor::new(buffers, index, &|more| indexed.admit(more)))
-            .transpose()
+        let Some(attributes) = extension.inner("attributes") else {
+            return Ok(None);
+        };
+        let Some(index) = attributes.whole(name)? else {
+            return Ok(None);
+        };
+        let accessor = Accessor::new(buffers, index, &|more| indexed.admit(more))?;
+        Ok(Some(accessor))
     }
     let shifts = attribute::<3>(extension, "TRANSLATION", buffers, indexed)?;
     let turns = attribute::<4>(extension, "ROTATION", buffers, indexed)?;
@@ -241,22 +245,21 @@ fn note_unplaced(
 ) -> Result<()> {
     let document = buffers.document;
     let mut is_placed = vec![false; document.count("meshes") as usize];
-    let placed_by: Vec<u64> = match is_empty {
-        true => meshes.known.keys().copied().collect(),
-        false => {
-            let mut named = vec![];
-            for n in 0..document.count("nodes") {
-                named.extend(document.get("nodes", n)?.whole("mesh")?);
-            }
-            named
+    let mut placed_by: Vec<u64> = vec![];
+    if is_empty {
+        placed_by.extend(meshes.known.keys());
+    } else {
+        for n in 0..document.count("nodes") {
+            placed_by.extend(document.get("nodes", n)?.whole("mesh")?);
         }
-    };
+    }
     for mesh in placed_by {
         if let Some(is_placed) = is_placed.get_mut(mesh as usize) {
             *is_placed = true;
         }
     }
-    let (mut count, mut triangles) = (0_u64, 0_u64);
+    let mut count: u64 = 0;
+    let mut triangles: u64 = 0;
     for mesh in 0..is_placed.len() as u64 {
         if is_placed[mesh as usize] {
             continue;
@@ -282,7 +285,7 @@ fn note_unplaced(
     )
 }
 
-/// Number of triangles of a mesh that is not read, whatever damage it has.
+/// Returns the number of triangles of a mesh that is not read. Damage is ignored.
 fn unplaced_triangles(mesh: &GltfObject, buffers: &Buffers) -> u64 {
     let mut all: u64 = 0;
     for primitive in mesh.each("primitives") {

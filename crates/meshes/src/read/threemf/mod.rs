@@ -1,21 +1,24 @@
-//! 3MF: a zip of models in XML, and the projects of slicers that are made of it.
+//! 3MF: a zip of models in XML, and the projects of slicers that are based on it.
 //!
 //! | element | |
 //! |---|---|
-//! | `model` | its `unit`; what it requires by `requiredextensions` must be known |
-//! | `object` | a mesh or components; those of type `support`, `solidsupport` and `other` are left out and counted |
+//! | `model` | its `unit`; all extensions in `requiredextensions` must be known |
+//! | `object` | a mesh or components; objects of type `support`, `solidsupport` and `other` are left out and counted |
 //! | `vertex`, `triangle` | of a mesh, by numbers that count from 0 |
 //! | `component` | another object, placed by `transform`; `path` names its model (production extension) |
 //! | `build`, `item` | objects of the mesh, each placed by `transform` |
 //!
-//! [`properties`] has the elements of materials and colours, [`slicer`] the settings of slicers: negative volumes are cut
-//! out of the bodies of their object, and modifiers and supports are left out and counted.
+//! [`properties`] has the elements of materials and colours, and [`slicer`] the settings of
+//! slicers. Negative volumes are cut out of the bodies of their object. Modifiers and supports are
+//! left out and counted.
 //!
-//! Each mesh of an item is a part. z is up. Each model is in its own unit, the mesh in that of the model with the build.
-//! Matrices are multiplied as doubles, and a vertex is rounded once, for all triangles of its object. Where nothing is
-//! placed its decimals are rounded. Where a matrix mirrors, triangles turn the other way.
+//! Each mesh of an item is a part. z is up. Each model has its own unit, and the mesh has the unit
+//! of the model with the build. Matrices are multiplied in doubles, and a vertex is rounded once,
+//! for all triangles of its object. Without a placement the decimals are rounded. If a matrix
+//! mirrors, triangles are turned.
 //!
-//! The format: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and Properties Extension 1.2.
+//! Source: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and
+//! Properties Extension 1.2.
 
 mod model;
 mod package;
@@ -46,7 +49,8 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// Any zip: its first file may be of any kind, and the list of its files is at its end.
+/// Accepts any zip, because its first file may be of any kind and the list of its files is at its
+/// end.
 fn recognise(head: &Head) -> Guess {
     if head.bytes.starts_with(b"PK\x03\x04") {
         Guess::Sure
@@ -78,7 +82,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     if found.negative() > 0 {
         let own_triage = Triage::new(options.tolerance);
         let mut indexed = Indexed::new(options.max_memory, &own_triage, 0);
-        // Bodies of all triangles come as well.
+        // Includes the bodies of all triangles.
         indexed.hold(taken + 8 * mesh.triangles().len() as u64)?;
         let mut placing = Placing {
             package: &mut package,

@@ -1,4 +1,5 @@
-//! A model of a package: objects, their vertices and triangles, components, and the items of its build.
+//! Model of a package: objects, their vertices and triangles, components, and the items of its
+//! build.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use crate::read::number;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::{Point, Rational};
 
-/// Beginnings of the namespaces that a model may require: these do not change its triangles, or are read.
+/// Prefixes of the namespaces that a model may require. They are read, or do not affect triangles.
 const KNOWN: &[&str] = &[
     "http://schemas.microsoft.com/3dmanufacturing/core/",
     "http://schemas.microsoft.com/3dmanufacturing/material/",
@@ -24,15 +25,15 @@ const KNOWN: &[&str] = &[
     "http://schemas.bambulab.com/",
 ];
 
-/// What a model has.
+/// Content of a model.
 pub(super) struct PackageModel {
     pub unit: UnitOfLength,
     pub objects: HashMap<u64, ModelObject>,
     pub properties: Properties,
     pub items: Vec<PlacedObject>,
-    /// Beams of lattices, which are no triangles.
+    /// Number of beams of lattices, which have no triangles.
     pub beams: u64,
-    /// Triangles that a slicer has painted.
+    /// Number of triangles that were painted in a slicer.
     pub painted: u64,
 }
 
@@ -42,42 +43,43 @@ pub(super) struct ModelObject {
     pub kind: VolumeKind,
     pub vertices: Vec<Vertex>,
     pub triangles: Vec<[u32; 3]>,
-    /// Beginnings of the runs of triangles of one property, with its group and its places for the corners.
+    /// Runs of triangles with the same property: the first triangle, and the property's group and
+    /// its indices for the corners.
     pub materials: Vec<(u64, Option<[u64; 4]>)>,
     /// Property of triangles that name none.
     material: Option<[u64; 4]>,
     pub components: Vec<PlacedObject>,
-    /// Pieces that the model itself states.
+    /// Pieces that the model itself defines.
     pub volumes: Vec<Volume>,
 }
 
-/// Vertex as its decimals state it: the nearest floats, and the nearest doubles, which matrices are applied to.
+/// Vertex with decimal coordinates: the nearest floats, and the nearest doubles for matrices.
 #[derive(Clone, Copy)]
 pub(super) struct Vertex {
     pub floats: Point,
     pub doubles: [f64; 3],
 }
 
-/// Object at its place.
+/// Object with its placement.
 #[derive(Clone)]
 pub(super) struct PlacedObject {
     pub object: u64,
-    /// The model of the package that has it, if that is another.
+    /// Model of the package that has the object, if it is another model.
     pub path: Option<Rc<str>>,
     pub map: Option<Affine>,
     pub is_printable: bool,
 }
 
-/// Elements on their way to a model.
+/// Conversion of elements to a model.
 pub(super) struct ModelReader<'a, 'b> {
     model: PackageModel,
     indexed: &'a mut Indexed<'b>,
     object: Option<(u64, ModelObject)>,
-    /// Paths of components; many components name the same ones.
+    /// Paths of components, which are shared because many components name the same path.
     paths: HashSet<Rc<str>>,
     /// The first element has been read.
     has_begun: bool,
-    /// Bytes of names and of placed objects since memory was last asked for.
+    /// Memory of names and placed objects that is not yet accounted for, in bytes.
     bytes: u64,
 }
 
@@ -169,7 +171,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
             let is_known =
                 KNOWN.iter().any(|known| name.starts_with(known)) || name == "m" || name == "p";
             if !is_known {
-                // The last word of a name such as …/beamlattice/2017/02.
+                // Last word of a name such as …/beamlattice/2017/02.
                 let is_word = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
                 let last = name.rsplit('/').find(is_word).unwrap_or(&name);
                 let text = format!("the 3MF extension '{}' is not supported", sanitize(last));
@@ -181,7 +183,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         Ok(())
     }
 
-    /// Object at the place that an element states.
+    /// Reads the object and the placement of an element.
     fn placed(&mut self, element: &XmlElement) -> Result<PlacedObject> {
         let map =
             match element.text("transform")? {
@@ -204,7 +206,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         })
     }
 
-    /// The path, shared by all that name it.
+    /// Returns a path, shared by all components that name it.
     fn path(&mut self, path: &str) -> Result<Rc<str>> {
         if let Some(known) = self.paths.get(path) {
             return Ok(Rc::clone(known));
@@ -215,9 +217,10 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         Ok(path)
     }
 
-    /// Piece of an object as Slic3r states it.
+    /// Reads a piece of an object in the form of Slic3r.
     fn volume(&mut self, element: &XmlElement) -> Result<()> {
-        let [first, last] = [element.whole("ts")?, element.whole("te")?];
+        let first = element.whole("ts")?;
+        let last = element.whole("te")?;
         let is_modifier = element
             .text("modifier")?
             .is_some_and(|text| text.trim() == "1");
@@ -254,7 +257,8 @@ impl<'a, 'b> ModelReader<'a, 'b> {
                 let text = format!("<vertex>: {name} is '{}', no number", sanitize(&*text));
                 return Err(Error::input(Code::S007, text));
             };
-            (vertex.floats[axis], vertex.doubles[axis]) = (float, double);
+            vertex.floats[axis] = float;
+            vertex.doubles[axis] = double;
         }
         push(&mut object.vertices, vertex, self.indexed)
     }
@@ -283,12 +287,13 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         for (n, corner) in corners.iter_mut().enumerate() {
             let number =
                 number(n)?.ok_or_else(|| element.bad(&format!("it has no {}", NAMES[n])))?;
-            // A number beyond all vertices is found when these are known.
+            // A number beyond all vertices is found after all vertices are known.
             *corner = u32::try_from(number).unwrap_or(u32::MAX);
         }
         let material = match (number(3)?, number(4)?) {
             (group, Some(a)) => {
-                let (b, c) = (number(5)?.unwrap_or(a), number(6)?.unwrap_or(a));
+                let b = number(5)?.unwrap_or(a);
+                let c = number(6)?.unwrap_or(a);
                 group
                     .or(object.material.map(|[group, ..]| group))
                     .map(|group| [group, a, b, c])
@@ -323,7 +328,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         }
     }
 
-    /// Counts memory that was taken, and asks for it from time to time.
+    /// Counts memory, and accounts for it from time to time.
     fn took(&mut self, bytes: u64) -> Result<()> {
         self.bytes += bytes;
         if self.bytes < 1 << 16 {
@@ -334,7 +339,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     }
 }
 
-/// Refuses a file whose root is not that of a model.
+/// Refuses a file whose root is not a model.
 fn check_root(element: &XmlElement) -> Result<()> {
     if element.is_core("model") {
         return Ok(());
@@ -351,7 +356,7 @@ fn check_root(element: &XmlElement) -> Result<()> {
     Err(Error::input(Code::S006, text))
 }
 
-/// Object that an element begins.
+/// Reads the begin of an object.
 fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
     let kind = element.text("type")?;
     let group = element.whole("pid")?;
@@ -365,16 +370,16 @@ fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
     Ok((element.needed("id")?, object))
 }
 
-/// Matrix of 12 numbers.
+/// Parses the 12 numbers of a matrix.
 fn transform(text: &str) -> Option<Affine> {
     let mut numbers = [0.0; 12];
     let mut words = text.split_ascii_whitespace();
     for number in &mut numbers {
-        *number = words
-            .next()?
-            .parse()
-            .ok()
-            .filter(|number: &f64| number.is_finite())?;
+        let value: f64 = words.next()?.parse().ok()?;
+        if !value.is_finite() {
+            return None;
+        }
+        *number = value;
     }
     // Rows of the file are columns of the map.
     let map = Affine([0, 1, 2].map(|row| [0, 3, 6, 9].map(|column| numbers[column + row])));
@@ -382,8 +387,8 @@ fn transform(text: &str) -> Option<Affine> {
 }
 
 impl ModelObject {
-    /// Drops vertices that no triangle names if most are such: an object may be placed many times, and its vertices are
-    /// placed each time.
+    /// Drops vertices that no triangle uses if they are the majority. All vertices are placed each
+    /// time that the object is placed, which may be many times.
     fn drop_unused_vertices(&mut self) {
         if self.vertices.len() <= 3 * self.triangles.len() {
             return;
@@ -391,7 +396,7 @@ impl ModelObject {
         let mut places = HashMap::new();
         let mut kept = vec![];
         for corner in self.triangles.as_flattened_mut() {
-            // Numbers of vertices that are not there stay beyond those that are.
+            // Numbers of missing vertices stay beyond the existing vertices.
             let Some(vertex) = self.vertices.get(*corner as usize) else {
                 continue;
             };
@@ -405,7 +410,8 @@ impl ModelObject {
 }
 
 impl PackageModel {
-    /// Map from the coordinates of this model to those of another, if their units differ.
+    /// Returns the map from the coordinates of this model to those in another model's unit, if the
+    /// units differ.
     pub(super) fn scale_to(&self, other: &Self) -> Option<Affine> {
         if self.unit == other.unit {
             return None;
@@ -420,11 +426,11 @@ impl PackageModel {
     }
 }
 
-/// Adds to a list, whose memory is asked for.
+/// Adds an item to a list and accounts for its memory.
 fn push<T>(list: &mut Vec<T>, item: T, indexed: &mut Indexed) -> Result<()> {
     if list.len() == list.capacity() {
         let more = list.capacity().max(64);
-        // While they move, both are there.
+        // Old and new memory exist at the same time during the move.
         let bytes = (more * size_of::<T>()) as u64;
         indexed.admit(2 * bytes)?;
         list.try_reserve_exact(more)

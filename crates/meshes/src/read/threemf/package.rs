@@ -1,4 +1,4 @@
-//! The zip of a package: its files by name, and the models and settings in them.
+//! Zip of a package: its files by name, and the models and settings in them.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -16,16 +16,16 @@ use crate::read::{picture, refuse};
 use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::par::Progress;
 
-/// The model that has the build, unless the relations of the package name another.
+/// Model with the build, unless the relations of the package name another model.
 const START: &str = "3D/3dmodel.model";
 
-/// Last word of the type of the relation that names the model with the build.
+/// End of the type of the relation that names the model with the build.
 const RELATION: &str = "/3dmodel";
 
 /// Files of a package. Each model is read when it is first named.
 pub(super) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// Places of files in the archive by their names in a package, which have no case.
+    /// Indices of files in the archive by their names, which are compared without case.
     places: HashMap<String, usize>,
     models: HashMap<usize, Rc<PackageModel>>,
     pub progress: &'a dyn Progress,
@@ -47,7 +47,7 @@ impl<'a> Package<'a> {
         let mut places = HashMap::new();
         let mut bytes = 0;
         for place in 0..archive.len() {
-            // A file whose name cannot be read is none that a model names.
+            // No model can name a file with an unreadable name.
             let Some(Ok(name)) = archive.name_for_index(place) else {
                 continue;
             };
@@ -67,7 +67,7 @@ impl<'a> Package<'a> {
         })
     }
 
-    /// Place of the file of this name, which may be percent-encoded.
+    /// Returns the index of the file with this name, which may be percent-encoded.
     fn place(&self, name: &str) -> Option<usize> {
         if let Some(place) = self.archive.index_for_name(name) {
             return Some(place);
@@ -79,7 +79,8 @@ impl<'a> Package<'a> {
             .copied()
     }
 
-    /// Name of the model with the build. Relations that cannot be read are left aside if it lies where it usually does.
+    /// Returns the name of the model with the build. Unreadable relations are ignored if the model
+    /// has its usual name.
     pub(super) fn start(&mut self) -> Result<Rc<str>> {
         let mut target = None;
         if let Some(relations) = self.place("_rels/.rels") {
@@ -96,11 +97,12 @@ impl<'a> Package<'a> {
                 read => read?,
             }
         }
-        let named = target
-            .as_deref()
-            .into_iter()
-            .chain([START])
-            .find(|name| self.place(name).is_some());
+        let mut named = None;
+        for name in [target.as_deref(), Some(START)].into_iter().flatten() {
+            if named.is_none() && self.place(name).is_some() {
+                named = Some(name);
+            }
+        }
         if let Some(name) = named {
             return Ok(name.trim_start_matches(['/', '.']).into());
         }
@@ -114,29 +116,33 @@ impl<'a> Package<'a> {
         Err(self.no_model(target.as_deref().unwrap_or(START)))
     }
 
-    /// Error of a zip without a model.
+    /// Returns the error of a zip without a model.
     fn no_model(&self, name: &str) -> Error {
         let is_package = ["[content_types].xml", "_rels/.rels"]
             .iter()
             .any(|name| self.places.contains_key(*name));
         let has = |end: &str| self.places.keys().any(|name| name.ends_with(end));
-        let known = match () {
-            () if is_package => None,
-            () if has(".npy") => refuse::by_extension(Path::new("a.npz")),
-            () if has(".usdc") || has(".usda") => refuse::by_extension(Path::new("a.usdz")),
-            () => refuse::by_extension(Path::new("a.zip")),
+        let known = if is_package {
+            None
+        } else if has(".npy") {
+            refuse::by_extension(Path::new("a.npz"))
+        } else if has(".usdc") || has(".usda") {
+            refuse::by_extension(Path::new("a.usdz"))
+        } else {
+            refuse::by_extension(Path::new("a.zip"))
         };
-        known.unwrap_or_else(|| {
-            let name = short(name.trim_start_matches(['/', '\\']));
-            let error = Error::input(
-                Code::S002,
-                format!("a zip that is no 3MF: it has no {name}"),
-            );
-            error.with_hint("a mesh is expected")
-        })
+        if let Some(error) = known {
+            return error;
+        }
+        let name = short(name.trim_start_matches(['/', '\\']));
+        let error = Error::input(
+            Code::S002,
+            format!("a zip that is no 3MF: it has no {name}"),
+        );
+        error.with_hint("a mesh is expected")
     }
 
-    /// The model of this name.
+    /// Returns the model with this name.
     pub(super) fn load(&mut self, name: &str, indexed: &mut Indexed) -> Result<Rc<PackageModel>> {
         let Some(place) = self.place(name) else {
             return Err(Error::input(
@@ -154,8 +160,8 @@ impl<'a> Package<'a> {
         Ok(model)
     }
 
-    /// Settings of slicers for the objects of the build.
-    /// A file of settings that cannot be read is noted: the model is sound without.
+    /// Reads settings of slicers for the objects of the build. An unreadable settings file is
+    /// reported only, because the model is complete without it.
     pub(super) fn settings(
         &mut self,
         indexed: &mut Indexed,
@@ -194,7 +200,7 @@ impl<'a> Package<'a> {
         Ok(settings)
     }
 
-    /// Bytes of a picture; `admit` refuses memory.
+    /// Returns the bytes of a picture. `admit` may refuse the memory.
     pub(super) fn picture(
         &mut self,
         name: &str,
@@ -221,7 +227,7 @@ impl<'a> Package<'a> {
         loop {
             const BLOCK: usize = 1 << 16;
             let more = bytes.len().max(BLOCK);
-            // While they move, both are there.
+            // Old and new memory exist at the same time during the move.
             admit(2 * (bytes.len() + more) as u64)?;
             let read = entry.by_ref().take(more as u64).read_to_end(&mut bytes);
             if read.map_err(|error| broken(&error))? < more {
@@ -245,7 +251,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The beginning of a name, for messages.
+/// Returns the begin of a name, for messages.
 fn short(name: &str) -> String {
     const SHOWN: usize = 120;
     let end = if name.chars().nth(SHOWN).is_some() {
@@ -257,7 +263,8 @@ fn short(name: &str) -> String {
     sanitize(text) + end
 }
 
-/// Name in a package from its root, as names compare: in lower case, with slashes.
+/// Returns a name from the root of the package in the form in which names are compared: in lower
+/// case, with slashes.
 fn in_package(name: &str) -> String {
     let mut parts: Vec<&str> = vec![];
     for part in name.split(['/', '\\']) {
@@ -270,22 +277,22 @@ fn in_package(name: &str) -> String {
     parts.join("/").to_lowercase()
 }
 
-/// The name with its bytes in place of `%20` and the like.
+/// Decodes `%20` and other escapes of a name.
 fn percent_decoded(name: &str) -> String {
     let mut bytes = vec![];
     let mut rest = name.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let digits = behind.get(..2).filter(|_| *first == b'%');
+    while let Some((first, following)) = rest.split_first() {
+        let digits = following.get(..2).filter(|_| *first == b'%');
         let byte = digits
             .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         match byte {
             Some(byte) => {
                 bytes.push(byte);
-                rest = &behind[2..];
+                rest = &following[2..];
             }
             None => {
                 bytes.push(*first);
-                rest = behind;
+                rest = following;
             }
         }
     }

@@ -1,6 +1,7 @@
-//! Objects of a build at their places: their triangles on the way to a mesh.
+//! Placement of the objects of a build, which adds their triangles to a mesh.
 //!
-//! A build is walked twice if it has negative volumes: once for the bodies, and once for what is cut out of them.
+//! A build with negative volumes is walked twice: once for the bodies, and once for the volumes
+//! that are cut out of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -16,10 +17,10 @@ use crate::{MeshParts, TextureWrap};
 use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::text::counted;
 
-/// Components may lie in components so deep.
+/// Maximum nesting depth of components.
 const MAX_DEPTH: usize = 32;
 
-/// Objects that may be placed.
+/// Maximum number of placed objects.
 const MAX_PLACED: u64 = 1 << 20;
 
 /// Walk through the objects of a build.
@@ -29,32 +30,33 @@ pub(super) struct Placing<'a, 'b, 'c> {
     pub settings: &'a SlicerSettings,
     /// Pictures are read.
     pub reads_textures: bool,
-    /// Kind of the triangles that are taken.
+    /// Kind of the triangles that are added.
     pub wanted: VolumeKind,
     pub found: WalkResult,
 }
 
-/// Numbers and bodies of a walk.
+/// Counts and bodies of a walk.
 #[derive(Default)]
 pub(super) struct WalkResult {
     placed: u64,
-    /// First triangle of each piece that was taken, and its body. Body 0 is that of objects without negative volumes.
+    /// First triangle of each added piece, and its body. Objects without negative volumes have body
+    /// 0.
     runs: Vec<(usize, u32)>,
     bodies: u32,
-    /// Triangles that are not taken.
+    /// Number of triangles of other kinds, which are not added.
     left_out: BTreeMap<VolumeKind, u64>,
     /// Triangles of items that are not printable.
     unprintable: u64,
-    /// Triangles whose properties are not known, or not read.
+    /// Number of triangles whose properties are unknown or not read.
     unknown: u64,
-    /// Pieces of settings that are not in the model.
+    /// Number of pieces of settings that are not in the model.
     missing: u64,
-    /// Objects of the build with settings.
+    /// Objects of the build whose settings were used.
     met: HashSet<u64>,
     pictures: HashMap<(Rc<str>, [u8; 2]), Option<u32>>,
 }
 
-/// An object that is to be placed.
+/// Object with its placement.
 struct ComponentPlace {
     model: Rc<PackageModel>,
     /// Name of the model in the package.
@@ -68,17 +70,17 @@ struct ComponentPlace {
     is_printable: bool,
 }
 
-/// An object whose components are being placed.
+/// Object whose components are being placed.
 struct ComponentWalk {
     placement: ComponentPlace,
-    /// The next component.
+    /// Index of the next component.
     next: usize,
-    /// Settings of the components, if the object has any.
+    /// Settings of the components. Empty if the object has none.
     pieces: Vec<Option<(VolumeKind, Rc<str>)>>,
 }
 
 impl Placing<'_, '_, '_> {
-    /// Adds the triangles of all items of the model of this name.
+    /// Adds the triangles of all items of the model with this name.
     pub(super) fn all(&mut self, start: &Rc<str>) -> Result<()> {
         let model = self.package.load(start, self.indexed)?;
         let build = ComponentPlace {
@@ -112,7 +114,7 @@ impl Placing<'_, '_, '_> {
         Ok(())
     }
 
-    /// The placement of an item or a component in what holds it.
+    /// Returns the placement of an item or a component within its container.
     fn inner(
         &mut self,
         outer: &ComponentPlace,
@@ -123,7 +125,7 @@ impl Placing<'_, '_, '_> {
             Some(path) => (self.package.load(path, self.indexed)?, Rc::clone(path)),
             None => (Rc::clone(&outer.model), Rc::clone(&outer.path)),
         };
-        // Coordinates of a model are in its own unit.
+        // The coordinates of a model are in its own unit.
         let maps = [outer.map, placed.map, model.scale_to(&outer.model)];
         let map = maps
             .into_iter()
@@ -167,7 +169,8 @@ impl Placing<'_, '_, '_> {
         })
     }
 
-    /// Adds the triangles of an object. Returns the walk through its components, if it has components.
+    /// Adds the triangles of an object. Returns the walk through its components, if it has
+    /// components.
     fn place(
         &mut self,
         mut placement: ComponentPlace,
@@ -186,7 +189,7 @@ impl Placing<'_, '_, '_> {
         }
         let model = Rc::clone(&placement.model);
         let object = &model.objects[&placement.object];
-        // Slicers have settings of the objects in the model with the build.
+        // The settings of slicers are about objects in the model with the build.
         let settings = self
             .settings
             .of(placement.object)
@@ -229,15 +232,17 @@ impl Placing<'_, '_, '_> {
             settings.is_some_and(|settings| settings.has_bodies()),
             &placement,
         )?;
-        let has_components = !object.components.is_empty();
-        Ok(has_components.then_some(ComponentWalk {
+        if object.components.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(ComponentWalk {
             placement,
             next: 0,
             pieces,
         }))
     }
 
-    /// Adds the triangles of an object, whose pieces are these volumes.
+    /// Adds the triangles of an object with these volumes as pieces.
     fn add(
         &mut self,
         object: &ModelObject,
@@ -254,7 +259,7 @@ impl Placing<'_, '_, '_> {
                 _ => placement.kind,
             };
             if kind != self.wanted {
-                // Both walks come here.
+                // Both walks count these triangles.
                 *self.found.left_out.entry(kind).or_default() += count;
                 continue;
             }
@@ -276,9 +281,10 @@ impl Placing<'_, '_, '_> {
                     if n % 65_536 == 65_535 {
                         self.package.progress.check()?;
                     }
-                    let point = placement
-                        .map
-                        .map_or(vertex.floats, |map| map.apply(vertex.doubles));
+                    let point = match placement.map {
+                        Some(map) => map.apply(vertex.doubles),
+                        None => vertex.floats,
+                    };
                     self.indexed.vertex(point, FilePosition::Of(&about))?;
                 }
             }
@@ -345,9 +351,11 @@ impl Placing<'_, '_, '_> {
                 self.indexed
                     .colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
             }
-            if let (Some(_), Some((_, [a, b, c]))) = (texture, look.texture) {
-                self.indexed
-                    .place_next(if is_mirror { [a, c, b] } else { [a, b, c] }.into_iter());
+            if texture.is_some()
+                && let Some((_, [a, b, c])) = look.texture
+            {
+                let places = if is_mirror { [a, c, b] } else { [a, b, c] };
+                self.indexed.place_next(places.into_iter());
             }
             let corners = turned(object.triangles[n]);
             self.indexed
@@ -357,7 +365,7 @@ impl Placing<'_, '_, '_> {
         Ok(())
     }
 
-    /// Number of a picture of a model, if it can be read.
+    /// Returns the number of a picture of a model, if it can be read.
     fn picture(&mut self, model: &PackageModel, path: &Rc<str>, id: u64) -> Result<Option<u32>> {
         let Some(picture) = model.properties.texture(id) else {
             return Ok(None);
@@ -390,8 +398,8 @@ impl Placing<'_, '_, '_> {
     }
 }
 
-/// Runs of the triangles of an object: those of each volume, and between them those of none. Where two volumes claim a
-/// triangle, the first has it.
+/// Returns runs of the triangles of an object: the runs of each volume, and the runs without a
+/// volume between them. If two volumes claim a triangle, it belongs to the first.
 fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Option<&Volume>)> {
     let mut sorted: Vec<&Volume> = volumes
         .iter()
@@ -403,15 +411,15 @@ fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Opt
     for volume in sorted {
         let place = |number: u64| usize::try_from(number).unwrap_or(count).min(count);
         let first = place(volume.first).max(end);
-        let behind = place(volume.last.saturating_add(1));
-        if first >= behind {
+        let after = place(volume.last.saturating_add(1));
+        if first >= after {
             continue;
         }
         if end < first {
             runs.push((end..first, None));
         }
-        runs.push((first..behind, Some(volume)));
-        end = behind;
+        runs.push((first..after, Some(volume)));
+        end = after;
     }
     if end < count {
         runs.push((end..count, None));
@@ -420,7 +428,7 @@ fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Opt
 }
 
 impl WalkResult {
-    /// Triangles of negative volumes.
+    /// Number of triangles of negative volumes.
     pub(super) fn negative(&self) -> u64 {
         self.left_out
             .get(&VolumeKind::Negative)
@@ -428,17 +436,18 @@ impl WalkResult {
             .unwrap_or(0)
     }
 
-    /// Body of each of so many triangles.
+    /// Returns the body of each of `count` triangles.
     pub(super) fn bodies(&self, count: usize, bodies: u32) -> MeshParts {
         self.parts(count, bodies as usize + 1, |_, body| body)
     }
 
-    /// ComponentPiece of each of so many triangles.
+    /// Returns the piece of each of `count` triangles.
     pub(super) fn pieces(&self, count: usize) -> MeshParts {
         self.parts(count, self.runs.len(), |piece, _| piece)
     }
 
-    /// Parts of so many triangles, of the number that `of` has for a piece and its body.
+    /// Returns parts of `count` triangles. `of` returns the part of a piece from its number and its
+    /// body.
     fn parts(&self, count: usize, parts: usize, of: impl Fn(u32, u32) -> u32) -> MeshParts {
         let mut found = MeshParts::default();
         for _ in 0..parts {
@@ -456,7 +465,7 @@ impl WalkResult {
         self.bodies
     }
 
-    /// Notes what was found on the walk for bodies.
+    /// Reports the findings of the walk for bodies.
     pub(super) fn report(
         mut self,
         settings: &SlicerSettings,

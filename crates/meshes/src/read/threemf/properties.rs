@@ -1,8 +1,8 @@
-//! Properties of triangles: materials, colours, pictures, and mixtures of these.
+//! Properties of triangles: materials, colours, pictures, and mixtures of them.
 //!
 //! | element | |
 //! |---|---|
-//! | `basematerials` | names, and perhaps colours |
+//! | `basematerials` | names and optional colours |
 //! | `colorgroup` | colours, `#RRGGBB` or `#RRGGBBAA` |
 //! | `texture2dgroup` | places in the picture of a `texture2d` |
 //! | `compositematerials` | mixtures of base materials: the mean of their colours by share |
@@ -14,7 +14,7 @@ use super::xml::XmlElement;
 use crate::TextureWrap;
 use voxelize_core::error::Result;
 
-/// Groups may name groups so deep.
+/// Maximum nesting depth of groups.
 const MAX_DEPTH: usize = 4;
 
 /// Name and colour of one property: red, green, blue and opacity.
@@ -29,7 +29,7 @@ pub(super) struct Texture {
     pub wrap: [TextureWrap; 2],
 }
 
-/// Properties that triangles name by the number of their group and their place in it.
+/// Group of properties. Triangles name a property by the number of its group and its index in it.
 pub(super) enum Group {
     Materials(Vec<NamedColour>),
     Texture {
@@ -45,9 +45,9 @@ pub(super) enum Group {
     },
     Layers {
         groups: Vec<u64>,
-        /// Whether each layer multiplies those below it.
+        /// For each layer: it multiplies the layers below it.
         is_multiplied: Vec<bool>,
-        /// Places in the groups, for each property.
+        /// Indices in the groups, for each property.
         places: Vec<Vec<u64>>,
     },
 }
@@ -57,7 +57,7 @@ pub(super) enum Group {
 pub(super) struct Properties {
     groups: HashMap<u64, Group>,
     textures: HashMap<u64, Texture>,
-    /// The group that elements on their way belong to.
+    /// Group that the following elements belong to.
     current: Option<u64>,
 }
 
@@ -68,12 +68,13 @@ pub(super) struct Appearance {
     pub colours: Option<[[u8; 3]; 3]>,
     /// Number of the picture, and the places of the corners in it, from top to bottom.
     pub texture: Option<(u64, [[f32; 2]; 3])>,
-    /// All that the triangle names is there and is read.
+    /// All properties of the triangle exist and are read.
     pub is_known: bool,
 }
 
 impl Properties {
-    /// Takes an element about properties; `None` of others. Returns the bytes that it takes.
+    /// Reads an element about properties and returns its memory in bytes. `None` for other
+    /// elements.
     pub(super) fn element(&mut self, element: &XmlElement) -> Result<Option<u64>> {
         let bytes = if element.is_core("basematerials") || element.is_material("colorgroup") {
             self.begin(element, Group::Materials(vec![]))?
@@ -83,7 +84,7 @@ impl Properties {
             self.add_material(name, colour)
         } else if element.is_material("color") {
             let text = element.text("color")?.unwrap_or_default();
-            // Without its opacity.
+            // Leaves out the opacity.
             self.add_material(text.chars().take(7).collect(), colour(&text))
         } else if element.is_material("texture2d") {
             let path = element.text("path")?.unwrap_or_default();
@@ -177,7 +178,7 @@ impl Properties {
         let id = element.needed("id")?;
         self.current = Some(id);
         self.groups.insert(id, group);
-        // The text of lists of numbers is longer than the numbers, mostly.
+        // The text of a list of numbers is usually longer than the numbers.
         let text = element.bytes() as u64;
         Ok(8 * text + 2 * size_of::<Group>() as u64)
     }
@@ -194,12 +195,12 @@ impl Properties {
         self.groups.get_mut(&self.current?)
     }
 
-    /// Picture of this number.
+    /// Returns the picture with this number.
     pub(super) fn texture(&self, id: u64) -> Option<&Texture> {
         self.textures.get(&id)
     }
 
-    /// Appearance of a triangle whose corners have the properties at these places of a group.
+    /// Returns the appearance of a triangle whose corners have these properties of a group.
     pub(super) fn look(&self, group: u64, places: [u64; 3]) -> Appearance {
         match self.groups.get(&group) {
             None => Appearance::default(),
@@ -252,7 +253,7 @@ impl Properties {
         }
     }
 
-    /// Appearance of layers, the first one at the bottom.
+    /// Returns the appearance of layers, of which the first is at the bottom.
     fn layers(
         &self,
         groups: &[u64],
@@ -273,7 +274,7 @@ impl Properties {
         };
         let mut below: [Option<[f64; 4]>; 3] = [None; 3];
         for (layer, group) in groups.iter().enumerate() {
-            // Places that are left out are 0.
+            // Omitted indices are 0.
             let own = corners.map(|corner| corner.get(layer).copied().unwrap_or(0));
             if let Some(Group::Texture { .. }) = self.groups.get(group) {
                 let picture = self.look(*group, own);
@@ -294,7 +295,7 @@ impl Properties {
                 .iter()
                 .all(|colour| colour.is_some_and(|colour| colour[3] == 255.0));
             if look.texture.is_some() && is_multiplied[layer] {
-                // The picture is multiplied by it.
+                // The colour multiplies the picture.
             } else if look.texture.is_some() && is_opaque {
                 look.texture = None;
                 below = [None; 3];
@@ -326,7 +327,7 @@ impl Properties {
         look
     }
 
-    /// Name of a property; `None` if it is not there.
+    /// Returns the name of a property. `None` if it does not exist.
     fn name(&self, group: u64, place: u64, depth: usize) -> Option<String> {
         let place = usize::try_from(place).ok()?;
         match self.groups.get(&group).filter(|_| depth < MAX_DEPTH)? {
@@ -350,7 +351,7 @@ impl Properties {
         }
     }
 
-    /// Colour of a property, if it is known.
+    /// Returns the colour of a property, if it is known.
     fn colour(&self, group: u64, place: u64, depth: usize) -> Option<[f64; 4]> {
         let place = usize::try_from(place).ok()?;
         match self.groups.get(&group).filter(|_| depth < MAX_DEPTH)? {
@@ -371,14 +372,18 @@ impl Properties {
                         all += share;
                     }
                 }
-                (all > 0.0).then(|| sum.map(|channel| channel / all))
+                if all > 0.0 {
+                    Some(sum.map(|channel| channel / all))
+                } else {
+                    None
+                }
             }
             Group::Texture { .. } | Group::Layers { .. } => None,
         }
     }
 }
 
-/// Red, green, blue and opacity of `#RRGGBB` or `#RRGGBBAA`.
+/// Parses `#RRGGBB` or `#RRGGBBAA` as red, green, blue and opacity.
 fn colour(text: &str) -> Option<[u8; 4]> {
     let digits = text.trim().strip_prefix('#')?;
     if !matches!(digits.len(), 6 | 8) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -393,7 +398,7 @@ fn colour(text: &str) -> Option<[u8; 4]> {
     Some(bits.to_be_bytes())
 }
 
-/// Red, green and blue as bytes.
+/// Returns red, green and blue as bytes.
 fn bytes(colour: [f64; 4]) -> [u8; 3] {
     [0, 1, 2].map(|n| colour[n].round() as u8)
 }

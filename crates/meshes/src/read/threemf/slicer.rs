@@ -1,4 +1,5 @@
-//! Settings of slicers beside a model: which pieces of its objects are bodies, negative volumes, modifiers and supports.
+//! Settings of slicers for a model: the pieces of its objects that are bodies, negative volumes,
+//! modifiers and supports.
 //!
 //! | file | |
 //! |---|---|
@@ -21,7 +22,7 @@ pub(super) enum VolumeKind {
     Body,
     /// Cut out of the bodies of the same object.
     Negative,
-    /// Other settings for the slicer within it.
+    /// Region with other settings for the slicer.
     Modifier,
     SupportBlocker,
     SupportEnforcer,
@@ -32,7 +33,8 @@ pub(super) enum VolumeKind {
 }
 
 impl VolumeKind {
-    /// The kind of this name in any of the forms, `NegativeVolume` or `negative_part`; a body if it has another name.
+    /// Returns the kind with this name in any form, such as `NegativeVolume` or `negative_part`.
+    /// Other names are bodies.
     fn of(name: &str) -> Self {
         let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let letters = letters.to_ascii_lowercase();
@@ -56,7 +58,7 @@ impl VolumeKind {
             .unwrap_or_default()
     }
 
-    /// The kind of an object of this type.
+    /// Returns the kind of an object of this type.
     pub(super) fn of_object(kind: Option<&str>) -> Self {
         match kind {
             Some("support" | "solidsupport") => Self::Support,
@@ -65,7 +67,7 @@ impl VolumeKind {
         }
     }
 
-    /// Its triangles are no triangles of the mesh, and not cut out of it.
+    /// Returns whether triangles of this kind are neither in the mesh nor cut out of it.
     pub(super) fn is_left_out(self) -> bool {
         !matches!(self, Self::Body | Self::Negative)
     }
@@ -83,32 +85,33 @@ impl VolumeKind {
     }
 }
 
-/// `24 triangles: 12 of modifiers, 12 of supports`.
+/// Describes counts, such as `24 triangles: 12 of modifiers, 12 of supports`.
 pub(super) fn counts_text(counts: &BTreeMap<VolumeKind, u64>) -> String {
-    let of = |(kind, count): (&VolumeKind, &u64)| match counts.len() {
-        1 => format!(" of {}", kind.plural()),
-        _ => format!("{count} of {}", kind.plural()),
-    };
-    let all: Vec<_> = counts.iter().map(of).collect();
     let sum = counted(counts.values().sum(), "triangle", "triangles");
-    if counts.len() == 1 {
-        sum + &all[0]
-    } else {
-        format!("{sum}: {}", all.join(", "))
+    if counts.len() == 1
+        && let Some(kind) = counts.keys().next()
+    {
+        return format!("{sum} of {}", kind.plural());
     }
+    let mut all = vec![];
+    for (kind, count) in counts {
+        all.push(format!("{count} of {}", kind.plural()));
+    }
+    format!("{sum}: {}", all.join(", "))
 }
 
-/// A piece of an object that its triangles belong to.
+/// Piece of an object, as a range of its triangles.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Volume {
     pub kind: VolumeKind,
     pub name: Option<Rc<str>>,
-    /// Its first and last triangle.
+    /// First triangle.
     pub first: u64,
+    /// Last triangle.
     pub last: u64,
 }
 
-/// A piece of an object that is a component.
+/// Piece of an object that is a component.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ComponentPiece {
     pub kind: VolumeKind,
@@ -126,23 +129,26 @@ pub(super) struct ObjectSettings {
 }
 
 impl ObjectSettings {
-    /// Some piece of the object is cut out of its bodies.
+    /// Kinds of all pieces.
+    fn kinds(&self) -> impl Iterator<Item = VolumeKind> {
+        let volumes = self.volumes.iter().map(|volume| volume.kind);
+        volumes.chain(self.pieces.iter().map(|piece| piece.kind))
+    }
+
+    /// Returns whether a piece of the object is cut out of its bodies.
     pub(super) fn has_negative(&self) -> bool {
-        let volumes = self.volumes.iter().map(|volume| volume.kind);
-        volumes
-            .chain(self.pieces.iter().map(|piece| piece.kind))
-            .any(|kind| kind == VolumeKind::Negative)
+        self.kinds().any(|kind| kind == VolumeKind::Negative)
     }
 
-    /// The object has several bodies, which have names of their own.
+    /// Returns whether the object has several bodies, which then have their own names.
     pub(super) fn has_bodies(&self) -> bool {
-        let volumes = self.volumes.iter().map(|volume| volume.kind);
-        let bodies = volumes.chain(self.pieces.iter().map(|piece| piece.kind));
-        bodies.filter(|kind| *kind == VolumeKind::Body).count() > 1
+        let bodies = self.kinds().filter(|kind| *kind == VolumeKind::Body);
+        bodies.count() > 1
     }
 
-    /// Pieces that the components of an object are, by the objects that these place; and the number of other pieces than
-    /// bodies that no component is. Of several components of one object each is the next of its pieces.
+    /// Returns the piece of each component of an object, given the objects that the components
+    /// place, and the number of pieces other than bodies without a component. Several components of
+    /// one object take its pieces in order.
     pub(super) fn pieces_of(
         &self,
         components: impl Iterator<Item = u64>,
@@ -166,20 +172,22 @@ impl ObjectSettings {
             found.push(piece.map(|n| &self.pieces[n]));
         }
         if found.iter().all(Option::is_none) && found.len() == self.pieces.len() {
-            // Some versions number pieces from 1 on.
+            // Some versions number pieces from 1.
             return (self.pieces.iter().map(Some).collect(), 0);
         }
-        let missing = self.pieces.iter().zip(is_taken);
-        let missing =
-            missing.filter(|(piece, is_taken)| !is_taken && piece.kind != VolumeKind::Body);
-        (found, missing.count() as u64)
+        let mut missing = 0;
+        for (piece, is_taken) in self.pieces.iter().zip(is_taken) {
+            if !is_taken && piece.kind != VolumeKind::Body {
+                missing += 1;
+            }
+        }
+        (found, missing)
     }
 
-    /// Number of its pieces other than bodies.
+    /// Number of pieces other than bodies.
     pub(super) fn others(&self) -> u64 {
-        let volumes = self.volumes.iter().map(|volume| volume.kind);
-        let kinds = volumes.chain(self.pieces.iter().map(|piece| piece.kind));
-        kinds.filter(|kind| *kind != VolumeKind::Body).count() as u64
+        let others = self.kinds().filter(|kind| *kind != VolumeKind::Body);
+        others.count() as u64
     }
 }
 
@@ -190,7 +198,7 @@ pub(super) struct SlicerSettings {
 }
 
 impl SlicerSettings {
-    /// Whether a file of a package, of this name in lower case, has settings.
+    /// Returns whether a file of a package has settings. `name` is in lower case.
     pub(super) fn is_in(name: &str) -> bool {
         let name = name.strip_prefix("metadata/").unwrap_or_default();
         name == "model_settings.config" || name.ends_with("_model.config")
@@ -206,7 +214,7 @@ impl SlicerSettings {
     }
 }
 
-/// What the metadata of a file of settings belong to.
+/// Element that the metadata of a settings file belong to.
 enum Subject {
     Nothing,
     Object,
@@ -214,12 +222,12 @@ enum Subject {
     Piece,
 }
 
-/// Elements on their way to settings.
+/// Conversion of elements to settings.
 pub(super) struct SettingsReader<'a> {
     settings: &'a mut SlicerSettings,
     object: Option<u64>,
     subject: Subject,
-    /// The kind of the current volume is known by its type, which counts more than `modifier`.
+    /// The type of the current volume is known. It takes precedence over `modifier`.
     is_typed: bool,
 }
 
@@ -233,7 +241,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Takes an element, and returns the bytes that it takes.
+    /// Reads an element and returns its memory in bytes.
     pub(super) fn element(&mut self, element: &XmlElement) -> Result<u64> {
         match element.local {
             "object" => {
@@ -397,7 +405,7 @@ mod tests {
             of(shared, &[1, 1, 1]),
             (vec![Some(Body), Some(Modifier), Some(Modifier)], 0)
         );
-        // Numbered from 1 on.
+        // Numbered from 1.
         assert_eq!(of(both(), &[40, 41]), (vec![Some(Body), Some(Negative)], 0));
     }
 }

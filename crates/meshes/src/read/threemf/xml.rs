@@ -1,4 +1,4 @@
-//! XML of the files of a package: elements one after the other, and their attributes.
+//! XML of the files of a package: a sequence of elements with attributes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -12,10 +12,10 @@ use quick_xml::{NsReader, XmlVersion};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::par::Progress;
 
-/// Bytes that a piece of XML, from one bracket to the next, may have.
+/// Maximum length of a token of XML, from one bracket to the next, in bytes.
 const MAX_TOKEN: usize = 1 << 20;
 
-/// All namespaces of 3MF begin so.
+/// Prefix of all namespaces of 3MF.
 const NAMESPACES: &str = "http://schemas.microsoft.com/3dmanufacturing/";
 
 const CORE: &str = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
@@ -26,7 +26,7 @@ pub(super) enum Vocabulary {
     Core,
     Materials,
     BeamLattice,
-    /// No namespace at all, as some files have it.
+    /// No namespace, which occurs in some files.
     Unstated,
     Other,
 }
@@ -55,7 +55,7 @@ pub(super) struct XmlElement<'a> {
     start: &'a BytesStart<'a>,
 }
 
-/// Calls `take` for every element of a file that `path` names.
+/// Calls `take` for every element of a file. `path` is its name in errors.
 pub(super) fn each_element(
     file: impl Read,
     path: &str,
@@ -123,7 +123,7 @@ pub(super) fn each_element(
 }
 
 impl XmlElement<'_> {
-    /// Attribute of this name, with any prefix.
+    /// Returns the attribute of this name, with any prefix.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
         for attribute in self.start.attributes() {
             let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
@@ -138,7 +138,8 @@ impl XmlElement<'_> {
         Ok(None)
     }
 
-    /// Attributes by their whole names, in one pass over all of them; of many elements these are most of the work.
+    /// Returns attributes by their whole names, in one pass over all attributes. For files with
+    /// many elements this is most of the work.
     pub(super) fn texts<const N: usize>(
         &self,
         names: [&str; N],
@@ -171,7 +172,7 @@ impl XmlElement<'_> {
         Ok(found)
     }
 
-    /// Namespace that the element itself binds to a prefix.
+    /// Returns the namespace that the element itself binds to a prefix.
     pub(super) fn namespace_of(&self, prefix: &str) -> Option<String> {
         let name = format!("xmlns:{prefix}");
         let bound = self
@@ -182,12 +183,12 @@ impl XmlElement<'_> {
         bound.map(|attribute| attribute.value.into_owned())
     }
 
-    /// Bytes of its text.
+    /// Length of the element's text in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.start.len()
     }
 
-    /// Whole number in the text of an attribute.
+    /// Parses the text of an attribute as an integer.
     pub(super) fn number(&self, name: &str, text: &str) -> Result<u64> {
         text.trim().parse().map_err(|_| {
             let text = sanitize(text);
@@ -201,7 +202,7 @@ impl XmlElement<'_> {
         })
     }
 
-    /// Whole numbers of a list.
+    /// Returns the integers of a list.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<u64>> {
         let text = self.text(name)?.unwrap_or_default();
         text.split_ascii_whitespace()
@@ -228,12 +229,12 @@ impl XmlElement<'_> {
             .ok_or_else(|| self.bad(&format!("it has no {name}")))
     }
 
-    /// The element has this name in the core vocabulary.
+    /// Returns whether the element has this name in the core vocabulary.
     pub(super) fn is_core(&self, local: &str) -> bool {
         matches!(self.vocabulary, Vocabulary::Core | Vocabulary::Unstated) && self.local == local
     }
 
-    /// The element has this name in the vocabulary of materials.
+    /// Returns whether the element has this name in the vocabulary of materials.
     pub(super) fn is_material(&self, local: &str) -> bool {
         matches!(
             self.vocabulary,
@@ -242,10 +243,10 @@ impl XmlElement<'_> {
     }
 }
 
-/// Bytes of XML, which refuse a piece without end.
+/// Bytes of XML. Tokens without an end are refused.
 struct XmlBytes<R> {
     reader: BufReader<R>,
-    /// Bytes since the piece began.
+    /// Number of bytes since the token began.
     length: Rc<Cell<usize>>,
 }
 
@@ -271,9 +272,11 @@ impl<R: Read> BufRead for XmlBytes<R> {
     }
 }
 
-/// Text as UTF-8 without a byte order mark, and the number of the byte of the file at which it starts. Packages may have
-/// UTF-16 as well, known by its mark or by the zero in its first character. Bytes of its UTF-8 are not those of the file,
-/// so it has no such number.
+/// Returns text as UTF-8 without a byte order mark, and the position in the file at which it
+/// starts.
+///
+/// Packages may have UTF-16, which its mark or the zero in its first character shows. Positions in
+/// its UTF-8 differ from positions in the file, so it has no start.
 fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Option<u64>)> {
     let mut head = vec![];
     file.by_ref().take(4).read_to_end(&mut head)?;
@@ -301,18 +304,18 @@ fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Op
     })
 }
 
-/// UTF-16 on its way to UTF-8.
+/// Conversion of UTF-16 to UTF-8.
 struct Utf16<R> {
     reader: BufReader<R>,
     is_big: bool,
     /// UTF-8 of the last units.
     text: Vec<u8>,
-    /// Bytes of it that have been read.
+    /// Number of bytes of the text that were read.
     at: usize,
 }
 
 impl<R: Read> Utf16<R> {
-    /// The next unit; `None` at the end. Half a unit at the end is left out.
+    /// Returns the next unit. `None` at the end. Half a unit at the end is left out.
     fn unit(&mut self) -> std::io::Result<Option<u16>> {
         let mut bytes = vec![];
         self.reader.by_ref().take(2).read_to_end(&mut bytes)?;
@@ -333,7 +336,7 @@ impl<R: Read> Read for Utf16<R> {
                 let Some(unit) = self.unit()? else { break };
                 units.push(unit);
             }
-            // A pair stays together.
+            // Keeps surrogate pairs together.
             if units
                 .last()
                 .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
