@@ -1,5 +1,5 @@
-//! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
-//! Definitions are in docs/check.md.
+//! Check of a mesh: its defects with their places and their effect on a fill, its components, and a
+//! verdict. docs/check.md has the definitions.
 
 use voxelize_core::error::{Code, Result, Severity};
 use voxelize_core::grid::Lattice;
@@ -10,16 +10,17 @@ use voxelize_meshes::defects::{Defects, Search, Site, Sites};
 use voxelize_meshes::{Mesh, PairLimit};
 use voxelize_rules::rule::Inside;
 
-/// How a mesh is checked.
+/// Options of a check.
 #[derive(Clone, Copy)]
 pub struct CheckOptions<'a> {
-    /// The cells that places are given in; walls thinner than the smallest side of a cell are found.
+    /// Cells for the places of defects. Walls thinner than the smallest side of a cell are found.
+    /// `None` skips both.
     pub lattice: Option<&'a Lattice>,
-    /// Places to give of each kind of defect. They do not limit counts.
+    /// Number of places to list for each kind of defect. Counts are not limited.
     pub places: usize,
-    /// Pairs of triangles to examine, for contacts and for walls.
+    /// Limit of the pairs of triangles to examine for contacts and for walls.
     pub pairs: PairLimit,
-    /// Where progress is reported.
+    /// Receiver of progress, which may cancel.
     pub progress: &'a dyn Progress,
 }
 
@@ -34,54 +35,54 @@ impl Default for CheckOptions<'_> {
     }
 }
 
-/// The result of a check.
+/// Result of a check.
 #[derive(Debug, Clone)]
 pub struct MeshCheck {
-    /// Vertices, which are equal if their bits are (−0 is 0).
+    /// Number of vertices, which are equal if their bits are equal (−0 is 0).
     pub vertices: u64,
-    /// The defects, in the order of their codes; none of which there are none.
+    /// Defects in the order of their codes, without kinds that do not occur.
     pub defects: Vec<Defect>,
-    /// The components: triangles connected by vertices.
+    /// Components: triangles connected by vertices.
     pub components: Vec<CheckedComponent>,
-    /// The uses that the mesh is fit for.
+    /// Uses that the mesh is fit for.
     pub verdict: CheckVerdict,
-    /// Whether the search for contacts or walls ended at its limit, so that there may be more of them.
+    /// The search for contacts or walls ended at its limit, so that there may be more of them.
     pub is_partial: bool,
 }
 
 /// All defects of one kind.
 #[derive(Debug, Clone)]
 pub struct Defect {
-    /// Its kind.
+    /// Kind of the defects.
     pub info: &'static DefectInfo,
-    /// How many there are.
+    /// Number of defects.
     pub count: u64,
-    /// The first of their places. Their order does not depend on that of the triangles.
+    /// First places. Their order does not depend on the order of the triangles.
     pub places: Vec<DefectPlace>,
-    /// How many more places there are.
+    /// Number of further places.
     pub more: u64,
-    /// The triangles that have it, ascending.
+    /// Triangles with the defect, ascending.
     pub triangles: Vec<u32>,
-    /// Whether the search ended at its limit, so that the count is a lower bound.
+    /// The search ended at its limit, so that the count is a lower bound.
     pub is_partial: bool,
 }
 
-/// One row of [`DEFECTS`].
+/// Kind of defects, a row of [`DEFECTS`].
 #[derive(Debug)]
 pub struct DefectInfo {
-    /// Its code, whose severity and advice are in [`CODES`](voxelize_core::CODES).
+    /// Code, whose severity and advice are in [`CODES`](voxelize_core::CODES).
     pub code: Code,
-    /// Its name, such as `open-edges`.
+    /// Name, such as `open-edges`.
     pub name: &'static str,
-    /// One of them, and several.
+    /// Nouns for one defect and for several.
     pub nouns: [&'static str; 2],
-    /// Its effect on a fill.
+    /// Effect on a fill.
     pub effect: &'static str,
-    /// Whether it is decided exactly, and not by rounded numbers.
+    /// The decision is exact and does not depend on rounded numbers.
     pub exact: bool,
-    /// The uses that it stands in the way of.
+    /// Uses that the defect prevents.
     pub hinders: &'static [Fitness],
-    /// The uses that it stands in the way of where nothing else does.
+    /// Uses that the defect prevents if no other defect does.
     pub may_hinder: &'static [Fitness],
     /// Red, green and blue of its cells.
     pub(super) colour: [u8; 3],
@@ -89,85 +90,86 @@ pub struct DefectInfo {
 }
 
 impl DefectInfo {
-    /// How serious it is.
+    /// Returns the severity.
     pub fn severity(&self) -> Severity {
         self.code.info().severity
     }
 }
 
-/// Where a defect is.
+/// Place of a defect.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DefectPlace {
-    /// A point of it, in units of the file.
+    /// Point of the defect, in units of the file.
     pub at: [f64; 3],
-    /// The [numbers](Mesh::number) of its triangles, eight at most.
+    /// [Numbers](Mesh::number) of its triangles, at most eight.
     pub triangles: Vec<u64>,
-    /// The number of its component; of two, the lesser.
+    /// Number of its component. For a defect between two components, the lesser number.
     pub component: u32,
-    /// The cell that holds the point, if there is a lattice and it is within.
+    /// Cell that contains the point, if there is a lattice and the point is in it.
     pub cell: Option<[usize; 3]>,
-    /// How long a loop of open edges is, or how thick a wall.
+    /// Length of a loop of open edges, or thickness of a wall.
     pub length: Option<f64>,
-    /// The edges of a loop.
+    /// Number of edges of a loop.
     pub edges: Option<usize>,
 }
 
-/// A component and the properties of its edges.
+/// Component with the properties of its edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckedComponent {
-    /// Its size.
+    /// Size of the component.
     pub component: Component,
-    /// Whether each of its edges is there an even number of times.
+    /// Each of its edges occurs an even number of times.
     pub closed: bool,
-    /// Whether each directed edge is cancelled by its reverse.
+    /// Each directed edge is cancelled by its reverse.
     pub oriented: bool,
 }
 
-/// The uses that a mesh is fit for.
+/// Uses that a mesh is fit for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckVerdict {
-    /// Whether it has triangles, and every undirected edge is there an even number of times.
+    /// The mesh has triangles, and every undirected edge occurs an even number of times.
     pub closed: bool,
-    /// Whether it has triangles, and every directed edge is cancelled by its reverse.
+    /// The mesh has triangles, and every directed edge is cancelled by its reverse.
     pub oriented: bool,
-    /// Whether it is manifold as the 3MF core specification has it: every edge belongs to exactly two triangles, in
-    /// opposite directions, no triangle has two equal vertices, and the file shares the vertices of every edge.
+    /// The mesh is manifold by the 3MF core specification: every edge belongs to exactly two
+    /// triangles, in opposite directions, no triangle has two equal vertices, and the vertices of
+    /// every edge are shared in the file.
     pub manifold_3mf: bool,
-    /// The methods that surely find the points that it winds around, which are its inside: none unless it is closed
-    /// and oriented, not all of its triangles occur in both directions, and no shell is inside out. The fill tells
-    /// these methods apart by the same facts.
+    /// Methods that certainly find the inside: the points that the mesh winds around. Empty unless
+    /// the mesh is closed and oriented, some triangle does not occur in both directions, and no
+    /// shell is inside out. A fill uses the same facts to choose between these methods.
     pub safe_methods: Vec<Inside>,
-    /// Shells within the inside of others, which evenodd and vote leave out. They are looked for only if nothing else
-    /// makes these methods doubtful.
+    /// Number of shells within the inside of others, which evenodd and vote leave out. They are
+    /// only searched for if nothing else makes these methods doubtful.
     pub nested_shells: u64,
 }
 
 impl CheckVerdict {
-    /// Whether `--solid` is beyond doubt without another option: by [`Inside::Auto`].
+    /// Returns whether `--solid` is certain without another option: by [`Inside::Auto`].
     pub fn is_safe_for_solid(&self) -> bool {
         self.safe_methods.contains(&Inside::Auto)
     }
 }
 
-/// A use that a mesh can be fit for.
+/// Use that a mesh can be fit for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fitness {
-    /// It has no open edges.
+    /// The mesh has no open edges.
     Closed,
-    /// Its triangles agree on the outside.
+    /// The triangles agree on the outside.
     Oriented,
-    /// It is manifold by the 3MF core specification.
+    /// The mesh is manifold by the 3MF core specification.
     Manifold,
-    /// The rule solid is beyond doubt without another option.
+    /// The rule solid is certain without another option.
     Solid,
 }
 
 impl Fitness {
-    /// All of them, in the order of reports.
+    /// All uses, in the order of reports.
     pub const ALL: [Self; 4] = [Self::Closed, Self::Oriented, Self::Manifold, Self::Solid];
 
-    /// Its name, such as `closed`.
+    /// Name, such as `closed`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -177,7 +179,7 @@ impl Fitness {
         }
     }
 
-    /// What a fit mesh is.
+    /// Description of a fit mesh.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -189,7 +191,7 @@ impl Fitness {
 }
 
 impl MeshCheck {
-    /// Whether the mesh is fit for a use.
+    /// Returns whether the mesh is fit for a use.
     pub fn is_fit(&self, fitness: Fitness) -> bool {
         let verdict = &self.verdict;
         match fitness {
@@ -200,34 +202,37 @@ impl MeshCheck {
         }
     }
 
-    /// The defects that stand in the way of a use; none are known of a mesh without triangles.
+    /// Returns the defects that prevent a use. Empty for a mesh without triangles.
     pub fn hindrances(&self, fitness: Fitness) -> Vec<&Defect> {
-        let by = |of: fn(&DefectInfo) -> &'static [Fitness]| {
-            let hinders = |defect: &&Defect| of(defect.info).contains(&fitness);
-            self.defects.iter().filter(hinders).collect::<Vec<_>>()
-        };
-        let first = by(|info| info.hinders);
-        if first.is_empty() {
-            by(|info| info.may_hinder)
-        } else {
-            first
+        let mut first = vec![];
+        let mut others = vec![];
+        for defect in &self.defects {
+            if defect.info.hinders.contains(&fitness) {
+                first.push(defect);
+            }
+            if defect.info.may_hinder.contains(&fitness) {
+                others.push(defect);
+            }
         }
+        if first.is_empty() { others } else { first }
     }
 }
 
-/// The methods that surely find the inside, and all that stands in the way of others.
+/// Facts that decide which methods certainly find the inside.
 struct Safety {
-    /// Closed, oriented, not two-sided, and no shell inside out.
+    /// The mesh is closed, oriented and not two-sided, and no shell is inside out.
     is_sound: bool,
-    /// Kinds of defects that are there, or may be, as the search for them ended at its limit.
+    /// Kinds of defects that occur, or may occur because the search ended at its limit.
     may_have: Vec<Code>,
     nested: u64,
 }
 
 impl Safety {
-    /// The defects that make each method doubtful on a sound mesh, by method: where two parts overlap, lines cross the
-    /// mesh twice; triangles that are there twice are counted or dropped; a repair turns patches that end at crowded
-    /// edges. A flood leaves out the cells of the surface, and fills cavities.
+    /// For each method, the defects that make it doubtful on a sound mesh.
+    ///
+    /// Where two parts overlap, lines cross the mesh twice. Duplicate triangles are counted or
+    /// dropped. A repair turns patches that end at crowded edges. A flood is not listed, because it
+    /// leaves out the cells of the surface and fills cavities.
     const DOUBTS: [(Inside, &[Code]); 5] = [
         (Inside::Auto, &[]),
         (Inside::Nonzero, &[]),
@@ -246,21 +251,22 @@ impl Safety {
     ];
 
     fn methods(&self) -> Vec<Inside> {
-        let is_safe = |(method, doubts): &&(Inside, &[Code])| {
+        let mut methods = vec![];
+        if !self.is_sound {
+            return methods;
+        }
+        for (method, doubts) in Self::DOUBTS {
             let by_parity = matches!(method, Inside::EvenOdd | Inside::Vote);
-            self.is_sound
-                && !doubts.iter().any(|code| self.may_have.contains(code))
-                && !(by_parity && self.nested > 0)
-        };
-        Self::DOUBTS
-            .iter()
-            .filter(is_safe)
-            .map(|(method, _)| *method)
-            .collect()
+            let is_doubtful = doubts.iter().any(|code| self.may_have.contains(code));
+            if !is_doubtful && !(by_parity && self.nested > 0) {
+                methods.push(method);
+            }
+        }
+        methods
     }
 }
 
-/// Every kind of defect, in the order of the codes.
+/// All kinds of defects, in the order of the codes.
 pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M001,
@@ -426,8 +432,9 @@ pub static DEFECTS: &[DefectInfo] = &[
 ];
 
 #[doc(hidden)]
-/// The bytes of memory that a check takes, with the mesh: vertices and edges by number, and cells of the search for
-/// pairs; of a mesh with open edges also its loops, of which every triangle may be one.
+/// Returns the memory of a check in bytes, including the mesh: vertices and edges by number, and
+/// cells of the search for pairs. For a mesh with open edges it includes its loops. Every triangle
+/// may be a loop.
 pub fn bytes_for(mesh: &Mesh) -> u64 {
     let per_triangle = if mesh.closedness() == Closedness::Open {
         600
@@ -442,8 +449,8 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
     (per_triangle + numbers) * mesh.triangles().len() as u64
 }
 
-/// Checks a mesh. The result does not depend on threads, nor on the order of the triangles, except for their numbers,
-/// which are the indices in the mesh.
+/// Checks a mesh. The result depends neither on threads nor on the order of the triangles, except
+/// for the triangle numbers, which are indices in the mesh.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -459,7 +466,7 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
 /// ```
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, or the work is cancelled.
+/// If there are more than 1.4 billion triangles, or the work is cancelled.
 pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let components = mesh.components()?;
     let thin = options.lattice.map(|lattice| {
@@ -543,17 +550,18 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         safe_methods: safety.methods(),
         nested_shells: found.nested,
     };
-    let facts = topology.closed.iter().zip(&topology.oriented);
-    let components = components.components.into_iter().zip(facts);
-    let checked = |(component, (closed, oriented)): (_, (&bool, &bool))| CheckedComponent {
-        component,
-        closed: *closed,
-        oriented: *oriented,
-    };
+    let mut checked = vec![];
+    for (n, component) in components.components.into_iter().enumerate() {
+        checked.push(CheckedComponent {
+            component,
+            closed: topology.closed[n],
+            oriented: topology.oriented[n],
+        });
+    }
     Ok(MeshCheck {
         vertices: found.vertices,
         defects,
-        components: components.map(checked).collect(),
+        components: checked,
         verdict,
         is_partial: is_any_partial,
     })
@@ -582,7 +590,7 @@ fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>)
 }
 
 impl MeshCheck {
-    /// The triangles with any defect, ascending.
+    /// Returns the triangles with any defect, ascending.
     pub fn marked(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self
             .defects
@@ -601,7 +609,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_of_a_check_has_its_row() {
+    fn every_code_of_a_check_has_a_row() {
         let codes = voxelize_core::CODES
             .iter()
             .filter(|row| row.name.starts_with('M'))

@@ -1,5 +1,5 @@
-//! The cells of the defects of a mesh: of triangles that meet the cells where they meet, of other defects the cells of
-//! their triangles.
+//! Cells of the defects of a mesh. For triangles that meet, they are the cells of the intersection.
+//! For other defects they are the cells of the triangles.
 
 use super::check::{Defect, DefectInfo, MeshCheck};
 use voxelize_core::error::{Code, Kind, Result};
@@ -12,12 +12,12 @@ use voxelize_rules::Voxelizer;
 use voxelize_rules::rule::Rule;
 use voxelize_rules::run::{Demand, Plan, Run};
 
-/// The most triangles of parts that triangles have in common, where a mesh has fewer.
+/// Maximum number of triangles for common parts, unless the mesh has more triangles.
 const PARTS: usize = 4096;
 
 impl MeshCheck {
-    /// The bytes that [`cells`](Self::cells) takes with the mesh, at most: labels, the cells of one defect at a time, and a
-    /// mesh of its triangles.
+    /// Returns the maximum memory of [`cells`](Self::cells) in bytes, including the mesh: labels,
+    /// the cells of one defect at a time, and a mesh of its triangles.
     pub fn cell_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
         let triangles = mesh.triangles().len().max(PARTS) * size_of::<Triangle>();
@@ -27,34 +27,36 @@ impl MeshCheck {
             + triangles as u128
     }
 
-    /// The cells that the mesh touches, labelled by the defects in them: of several the most serious one, and of those the
-    /// first. Of triangles that meet the cells of their common part are labelled, its corners rounded to floats; of
-    /// other defects, and where more pairs meet than the mesh has triangles, those of the triangles. The label of defect
-    /// `M004` is 4; cells without any have the label 100.
+    /// Returns the cells that the mesh touches, labelled by the defects in them.
+    ///
+    /// A cell with several defects gets the most serious one, and among these the first. For
+    /// triangles that meet, the cells of their common part are labelled, whose corners are rounded
+    /// to floats. For other defects, and if more pairs meet than the mesh has triangles, the cells
+    /// of the triangles are labelled. The label of defect `M004` is 4. Cells without a defect have
+    /// the label 100.
     ///
     /// # Errors
     /// If the cells do not fit in memory, or the work is cancelled.
     pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
-        let named = self
-            .defects
-            .iter()
-            .map(|defect| (value(defect.info), defect.info));
-        let named =
-            named.map(|(value, info)| Label::new(value, info.name).with_colour(info.colour));
-        let mut labels = Labels::new(lattice.dims(), Legend::new(named.chain([Label::SOUND]))?)?;
+        let mut names = vec![];
+        for defect in &self.defects {
+            let label = Label::new(value(defect.info), defect.info.name);
+            names.push(label.with_colour(defect.info.colour));
+        }
+        names.push(Label::SOUND);
+        let mut labels = Labels::new(lattice.dims(), Legend::new(names)?)?;
         let surface = Voxelizer::new(Rule::surface())
             .with_run(*run)
             .without_findings();
         let mut touch = |mesh: &Mesh, label: u8| {
             let touched = surface.fill(mesh, lattice)?.voxels;
-            touched
-                .occupied()?
-                .iter()
-                .for_each(|cell| labels.set(cell, label));
+            for cell in touched.occupied()?.iter() {
+                labels.set(cell, label);
+            }
             Ok(())
         };
         touch(mesh, Label::SOUND.value)?;
-        // The last write stays.
+        // The last write to a cell wins.
         let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
         order.sort_by_key(|defect| defect.info.severity());
         for defect in order {
@@ -71,8 +73,8 @@ impl MeshCheck {
     }
 }
 
-/// The parts that triangles have in common, of a defect that is pairs of triangles; `None` of other defects, and of more
-/// parts than `most`.
+/// Returns the common parts of triangles, for a defect of pairs of triangles. `None` for other
+/// defects, and for more than `most` parts.
 fn common_parts(
     triangles: &Mesh,
     info: &DefectInfo,
@@ -89,7 +91,7 @@ fn common_parts(
         return Ok(None);
     }
     let contacts = match triangles.contacts(run.progress) {
-        // More pairs than are examined.
+        // More pairs than the limit.
         Err(error) if error.kind() == Kind::TooLarge => return Ok(None),
         contacts => contacts?,
     };
@@ -110,7 +112,8 @@ fn common_parts(
     Mesh::from_triangles(parts).map(Some)
 }
 
-/// Triangles that cover the hull of points in a plane: of two points, or one, a triangle without area.
+/// Returns triangles that cover the convex hull of points in a plane. One or two points give a
+/// triangle without area.
 fn hull(points: &[Point]) -> Vec<Triangle> {
     match points {
         [] => vec![],
@@ -123,7 +126,7 @@ fn hull(points: &[Point]) -> Vec<Triangle> {
     }
 }
 
-/// The label of a kind of defect: the number in its code.
+/// Returns the label of a kind of defect, which is the number in its code.
 pub(super) fn value(info: &DefectInfo) -> u8 {
     info.code.name()[1..].parse().unwrap_or(u8::MAX)
 }

@@ -1,5 +1,5 @@
-//! The cells in which two grids differ: counted, boxed, and labelled to be shown. Bits are compared 64 cells a
-//! step. Fields are compared by [`FieldDifference`](super::FieldDifference).
+//! Cells in which two grids differ: their number, their box, and their labels. Bits are compared 64
+//! cells at a time. Fields are compared by [`FieldDifference`](super::FieldDifference).
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::bits::bits_of;
@@ -8,7 +8,7 @@ use voxelize_core::grid::{BitGrid, CellsRef, Label, Labels, Lattice, Legend, Rec
 use voxelize_core::par;
 use voxelize_formats::Voxels;
 
-/// How two grids of bits or labels of the same dims differ, cell by cell.
+/// Difference of two grids of bits or labels of the same dims, cell by cell.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -26,21 +26,21 @@ use voxelize_formats::Voxels;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Cells occupied in both.
+    /// Number of cells occupied in both grids.
     pub common: u64,
-    /// Cells occupied in the second only.
+    /// Number of cells occupied in the second grid only.
     pub added: u64,
-    /// Cells occupied in the first only.
+    /// Number of cells occupied in the first grid only.
     pub removed: u64,
-    /// Of the common cells, those with another label.
+    /// Number of common cells with different labels.
     pub relabelled: u64,
-    /// The box of the cells that differ, `[lowest, highest]`, both inclusive.
+    /// Box of the cells that differ, `[lowest, highest]`, both inclusive.
     pub bounds: Option<[[usize; 3]; 2]>,
 }
 
 impl Difference {
-    /// Compares two grids. Labels are compared if both grids have any; labels that this crate assigns itself, such
-    /// as surface and interior, never make a difference.
+    /// Compares two grids. Labels are compared if both grids have them. Labels that this crate
+    /// assigns itself, such as surface and interior, are not compared.
     ///
     /// # Errors
     /// If their dims differ, or one is a field.
@@ -71,27 +71,27 @@ impl Difference {
             .fold(Self::default(), |all, layer| all.and(layer)))
     }
 
-    /// Whether no cell differs.
+    /// Returns whether no cell differs.
     pub fn is_none(&self) -> bool {
         self.differing() == 0
     }
 
-    /// The cells added, removed and relabelled.
+    /// Number of cells that were added, removed or relabelled.
     pub fn differing(&self) -> u64 {
         self.added + self.removed + self.relabelled
     }
 
-    /// The cells of the first grid.
+    /// Number of cells of the first grid.
     pub fn first(&self) -> u64 {
         self.common + self.removed
     }
 
-    /// The cells of the second grid.
+    /// Number of cells of the second grid.
     pub fn second(&self) -> u64 {
         self.common + self.added
     }
 
-    /// Intersection over union of the occupied cells: the share that both have; 1 for two empty grids.
+    /// Intersection over union of the occupied cells. 1 for two empty grids.
     pub fn iou(&self) -> f64 {
         let union = self.common + self.added + self.removed;
         if union == 0 {
@@ -119,7 +119,7 @@ impl Difference {
         found
     }
 
-    /// Adds the cells of a layer that both grids have with different labels.
+    /// Adds the common cells of a layer with different labels.
     fn compare_labels(&mut self, [first, second]: [&Labels; 2], k: usize) {
         let [nx, ny, _] = first.dims();
         let mut old = vec![0; nx];
@@ -127,15 +127,11 @@ impl Difference {
         for j in 0..ny {
             first.row(j, k, &mut old);
             second.row(j, k, &mut new);
-            let differ = |(a, b): (&u8, &u8)| *a != 0 && *b != 0 && a != b;
-            for (i, _) in old
-                .iter()
-                .zip(&new)
-                .enumerate()
-                .filter(|(_, pair)| differ(*pair))
-            {
-                self.relabelled += 1;
-                self.bounds = joined(self.bounds, Some([[i, j, k]; 2]));
+            for (i, (a, b)) in old.iter().zip(&new).enumerate() {
+                if *a != 0 && *b != 0 && a != b {
+                    self.relabelled += 1;
+                    self.bounds = joined(self.bounds, Some([[i, j, k]; 2]));
+                }
             }
         }
     }
@@ -150,15 +146,15 @@ impl Difference {
     }
 }
 
-/// The cells of two grids as labels: [common](Label::COMMON), [added](Label::ADDED) by the second, and
-/// [removed](Label::REMOVED) by it.
+/// Returns the cells of two grids as labels: [common](Label::COMMON), [added](Label::ADDED) by the
+/// second, and [removed](Label::REMOVED) by it.
 ///
 /// # Errors
 /// If their dims differ, or the labels do not fit in memory.
 pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a | b)?;
-    // Added is the second label, removed the third.
+    // The second label is added, the third removed.
     let planes = vec![
         combined(first, second, |a, b| b & !a)?,
         combined(first, second, |a, b| a & !b)?,
@@ -166,10 +162,10 @@ pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     Ok(Labels::from_planes(occupied, planes, Legend::difference()))
 }
 
-/// The cells that differ as labels: added by the second, and removed by it.
+/// Returns the cells that differ as labels: added by the second, and removed by it.
 ///
 /// # Errors
-/// The same.
+/// The same errors as [`labels`].
 pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a ^ b)?;
@@ -181,7 +177,7 @@ pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     ))
 }
 
-/// A difference as it is saved: its cells with where they are.
+/// Returns a difference in the form in which it is saved, with the positions of its cells.
 pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     let snap = lattice.map(|lattice| lattice.snap().name().to_string());
     let record = Record {
@@ -196,7 +192,7 @@ pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     }
 }
 
-/// A grid of the words that `of` computes from the words of two grids.
+/// Returns a grid of the words that `of` computes from the words of two grids.
 fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Result<BitGrid> {
     let mut cells = BitGrid::new(first.dims())?;
     let pairs = first.words().iter().zip(second.words());
@@ -210,7 +206,7 @@ fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Resul
     Ok(cells)
 }
 
-/// The cells that differ, x fastest, and whether each is added or removed.
+/// Returns the cells that differ, x fastest, with the label added or removed.
 pub fn cells<'a>(
     first: &'a BitGrid,
     second: &'a BitGrid,
@@ -232,6 +228,8 @@ pub fn cells<'a>(
     })
 }
 
+/// Refuses grids of different dims.
+///
 /// # Errors
 /// If the dims of two grids differ.
 pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
@@ -247,7 +245,7 @@ pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
     Err(Error::usage(message))
 }
 
-/// The box around two.
+/// Returns the box around two boxes.
 pub(super) fn joined(
     one: Option<[[usize; 3]; 2]>,
     other: Option<[[usize; 3]; 2]>,
@@ -267,7 +265,7 @@ mod tests {
     use crate::random::Random;
     use voxelize_core::grid::Field;
 
-    /// Two grids of several words a row, and what differs, counted a cell at a time.
+    /// Returns two grids with several words in a row, and their difference, counted cell by cell.
     fn grids() -> (BitGrid, BitGrid, Difference) {
         let dims = [150, 5, 3];
         let mut first = BitGrid::new(dims).unwrap();
@@ -305,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn words_count_as_cells_do() {
+    fn words_count_like_cells() {
         let (first, second, expected) = grids();
         assert!(
             expected.added > 20 && expected.removed > 20 && expected.common > 100,
@@ -325,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_listed_cells_are_those_counted() {
+    fn labels_and_listed_cells_match_the_counts() {
         let (first, second, expected) = grids();
         let all = labels(&first, &second).unwrap();
         let counts =
@@ -345,13 +343,14 @@ mod tests {
     }
 
     #[test]
-    fn labels_differ_where_both_have_one() {
+    fn labels_are_compared_if_both_grids_have_them() {
         let legend = Legend::default();
         let (first, second, _) = grids();
         let of = |bits: &BitGrid, every: usize| {
             let mut labels = Labels::new(bits.dims(), legend.clone()).unwrap();
-            bits.iter()
-                .for_each(|cell| labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 }));
+            for cell in bits.iter() {
+                labels.set(cell, if cell[0] % every == 3 { 7 } else { 200 });
+            }
             labels
         };
         let old = of(&first, 5);
@@ -372,11 +371,11 @@ mod tests {
             }
         );
         assert_eq!(found.differing(), plain.differing() + relabelled);
-        // With bits, and with labels of this crate, occupancy alone is compared.
+        // Occupancy alone is compared with bits, and with labels of this crate.
         let mut standard = Labels::new(first.dims(), Legend::surface_and_interior()).unwrap();
-        first
-            .iter()
-            .for_each(|cell| standard.set(cell, 1 + (cell[1] % 2) as u8));
+        for cell in first.iter() {
+            standard.set(cell, 1 + (cell[1] % 2) as u8);
+        }
         assert_eq!(Difference::between(&first, &new).unwrap(), plain);
         assert_eq!(Difference::between(&standard, &new).unwrap(), plain);
         assert!(Difference::between(&old, &Field::new([150, 5, 3], 0.0).unwrap()).is_err());

@@ -1,7 +1,8 @@
-//! How two fields differ: by how much at most and where, and in how many cells by more than a tolerance.
+//! Difference of two fields: the largest difference and its cell, and the number of cells that
+//! differ by more than a tolerance.
 //!
-//! Two values are the same where their digests are: all NaNs are one value, −0 and +0 are two, as a sign says on which
-//! side of a surface a cell is.
+//! Two values are equal if their digests are equal. All NaNs are one value. −0 and +0 are two
+//! values, because the sign shows the side of a surface on which a cell lies.
 
 use super::diff::{joined, same_dims};
 use voxelize_core::error::{Error, Result};
@@ -9,7 +10,7 @@ use voxelize_core::grid::Field;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::par;
 
-/// How two fields of the same dims differ, cell by cell.
+/// Difference of two fields of the same dims, cell by cell.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -25,32 +26,32 @@ use voxelize_core::par;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldDifference {
-    /// Cells whose values differ. All NaNs are one value; −0 and +0 are two.
+    /// Number of cells whose values differ. All NaNs are one value. −0 and +0 are two.
     pub differing: u64,
-    /// Of these, the cells that are −0 in one field and +0 in the other.
+    /// Number of these cells that are −0 in one field and +0 in the other.
     pub signs_of_zero: u64,
-    /// Cells whose values differ by more than the tolerance; without one all that differ. A NaN differs from a number
-    /// by infinity, −0 from +0 by nothing.
+    /// Number of cells whose values differ by more than the tolerance. Without a tolerance, all
+    /// cells that differ. A NaN differs from a number by infinity, and −0 from +0 by zero.
     pub beyond: u64,
-    /// The cell with the largest difference, the first of several; `None` if no value differs.
+    /// Cell with the largest difference, and the first of several. `None` if no value differs.
     pub largest: Option<LargestDifference>,
-    /// The box of the cells beyond the tolerance, `[lowest, highest]`, both inclusive.
+    /// Box of the cells beyond the tolerance, `[lowest, highest]`, both inclusive.
     pub bounds: Option<[[usize; 3]; 2]>,
 }
 
-/// The largest difference of two fields.
+/// Largest difference of two fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LargestDifference {
-    /// The cell.
+    /// Cell.
     pub cell: [usize; 3],
-    /// The values of the first and the second field.
+    /// Values of the first and the second field.
     pub values: [f32; 2],
-    /// The absolute difference.
+    /// Absolute difference.
     pub difference: f64,
 }
 
 impl FieldDifference {
-    /// Compares two fields. A tolerance is one of numbers: even 0 accepts −0 for +0, which no tolerance does not.
+    /// Compares two fields. A tolerance of 0 accepts −0 for +0. Without a tolerance they differ.
     ///
     /// # Errors
     /// If their dims differ, or the tolerance is negative or NaN.
@@ -97,7 +98,7 @@ impl FieldDifference {
         found
     }
 
-    /// The differences of this and of layers above it.
+    /// Joins the differences of these layers and of layers above them.
     fn and(self, above: Self) -> Self {
         let largest = match (self.largest, above.largest) {
             (Some(a), Some(b)) => Some(if b.difference > a.difference { b } else { a }),

@@ -1,5 +1,5 @@
-//! Where two lattices differ, exactly. Two are the same if their cells are the same boxes, closed at
-//! the same ends: the part of the lattice that the digest of a grid covers. Snapping is not part of it.
+//! Exact differences of two lattices. Lattices are equal if their cells are the same boxes, closed
+//! at the same ends. The digest of a grid covers the same properties. Snapping is not compared.
 
 use std::fmt;
 
@@ -8,23 +8,24 @@ use voxelize_core::grid::Lattice;
 use voxelize_core::grid::lattice::AXES;
 use voxelize_formats::Voxels;
 
-/// One thing in which two lattices differ. `Display` names it with both values, the first first.
+/// Property in which two lattices differ. `Display` shows its name and both values, the first
+/// lattice's first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
     /// Cells per axis.
     Dims([[usize; 3]; 2]),
-    /// Where the first wall of an axis (0, 1, 2) is.
+    /// Position of the first wall of an axis (0, 1, 2).
     Origin(usize, [Rational; 2]),
-    /// The size of a cell along an axis.
+    /// Size of a cell along an axis.
     Spacing(usize, [Rational; 2]),
-    /// Whether the last wall of an axis belongs to the lattice.
+    /// The last wall of an axis belongs to the lattice.
     Closed(usize, [bool; 2]),
-    /// The unit of its coordinates.
+    /// Unit of the coordinates.
     Unit([String; 2]),
 }
 
-/// All in which the grids of two files differ, whose lattices are compared if both are known, and else their dims; and
-/// the units of their coordinates, if both are known.
+/// Returns the differences of two grids from files. Lattices are compared if both are known,
+/// otherwise dims. Units of coordinates are compared if both are known.
 pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
     let mut found = match (&first.lattice, &second.lattice) {
         (Some(first), Some(second)) => lattices(first, second),
@@ -40,7 +41,7 @@ pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
     found
 }
 
-/// All in which two lattices differ; nothing if they are the same.
+/// Returns the differences of two lattices. Empty if they are equal.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -61,12 +62,15 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
     if first.dims() != second.dims() {
         found.push(Mismatch::Dims([first.dims(), second.dims()]));
     }
-    let pair = |a: &Rational, b: &Rational| (a != b).then(|| [a.clone(), b.clone()]);
     for axis in 0..3 {
-        let origin = pair(&first.origin()[axis], &second.origin()[axis]);
-        found.extend(origin.map(|pair| Mismatch::Origin(axis, pair)));
-        let spacing = pair(&first.spacing()[axis], &second.spacing()[axis]);
-        found.extend(spacing.map(|pair| Mismatch::Spacing(axis, pair)));
+        let origins = [&first.origin()[axis], &second.origin()[axis]];
+        if origins[0] != origins[1] {
+            found.push(Mismatch::Origin(axis, origins.map(Rational::clone)));
+        }
+        let spacings = [&first.spacing()[axis], &second.spacing()[axis]];
+        if spacings[0] != spacings[1] {
+            found.push(Mismatch::Spacing(axis, spacings.map(Rational::clone)));
+        }
         let closed = [first.closed()[axis], second.closed()[axis]];
         if closed[0] != closed[1] {
             found.push(Mismatch::Closed(axis, closed));
@@ -75,9 +79,11 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
     found
 }
 
-/// Whether two lattices are equal but for the rounding of numbers to 32-bit floats: both have as many cells, closed at
-/// the same ends, and sizes of cells, and centres of the first cell, differ by at most 2⁻²³ of themselves (of the size of a
-/// cell, for a centre that is smaller). Images have floats or decimals for their position.
+/// Returns whether two lattices are equal except for the rounding of numbers to 32-bit floats.
+///
+/// Both must have the same number of cells, closed at the same ends. Sizes of cells and centres of
+/// the first cell may differ by at most 2⁻²³ of themselves, or of the size of a cell for a centre
+/// that is smaller. Images store their position in floats or decimals.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -113,7 +119,7 @@ pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // 3, not 3/1.
+        // Shows 3 for 3/1.
         let exact = |value: &Rational| {
             let text = value.to_string();
             text.strip_suffix("/1").map(String::from).unwrap_or(text)

@@ -1,6 +1,7 @@
-//! Comparing grids: where their cells are ([`lattices`]), and which of them differ
-//! ([`Difference`], [`FieldDifference`]); lists of golden results ([`Goldens`]), and the outcome of a case ([`CaseResult`]).
-//! Defects of a mesh: [`check`]. Distances and collisions of meshes: [`clearance`].
+//! Comparison of grids: positions of cells ([`lattices`]) and differences of cells ([`Difference`],
+//! [`FieldDifference`]). Lists of golden results ([`Goldens`]) and the outcome of a case
+//! ([`CaseResult`]). Defects of a mesh: [`check`]. Distances and collisions of meshes:
+//! [`clearance`].
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -26,7 +27,7 @@ pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;
 
-/// The names that examples of this package use: those of the package `voxelize-mesh`.
+/// Names that examples of this package use, as in the package `voxelize-mesh`.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as compare;

@@ -1,4 +1,4 @@
-//! Outcome of a case: its cells compared with those of the golden.
+//! Outcome of a case: its cells compared with the golden's cells.
 
 use super::diff::Difference;
 use super::goldens::Gate;
@@ -9,10 +9,10 @@ use voxelize_core::grid::{Lattice, Record};
 use voxelize_formats::Voxels;
 use voxelize_rules::rule::RULES;
 
-/// The outcome of a case.
+/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseResult {
-    /// The cells and their positions equal those of the golden.
+    /// The cells and their positions are equal to the golden's.
     Same,
     /// Cells differ within the limits.
     Allowed(Difference),
@@ -53,8 +53,9 @@ impl CaseResult {
     }
 }
 
-/// Returns the differences in lattice and record between a golden and a grid, without a look at cells. Each has
-/// its name, the golden's value and the new one. Rule, ties, inside and snap are compared if both records have them.
+/// Returns the differences in lattice and record between a golden and a grid. Cells are not
+/// compared. Each difference has its name, the golden's value and the new value. Rule, ties, inside
+/// and snap are compared if both records have them.
 ///
 /// # Errors
 /// If one of the two has no lattice.
@@ -73,7 +74,8 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     )];
     let have_rules = record.rule_name.is_some() && made.rule_name.is_some();
     for name in FIELDS {
-        // Other tools may leave out an option that a rule always has. Any other option is absent if it is not used.
+        // Other tools may omit an option that a rule always has. Any other option is absent if it
+        // is not used.
         let none = (have_rules && !is_always_there(name)).then_some("none");
         pairs.push((
             name.replace('_', " "),
@@ -100,7 +102,7 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     Ok(other)
 }
 
-/// Returns whether the record of some rule has this option even if it is the default.
+/// Returns whether the record of some rule has this option even with its default value.
 fn is_always_there(name: &str) -> bool {
     RULES
         .iter()
@@ -116,7 +118,7 @@ pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseRes
     if !other.is_empty() {
         return Ok(CaseResult::Grid(other));
     }
-    // Limits are for cells, not for values.
+    // Limits apply to cells, not to values.
     if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
         return Ok(if golden == got {
             CaseResult::Same

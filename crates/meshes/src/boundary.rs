@@ -82,7 +82,7 @@ pub fn caps(loops: &[Loop]) -> Vec<Triangle> {
 /// edge that occurs several times is in as many loops.
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles.
+/// If there are more than 1.4 billion triangles.
 pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
     let welded = Welded::of(triangles)?;
     let sides = edges::sorted(&welded.triangles, welded.points.len());
@@ -112,7 +112,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles.
+    /// If there are more than 1.4 billion triangles.
     pub fn holes(&self) -> Result<Vec<Loop>> {
         let welded = Welded::of(self.triangles())?;
         let sides = edges::sorted(&welded.triangles, welded.points.len());

@@ -1,13 +1,14 @@
-//! Whether a mesh is closed and oriented, decided over all its triangles by the bits of its vertices
+//! Closedness and orientation of a mesh, decided over all its triangles by the bits of its vertices
 //! (−0 is 0), without welding.
 //!
-//! *Closed*: every undirected edge is there an even number of times. *Oriented*: every directed edge is
-//! cancelled by its reverse. Triangles without area count as any other, as they close T-junctions; one
-//! with two equal vertices cancels itself. Edges are sorted, in parts that share no edge, so counts are
-//! exact and depend on no order.
+//! *Closed*: every undirected edge occurs an even number of times. *Oriented*: every directed edge
+//! is cancelled by its reverse. Triangles without area count like any other triangle, because they
+//! close T-junctions. A triangle with two equal vertices cancels itself. Edges are sorted in parts
+//! that share no edge, so counts are exact and depend on no order.
 //!
-//! Commands that need no counts take sums of hashes (`edge_sums.rs` of the kernel) in place of the sort. For dragon, with
-//! 871,414 triangles, the sort takes 0.3 s on two cores, and all of `--filled -r 256` with the sums 0.15 s.
+//! Commands that need no counts use sums of hashes instead of the sort (`edge_sums.rs` of the
+//! kernel). For dragon, with 871,414 triangles, the sort takes 0.3 s on two cores, and all of
+//! `--filled -r 256` with the sums takes 0.15 s.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -18,52 +19,52 @@ use voxelize_core::par;
 use voxelize_kernel::Level;
 use voxelize_kernel::edge_sums::{EdgeKeys, EdgeSums};
 
-/// Counts of the open and of the unbalanced edges of a mesh.
+/// Numbers of open and of unbalanced edges of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeCounts {
-    /// Undirected edges that are there an odd number of times: holes have them around.
+    /// Undirected edges that occur an odd number of times. They surround holes.
     pub open_edges: u64,
-    /// Undirected edges whose two directions do not cancel. Open edges are among them.
+    /// Undirected edges whose two directions do not cancel, including open edges.
     pub unbalanced_edges: u64,
 }
 
 impl EdgeCounts {
-    /// Whether every undirected edge is there an even number of times.
+    /// Returns whether every undirected edge occurs an even number of times.
     pub fn is_closed(&self) -> bool {
         self.open_edges == 0
     }
 
-    /// Whether every directed edge is cancelled by its reverse.
+    /// Returns whether every directed edge is cancelled by its reverse.
     pub fn is_oriented(&self) -> bool {
         self.unbalanced_edges == 0
     }
 }
 
-/// Whether the edges of a mesh close and orient it.
+/// Closedness and orientation of a mesh by its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closedness {
     /// Every directed edge is cancelled by its reverse.
     Oriented,
-    /// Every undirected edge is there an even number of times.
+    /// Every undirected edge occurs an even number of times.
     Closed,
-    /// Neither.
+    /// Neither closed nor oriented.
     Open,
 }
 
-/// A defect that sums over the edges and triangles of a mesh show.
+/// Defect that sums over the edges and triangles of a mesh show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClosednessDefect {
-    /// It is not closed.
+    /// The mesh is not closed.
     Open,
-    /// It is closed, and not consistently oriented.
+    /// The mesh is closed, but not consistently oriented.
     NotOriented,
-    /// It is closed and oriented, and its volume is negative.
+    /// The mesh is closed and oriented, and its volume is negative.
     InsideOut,
 }
 
 impl ClosednessDefect {
-    /// The words for it: `not closed`.
+    /// Text for messages, such as `not closed`.
     pub fn text(self) -> &'static str {
         match self {
             Self::Open => "not closed",
@@ -73,20 +74,20 @@ impl ClosednessDefect {
     }
 }
 
-/// An undirected edge: the bits of its ends, the lesser first.
+/// Undirected edge as the bits of its ends, the lesser first.
 type Edge = [[u32; 3]; 2];
 
 /// Edges by their direction: from the lesser end to the greater, and back.
 type Both = [Vec<Edge>; 2];
 
-/// Parts of the edges that are sorted apart.
+/// Number of parts of the edges that are sorted separately.
 const PARTS: usize = 64;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 15;
 
 impl Mesh {
-    /// Counts its open and its unbalanced edges.
+    /// Counts the open and the unbalanced edges.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -115,27 +116,27 @@ impl Mesh {
             };
             odd_ones(&of(0), &of(1))
         });
-        counts.iter().fold(
-            EdgeCounts {
-                open_edges: 0,
-                unbalanced_edges: 0,
-            },
-            |all, part| EdgeCounts {
-                open_edges: all.open_edges + part.open_edges,
-                unbalanced_edges: all.unbalanced_edges + part.unbalanced_edges,
-            },
-        )
+        let mut all = EdgeCounts {
+            open_edges: 0,
+            unbalanced_edges: 0,
+        };
+        for part in counts {
+            all.open_edges += part.open_edges;
+            all.unbalanced_edges += part.unbalanced_edges;
+        }
+        all
     }
 
-    /// Whether it is closed and oriented, by sums of hashes of its edges: many times as fast as
-    /// [`edge_counts`](Self::edge_counts), and wrong with probability about 2^-62. The hashes have keys that are
-    /// drawn at random, so that no mesh can be made for that. It is kept, so asking again costs nothing.
+    /// Returns the closedness, from sums of hashes of the edges. This is many times as fast as
+    /// [`edge_counts`](Self::edge_counts), and wrong with a probability of about 2^-62. The keys of
+    /// the hashes are random, so no mesh can be made to be wrong. The result is kept, so further
+    /// calls are free.
     pub fn closedness(&self) -> Closedness {
         self.whole.unwrap_or_else(|| self.sums().closedness)
     }
 
-    /// The defect that its [`closedness`](Self::closedness) or its volume shows, if any: the cheap part of a
-    /// `check`.
+    /// Returns the defect that [`closedness`](Self::closedness) or the volume shows. This is the
+    /// cheap part of a `check`.
     pub fn closedness_defect(&self) -> Option<ClosednessDefect> {
         match self.closedness() {
             _ if self.is_two_sided() => None,
@@ -145,14 +146,16 @@ impl Mesh {
         }
     }
 
-    /// The signed volume that the triangles enclose, in cubic units of the file, by doubles: above zero
-    /// for an oriented closed mesh whose normals point outwards, of no meaning for an open one.
+    /// Returns the signed volume that the triangles enclose, in cubic units of the file, computed
+    /// in doubles. It is positive for a closed, oriented mesh whose normals point outwards, and has
+    /// no meaning for an open mesh.
     pub fn volume(&self) -> f64 {
         self.sums().volume
     }
 
-    /// Whether every triangle with three different corners occurs as often in both directions, as in meshes that are to
-    /// be seen from both sides, and there is one.
+    /// Returns whether every triangle with three different corners occurs equally often in both
+    /// directions, and there is such a triangle. Meshes that are shown from both sides are of this
+    /// kind.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -168,21 +171,23 @@ impl Mesh {
         self.sums().is_two_sided
     }
 
-    /// Sums over triangles of their extents along y and z: of the products, and of each.
+    /// Sums over triangles of their extents along y and z: the sum of the products, and the sum of
+    /// each extent.
     pub fn extents(&self) -> [f64; 3] {
         self.sums().extents
     }
 
-    /// Its closedness has been computed; for tests.
+    /// Returns whether the closedness has been computed. For tests.
     #[doc(hidden)]
     pub fn has_sums(&self) -> bool {
         self.sums.get().is_some()
     }
 
-    /// The result of one pass over all triangles, kept.
+    /// Returns the result of one pass over all triangles, which is kept.
     fn sums(&self) -> &MeshSums {
         self.sums.get().unwrap_or_else(|| {
-            // Several threads may find them at a time: none waits for another that waits for it.
+            // Several threads may compute the sums at once, because waiting for each other could
+            // deadlock.
             let found = self.found_sums();
             self.sums.get_or_init(|| found)
         })
@@ -199,10 +204,12 @@ impl Mesh {
             EdgeSums::of(level, chunk, &middle, &keys)
         });
         let sums = parts.iter().fold(EdgeSums::default(), EdgeSums::and);
-        let closedness = match () {
-            () if sums.are_oriented() => Closedness::Oriented,
-            () if sums.are_closed() => Closedness::Closed,
-            () => Closedness::Open,
+        let closedness = if sums.are_oriented() {
+            Closedness::Oriented
+        } else if sums.are_closed() {
+            Closedness::Closed
+        } else {
+            Closedness::Open
         };
         let is_two_sided = sums.may_be_two_sided() && are_in_both_directions(self.triangles());
         MeshSums {
@@ -214,7 +221,7 @@ impl Mesh {
     }
 }
 
-/// Keys that no file can know: drawn anew for every mesh.
+/// Returns random keys for one mesh, which no file can predict.
 fn random_keys() -> EdgeKeys {
     let state = RandomState::new();
     EdgeKeys::new(std::array::from_fn(|n| state.hash_one(n)))
@@ -230,29 +237,30 @@ pub(super) struct MeshSums {
     extents: [f64; 3],
 }
 
-/// Whether triangles with three different corners are there as often in both directions, and there are some.
+/// Returns whether there are triangles with three different corners, and each occurs equally often
+/// in both directions.
 fn are_in_both_directions(triangles: &[Triangle]) -> bool {
-    let mut all: Vec<([[u32; 3]; 3], bool)> = triangles
-        .iter()
-        .filter_map(|triangle| {
-            let mut corners = triangle.map(bits);
-            let mut turned = false;
-            for n in [0, 1, 0] {
-                if corners[n] > corners[n + 1] {
-                    corners.swap(n, n + 1);
-                    turned = !turned;
-                }
+    let mut all: Vec<([[u32; 3]; 3], bool)> = vec![];
+    for triangle in triangles {
+        let mut corners = triangle.map(bits);
+        let mut turned = false;
+        for n in [0, 1, 0] {
+            if corners[n] > corners[n + 1] {
+                corners.swap(n, n + 1);
+                turned = !turned;
             }
-            (corners[0] != corners[1] && corners[1] != corners[2]).then_some((corners, turned))
-        })
-        .collect();
+        }
+        if corners[0] != corners[1] && corners[1] != corners[2] {
+            all.push((corners, turned));
+        }
+    }
     all.sort_unstable();
     let is_balanced =
         |same: &[(_, bool)]| 2 * same.iter().filter(|(_, turned)| *turned).count() == same.len();
     !all.is_empty() && all.chunk_by(|one, next| one.0 == next.0).all(is_balanced)
 }
 
-/// The edges of some triangles, by part and direction.
+/// Returns the edges of some triangles, by part and direction.
 fn by_part(triangles: &[Triangle]) -> Vec<Both> {
     let mut parts: Vec<Both> = vec![Both::default(); PARTS];
     for triangle in triangles {
@@ -260,7 +268,7 @@ fn by_part(triangles: &[Triangle]) -> Vec<Both> {
         for n in 0..3 {
             let from = ends[n];
             let to = ends[(n + 1) % 3];
-            // An edge without length is its own reverse.
+            // An edge of zero length is its own reverse.
             if from == to {
                 continue;
             }
@@ -280,7 +288,7 @@ fn bits(point: Point) -> [u32; 3] {
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
-/// Which part an edge belongs to: the upper bits of a multiplicative hash.
+/// Returns the part of an edge: the upper bits of a multiplicative hash.
 fn part_of(edge: &Edge) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: &u32| {
@@ -292,13 +300,18 @@ fn part_of(edge: &Edge) -> usize {
     (hash >> (64 - PARTS.trailing_zeros())) as usize
 }
 
-/// Counts over sorted edges of both directions, side by side.
+/// Counts over the sorted edges of both directions in parallel.
 fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
     let mut found = EdgeCounts {
         open_edges: 0,
         unbalanced_edges: 0,
     };
-    while let Some(edge) = forth.first().into_iter().chain(back.first()).min().copied() {
+    loop {
+        let edge = match (forth.first(), back.first()) {
+            (Some(a), Some(b)) => *a.min(b),
+            (Some(edge), None) | (None, Some(edge)) => *edge,
+            (None, None) => return found,
+        };
         let edge = EdgeUse {
             forth: taken(&mut forth, &edge),
             back: taken(&mut back, &edge),
@@ -306,10 +319,9 @@ fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
         found.open_edges += u64::from(edge.is_open());
         found.unbalanced_edges += u64::from(!edge.is_balanced());
     }
-    found
 }
 
-/// Takes every `edge` off the front of `edges`, and counts them.
+/// Removes all copies of `edge` from the front of `edges`, and returns their number.
 fn taken(edges: &mut &[Edge], edge: &Edge) -> u64 {
     let count = edges.iter().take_while(|found| *found == edge).count();
     *edges = &edges[count..];
@@ -326,7 +338,7 @@ mod tests {
         [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
     ];
 
-    /// Open and unbalanced edges; hashes must agree.
+    /// Returns the numbers of open and unbalanced edges. The hashes must agree.
     fn edge_counts(triangles: &[Triangle]) -> (u64, u64) {
         let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
         let found = mesh.edge_counts();
@@ -345,18 +357,18 @@ mod tests {
         assert_eq!(edge_counts(&[]), (0, 0));
         assert_eq!(edge_counts(&SHEET[..1]), (3, 3));
         assert_eq!(edge_counts(&SHEET), (4, 4));
-        // The diagonal is there twice, both times in the same direction.
+        // The diagonal occurs twice in the same direction.
         assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[1])]), (4, 5));
         // Two sides of one sheet close it, and so does the same side twice.
         assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[0])]), (0, 0));
         assert_eq!(edge_counts(&[SHEET[0], SHEET[0]]), (0, 3));
-        // Three times: odd again.
+        // An odd number of times again.
         assert_eq!(edge_counts(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
     }
 
     #[test]
-    fn hashes_tell_what_counts_of_edges_do() {
-        // Tetrahedra of a few vertices on a lattice, with one triangle gone, turned or doubled.
+    fn hashes_agree_with_counts_of_edges() {
+        // Tetrahedra of a few vertices on a lattice. One triangle is removed, turned or doubled.
         let mut random = Random::new(3);
         let mut seen = [0; 3];
         let mut two_sided = 0;
@@ -442,7 +454,8 @@ mod tests {
         let point = [[3.0; 3]; 3];
         let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
         assert_eq!(edge_counts(&[point, needle]), (0, 0));
-        // A T-junction: one long side, two short ones on the other triangles, and a line between.
+        // A T-junction: one long side, two short sides of the other triangles, and a line between
+        // them.
         let a = [0.0, 0.0, 0.0];
         let b = [2.0, 0.0, 0.0];
         let m = [1.0, 0.0, 0.0];
@@ -457,7 +470,7 @@ mod tests {
 
     #[test]
     fn neither_order_nor_threads_change_a_count() {
-        // A soup with shared corners: many edges are there several times.
+        // A soup with shared corners, in which many edges occur several times.
         let mut random = Random::new(7);
         let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
         let soup: Vec<Triangle> = (0..100_000)
@@ -467,9 +480,9 @@ mod tests {
         assert!(found.0 > 1000 && found.1 > found.0, "{found:?}");
         let mut turned = soup.clone();
         turned.reverse();
-        turned
-            .iter_mut()
-            .for_each(|triangle| triangle.rotate_left(1));
+        for triangle in &mut turned {
+            triangle.rotate_left(1);
+        }
         assert_eq!(edge_counts(&turned), found);
         assert_eq!(par::with_threads(1, || edge_counts(&soup)).unwrap(), found);
         let twice: Vec<_> = soup.iter().chain(&soup).copied().collect();

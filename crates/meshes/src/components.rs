@@ -57,7 +57,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles, or memory runs out.
+    /// If there are more than 1.4 billion triangles, or memory runs out.
     pub fn components(&self) -> Result<Components> {
         weld::refuse_more(self.triangles().len())?;
         let (of, components) = numbered(self.triangles(), union_find::firsts(self.triangles())?);
@@ -113,7 +113,7 @@ impl Mesh {
 /// bounds of all triangles.
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, or memory runs out.
+/// If there are more than 1.4 billion triangles, or memory runs out.
 pub fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>, Vec<Bounds>)> {
     weld::refuse_more(triangles.len())?;
     let firsts = union_find::firsts(triangles)?;
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn components_are_labelled_in_the_order_of_their_least_vertices() {
-        // The third touches the first in a corner.
+        // The third cube touches the first in a corner.
         let cubes = [
             cube([4.0, 0.0, 0.0], 2.0),
             cube([-3.0, 0.5, 0.5], 1.0),

@@ -1,9 +1,9 @@
-//! The edges of triangles whose vertices have numbers, sorted.
+//! Sorted edges of triangles whose vertices have numbers.
 
 use super::counted;
 
-/// How often triangles go along an edge, from its lesser end to the greater and back. Whether a mesh is closed and
-/// oriented is decided here for every command.
+/// Use of an edge by triangles: how often they go from its lesser end to the greater and back. All
+/// commands decide here whether a mesh is closed and oriented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EdgeUse {
     pub forth: u64,
@@ -11,50 +11,50 @@ pub(super) struct EdgeUse {
 }
 
 impl EdgeUse {
-    /// Whether it is there an odd number of times.
+    /// Returns whether the edge occurs an odd number of times.
     pub(super) fn is_open(self) -> bool {
         (self.forth + self.back) % 2 == 1
     }
 
-    /// Whether its directions cancel.
+    /// Returns whether its directions cancel.
     pub(super) fn is_balanced(self) -> bool {
         self.forth == self.back
     }
 
-    /// Whether it is taken twice in one direction, besides those that cancel.
+    /// Returns whether it occurs twice in one direction, after opposite directions have cancelled.
     pub(super) fn is_reversed(self) -> bool {
         self.forth.abs_diff(self.back) >= 2
     }
 
-    /// Whether more than two triangles meet there.
+    /// Returns whether more than two triangles meet at the edge.
     pub(super) fn is_crowded(self) -> bool {
         self.forth + self.back > 2
     }
 
-    /// Whether it is of exactly two triangles, in both directions.
+    /// Returns whether it belongs to exactly two triangles, in opposite directions.
     pub(super) fn is_manifold(self) -> bool {
         (self.forth, self.back) == (1, 1)
     }
 }
 
-/// One side of one triangle.
+/// Side of a triangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Side {
-    /// The numbers of its ends, the lesser first.
+    /// Numbers of its ends, the lesser first.
     pub ends: [u32; 2],
-    /// Three times the number of the triangle, and which side it is: from that corner to the next.
+    /// Three times the number of the triangle, plus the number of the corner where the side begins.
     pub place: u32,
 }
 
 impl Side {
-    /// Whether the triangle goes along it from the lesser end to the greater.
+    /// Returns whether the triangle goes along the side from the lesser end to the greater.
     pub(super) fn is_forth(&self, triangles: &[[u32; 3]]) -> bool {
         triangles.as_flattened()[self.place as usize] == self.ends[0]
     }
 }
 
-/// All sides that have a length, those of the same edge next to each other; the numbers of vertices are below
-/// `points`. At most 2³² of them.
+/// Returns all sides that have a length, sorted by edge. The numbers of vertices are below
+/// `points`. There may be at most 2³² sides.
 pub(super) fn sorted(triangles: &[[u32; 3]], points: usize) -> Vec<Side> {
     let all = triangles
         .iter()
@@ -75,7 +75,7 @@ fn sides(first: u32, triangle: &[u32; 3]) -> impl Iterator<Item = Side> + Clone 
         })
 }
 
-/// The sides edge by edge.
+/// Groups sides by edge.
 pub(super) fn by_edge(sides: &[Side]) -> impl Iterator<Item = &[Side]> {
     sides.chunk_by(|one, next| one.ends == next.ends)
 }

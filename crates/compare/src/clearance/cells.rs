@@ -1,4 +1,4 @@
-//! The cells of a contact: where both surfaces are, or the closest points.
+//! Cells of a contact: cells where both surfaces are, or cells between the closest points.
 
 use super::Clearance;
 use voxelize_core::error::{Error, Result};
@@ -8,13 +8,14 @@ use voxelize_rules::Voxelizer;
 use voxelize_rules::rule::Rule;
 use voxelize_rules::run::{Demand, Plan, Run};
 
-/// Cells that the surfaces of two meshes touch which meet.
+/// Label of cells that the surfaces of two meeting meshes both touch.
 pub const CONTACT: u8 = 1;
 
-/// Cells on the line between the closest points of two meshes that do not meet.
+/// Label of cells on the line between the closest points of two meshes that do not meet.
 pub const CLOSEST: u8 = 2;
 
-/// The bytes that [`cells`] takes with the meshes, at most: labels, the cells of each mesh, and those of one more.
+/// Returns the maximum memory of [`cells`] in bytes, including the meshes: labels, the cells of
+/// each mesh, and one more grid of cells.
 pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
     let grids = (meshes.len() as u128 + 1) * BitGrid::bytes_for(lattice.dims());
@@ -25,8 +26,9 @@ pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     largest.unwrap_or(0) + cells + grids
 }
 
-/// The cells that the surfaces of meshes touch, labelled: those where two meet, as far as cells tell, those between the
-/// closest points of two that do not, and all others. Each pair is the numbers of two meshes, and how they lie.
+/// Returns the cells that the surfaces of meshes touch, labelled: cells where two meshes meet,
+/// cells between the closest points of two meshes that do not meet, and all other cells. Meetings
+/// are only as precise as cells. Each pair is the numbers of two meshes, and their clearance.
 ///
 /// # Errors
 /// If there is no such mesh, the cells do not fit in memory, or the work is cancelled.
@@ -47,32 +49,26 @@ pub fn cells(
         .without_findings();
     let touched =
         |mesh: &Mesh| Ok::<_, Error>(surface.fill(mesh, lattice)?.voxels.occupied()?.clone());
-    let all = meshes
-        .iter()
-        .map(|mesh| touched(mesh))
-        .collect::<Result<Vec<_>>>()?;
+    let mut all = vec![];
+    for mesh in meshes {
+        all.push(touched(mesh)?);
+    }
     for cells in &all {
         labels.add(cells, Label::AROUND.value);
     }
-    let label = |labels: &mut Labels, cells: &BitGrid, value: u8| {
-        cells.iter().for_each(|cell| labels.set(cell, value));
-    };
-    let [meet, apart]: [Vec<_>; 2] = [true, false].map(|meets| {
-        pairs
-            .iter()
-            .filter(|(_, found)| (found.meetings > 0) == meets)
-            .collect()
-    });
-    for (_, found) in apart {
+    for (_, found) in pairs {
+        if found.meetings > 0 {
+            continue;
+        }
         let [p, q] = found.points.map(|point| point.map(|c| c as f32));
-        label(
-            &mut labels,
-            &touched(&Mesh::from_triangles(vec![[p, q, q]])?)?,
-            CLOSEST,
-        );
+        let line = touched(&Mesh::from_triangles(vec![[p, q, q]])?)?;
+        set_all(&mut labels, &line, CLOSEST);
     }
-    // The last write stays.
-    for (numbers, _) in meet {
+    // The last write to a cell wins.
+    for (numbers, found) in pairs {
+        if found.meetings == 0 {
+            continue;
+        }
         let [Some(one), Some(other)] = numbers.map(|n| all.get(n)) else {
             return Err(Error::usage(format!(
                 "there is no pair of meshes {numbers:?}"
@@ -80,7 +76,14 @@ pub fn cells(
         };
         let mut both = one.clone();
         both.keep(other);
-        label(&mut labels, &both, CONTACT);
+        set_all(&mut labels, &both, CONTACT);
     }
     Ok(labels)
+}
+
+/// Gives all these cells a label.
+fn set_all(labels: &mut Labels, cells: &BitGrid, value: u8) {
+    for cell in cells.iter() {
+        labels.set(cell, value);
+    }
 }

@@ -1,10 +1,11 @@
-//! The closest points of two meshes that do not meet, exactly: by boxes, then by doubles whose error is bounded, and at
-//! last in fractions.
+//! Exact closest points of two meshes that do not meet: by boxes, then by doubles with an error
+//! bound, and finally in fractions.
 //!
-//! Every two points of two triangles bound the distance from above, and every direction bounds it from below: by how far
-//! the triangles are apart along it. So pairs are left out that are surely farther apart than some two points that are
-//! known. Of the rest, few but for ties, fractions find the least distance, and of points at that distance the least by
-//! coordinates: neither threads nor the order of triangles change the answer (docs/clearance.md).
+//! Any two points of two triangles bound the distance from above. Any direction bounds it from
+//! below by the distance of the triangles along it. Pairs are left out that are certainly farther
+//! apart than two known points. Few pairs remain except for ties. Fractions find their least
+//! distance, and the least points by coordinates at that distance. The result depends neither on
+//! threads nor on the order of triangles (docs/clearance.md).
 
 use std::cmp::Ordering;
 use std::sync::Mutex;
@@ -23,16 +24,16 @@ use voxelize_core::par::{self, Progress};
 use voxelize_meshes::pairs::boxes::{LANES, LaneBoxes, squared_gaps};
 use voxelize_meshes::pairs::search::{NodePair, PairSearch, PairVisitor};
 
-/// The closest two points, the first on the first mesh, and the least triangles that have them.
+/// Closest two points, the first on the first mesh, and the least triangles that contain them.
 pub(super) struct Closest {
     pub points: [ExactPoint; 2],
     pub triangles: [u32; 2],
 }
 
-/// Pairs that wait for fractions, at most.
+/// Maximum number of pairs that wait for fractions.
 const WAITING: usize = 1 << 10;
 
-/// Leaves between two looks at whether to go on.
+/// Number of leaves between two checks for cancellation.
 const CHECKED: usize = 1 << 8;
 
 /// Finds the closest points of meshes that do not meet.
@@ -58,7 +59,7 @@ pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Res
             .unwrap_or(Ordering::Equal)
     };
     tasks.sort_by(|a, b| gap(*a).total_cmp(&gap(*b)).then_with(|| by_points(a, b)));
-    // The boxes that are closest give a limit.
+    // The closest boxes give a first limit.
     let mut first = visitor();
     search.visit(tasks[0], &mut first)?;
     progress.begin("clearance", tasks.len() as u64);
@@ -87,10 +88,11 @@ pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Res
 struct ClosestPoints {
     squared: Rational,
     points: [ExactPoint; 2],
-    /// From the second to the first.
+    /// Vector from the second point to the first.
     away: ExactPoint,
-    /// The points in doubles, and the way.
+    /// Points in doubles.
     rounded: [[f64; 3]; 2],
+    /// Vector in doubles.
     rounded_away: [f64; 3],
 }
 
@@ -107,7 +109,8 @@ impl ClosestPoints {
         }
     }
 
-    /// The lesser point by coordinates, then the other: whichever mesh is the first.
+    /// Returns the lesser point by coordinates, then the other. The result does not depend on the
+    /// order of the meshes.
     fn key(&self) -> [&ExactPoint; 2] {
         in_order([&self.points[0], &self.points[1]])
     }
@@ -116,11 +119,12 @@ impl ClosestPoints {
         (&self.squared, self.key()) < (&other.squared, other.key())
     }
 
-    /// Whether two triangles are surely no closer, nor as close at lesser points.
+    /// Returns whether two triangles are certainly neither closer, nor as close at lesser points.
     ///
-    /// If all of the first are at or beyond the plane through the first point across the way between both, and all of
-    /// the second at or beyond that through the second point, no two points are closer than these; as close are only
-    /// points on both planes, each no less than the least vertex there.
+    /// Consider the two planes across the vector between both points, one through each point. If
+    /// the first triangle is at or beyond the plane of the first point, and the second at or beyond
+    /// the plane of the second point, no two points of the triangles are closer than these. Only
+    /// points on both planes are as close, and each is at least the least vertex on its plane.
     fn is_no_worse_than(&self, [s, t]: [&Triangle; 2]) -> bool {
         let [Some(a), Some(b)] = [self.supported(0, s), self.supported(1, t)] else {
             return false;
@@ -131,8 +135,8 @@ impl ClosestPoints {
         in_order([&a, &b]) >= self.key()
     }
 
-    /// The least vertex of a triangle in the plane through one of the points, if there is one, and if none is before
-    /// that plane.
+    /// Returns the least vertex of a triangle in the plane through one of the points, or
+    /// `Some(None)` without such a vertex. `None` if a vertex is before that plane.
     fn supported(&self, n: usize, triangle: &Triangle) -> Option<Option<ExactPoint>> {
         const BOUND: f64 = 1.0 / (1_u64 << 48) as f64;
         let mut least: Option<ExactPoint> = None;
@@ -158,7 +162,7 @@ impl ClosestPoints {
         Some(least)
     }
 
-    /// Whether no points of two boxes are closer, nor as close and less.
+    /// Returns whether no points of two boxes are closer, or as close and less.
     fn is_no_worse_than_boxes(&self, boxes: [[[f32; 3]; 2]; 2]) -> bool {
         let [[low, high], [from, to]] = boxes.map(|corners| corners.map(exact));
         let gap = |i: usize| {
@@ -177,13 +181,13 @@ fn in_order([p, q]: [&ExactPoint; 2]) -> [&ExactPoint; 2] {
     if q < p { [q, p] } else { [p, q] }
 }
 
-/// Pairs of triangles that may be the closest.
+/// Search for pairs of triangles that may be the closest.
 struct ClosestSearch<'a> {
     pair: [&'a ClearanceBody<'a>; 2],
     limit: &'a SharedLimit,
     best: &'a Mutex<Option<ClosestPoints>>,
     progress: &'a dyn Progress,
-    /// The pairs that doubles do not tell from the closest.
+    /// Pairs that doubles cannot distinguish from the closest.
     waiting: Vec<[u32; 2]>,
     steps: usize,
 }
@@ -207,11 +211,13 @@ impl PairVisitor for ClosestSearch<'_> {
         if gap < self.limit.tie() {
             return true;
         }
-        gap <= self.limit.get() && {
-            let best = self.best.lock().expect("no thread panics");
-            !best
-                .as_ref()
-                .is_some_and(|best| best.is_no_worse_than_boxes(pair.map(|node| node.bounds)))
+        if gap > self.limit.get() {
+            return false;
+        }
+        let best = self.best.lock().expect("no thread panics");
+        match &*best {
+            Some(best) => !best.is_no_worse_than_boxes(pair.map(|node| node.bounds)),
+            None => true,
         }
     }
 
@@ -236,7 +242,8 @@ impl PairVisitor for ClosestSearch<'_> {
 }
 
 impl ClosestSearch<'_> {
-    /// Whether no direction surely has the triangles farther apart than some points that are known.
+    /// Returns false if the triangles are certainly farther apart in some direction than two known
+    /// points.
     fn may_be_closest(&self, [s, t]: [&Triangle; 2]) -> bool {
         let limit = self.limit.get();
         if [[s, t], [t, s]]
@@ -251,7 +258,7 @@ impl ClosestSearch<'_> {
         !is_beyond(&away, [s, t], self.limit.get())
     }
 
-    /// Compares all that wait in fractions.
+    /// Compares all waiting pairs in fractions.
     fn settle(&mut self) -> Result<()> {
         let limit = self.limit.get();
         for numbers in std::mem::take(&mut self.waiting) {
@@ -278,12 +285,12 @@ impl ClosestSearch<'_> {
     }
 }
 
-/// Squared distances beyond it are of no interest.
+/// Upper bound of the squared distances that matter, shared by all threads.
 struct SharedLimit {
     bits: AtomicU64,
     /// A little less than the least squared distance in fractions.
     tie: AtomicU64,
-    /// The error bound of a distance in doubles: 2^-44 of the largest coordinate.
+    /// Error bound of a distance in doubles: 2^-44 of the largest coordinate.
     slack: f64,
 }
 
@@ -312,10 +319,10 @@ impl SharedLimit {
         f64::from_bits(self.tie.load(atomic::Ordering::Relaxed))
     }
 
-    /// Two points at this squared distance were found.
+    /// Lowers the limit to this squared distance of two points.
     fn lower(&self, squared: f64) {
         let most = squared.sqrt() + self.slack;
-        // Above zero, numbers are in the order of their bits.
+        // The bits of positive numbers are in the order of the numbers.
         self.bits.fetch_min(
             (most * most * (1.0 + 1e-12)).to_bits(),
             atomic::Ordering::Relaxed,
@@ -328,18 +335,18 @@ impl SharedLimit {
     }
 }
 
-/// The normal of a triangle.
+/// Returns the normal of a triangle.
 fn normal([a, b, c]: &Triangle) -> [f64; 3] {
     let from_a =
         |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
     cross(from_a(b), from_a(c))
 }
 
-/// Whether two triangles are surely farther apart along a direction than the limit.
+/// Returns whether two triangles are certainly farther apart along a direction than the limit.
 ///
-/// A direction is any vector of doubles, so that only its products are rounded: with u = 2^-53 a coordinate less another
-/// one is off by a factor within 1 ± u, its product by (1 ± u)^2, the sum of three by (1 ± u)^4, which is less than 8 u
-/// of the sum of their sizes.
+/// The direction is any vector of doubles, so only its products are rounded. With u = 2^-53, a
+/// difference of coordinates is off by a factor within 1 ± u, its product by (1 ± u)^2, and the sum
+/// of three by (1 ± u)^4. This is less than 8 u of the sum of their sizes.
 fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
     let from = |p: &[f32; 3]| -> [f64; 3] {
@@ -366,13 +373,13 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     least > 0.0 && least * least > limit * dot(*direction, *direction) * (1.0 + 1e-12)
 }
 
-/// The least coordinates of two nodes, the lesser first: no points of both are less.
+/// Returns the least coordinates of two nodes, the lesser first. No points of both nodes are less.
 fn least_points([a, b]: NodePair) -> [[f32; 3]; 2] {
     let [p, q] = [a.bounds[0], b.bounds[0]];
     if q < p { [q, p] } else { [p, q] }
 }
 
-/// The squared gap between two nodes.
+/// Returns the squared gap between two nodes.
 fn gap([a, b]: NodePair) -> f64 {
     let [low, high] = a.bounds;
     let [from, to] = b.bounds;
@@ -384,7 +391,7 @@ fn gap([a, b]: NodePair) -> f64 {
     (0..3).map(gap).map(|gap| gap * gap).sum()
 }
 
-/// The least of all triangles of a mesh that have a point.
+/// Returns the least triangle of a mesh that contains a point.
 fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
     let [x, y, z] = rounded(point).map(|c| [c.next_down(), c.next_up()]);
     let near = [[x, y, z].map(|c| c[0]), [x, y, z].map(|c| c[1])];
@@ -398,7 +405,7 @@ fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
     least
 }
 
-/// The boxes that may have a point, which is between two others on each axis.
+/// Returns the boxes that may contain a point that is between two others on each axis.
 fn around(boxes: &LaneBoxes, [low, high]: &[[f64; 3]; 2]) -> u32 {
     let is_around = |lane: usize| {
         (0..3).all(|axis| {

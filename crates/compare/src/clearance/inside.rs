@@ -1,10 +1,11 @@
-//! Whether a point is inside a mesh that it does not lie on, exactly.
+//! Exact decision whether a point is inside a mesh that it does not lie on.
 //!
-//! A closed mesh is crossed by a ray from the point (`mesh/pairs/ray`): triangles crossed outwards count one, inwards
-//! minus one if the mesh is oriented, and else all count alike.
+//! For a closed mesh, the crossings of a ray from the point are counted (`mesh/pairs/ray`). If the
+//! mesh is oriented, an outward crossing counts one and an inward crossing minus one. Otherwise all
+//! crossings count one.
 //!
-//! A mesh that is not closed has no inside in this sense; there it is where its winding number is beyond a half either
-//! way (Jacobson, Kavan and Sorkine-Hornung 2013), in doubles.
+//! A mesh that is not closed has no inside in this sense. Its inside is where the absolute winding
+//! number exceeds a half (Jacobson, Kavan and Sorkine-Hornung 2013), in doubles.
 
 use super::{ClearanceBody, ClearanceOptions};
 use voxelize_core::error::Result;
@@ -14,30 +15,32 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::pairs::{self, RayCount, RaySample, TriangleMarks};
 
-/// The bytes that components take for a triangle of the first mesh, and winding numbers for one of the second.
+/// Memory of components in bytes, for a triangle of the first mesh.
 const COMPONENTS: u64 = 220;
+/// Memory of winding numbers in bytes, for a triangle of the second mesh.
 const WINDING: u64 = 360;
 
-/// How points are classified as inside or outside a mesh.
+/// Method to classify points as inside or outside a mesh.
 pub(super) enum MeshInside {
     /// Crossings with their signs.
     NonZero,
-    /// The parity of crossings.
+    /// Parity of crossings.
     EvenOdd,
-    /// The winding number.
+    /// Winding number.
     Winding(Winding),
 }
 
-/// The components of a mesh that do not meet another.
+/// Components of a mesh that do not meet another mesh.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ComponentCount {
-    /// How many of them are inside the other.
+    /// Number of these components inside the other mesh.
     pub inside: u64,
-    /// Whether that is all components of the mesh.
+    /// These are all components of the mesh.
     pub is_all: bool,
 }
 
-/// Counts the components of the first mesh that are inside the second, but for those with a triangle that is marked.
+/// Counts the components of the first mesh that are inside the second. Components with a marked
+/// triangle are left out.
 ///
 /// # Errors
 /// If there is not enough memory, or the work was cancelled.
@@ -115,7 +118,7 @@ impl MeshInside {
         }
     }
 
-    /// Whether a point is inside the mesh, and not on its surface.
+    /// Returns whether a point is inside the mesh, and not on its surface.
     pub(super) fn holds(&self, body: &ClearanceBody, sample: &RaySample) -> bool {
         let is_inside = |is_so: fn(&RayCount) -> bool| {
             let found = body.tree.crossings(sample);

@@ -1,4 +1,5 @@
-//! The pairs of triangles of two meshes that meet: how many they are, the first of them, and which triangles have one.
+//! Pairs of triangles of two meshes that meet: their number, the first of them, and the triangles
+//! with a meeting.
 
 use super::{ClearanceBody, ClearanceOptions, MeetingPair, in_files, pair_of};
 use voxelize_core::error::Result;
@@ -9,37 +10,38 @@ use voxelize_meshes::pairs::{
     self, Exam, Findings, Least, Pair, PairsOf, TriangleKey, TriangleMarks, pair_key,
 };
 
-/// Places that are kept at least, as planes of their triangles may lie between the meshes.
+/// Minimum number of places to keep, because the planes of their triangles may separate the meshes.
 pub(super) const PLANES: usize = 4;
 
-/// The pairs that meet.
+/// Pairs that meet.
 pub(super) struct Meetings {
     pub count: u64,
-    /// Whether any two triangles pass through each other.
+    /// Two triangles pass through each other.
     pub crosses: bool,
-    /// The first of them: crossings first, then by the coordinates of their triangles.
+    /// First pairs: crossings first, then by the coordinates of their triangles.
     pub first: Vec<MeetingPlace>,
-    /// The triangles of each mesh that meet one of the other; not all of them if triangles cross. Of triangles with the
-    /// same vertices one is enough.
+    /// Triangles of each mesh that meet the other mesh. Incomplete if triangles cross. One triangle
+    /// for each set of vertices suffices.
     pub marks: [TriangleMarks; 2],
-    /// Whether all pairs were examined.
+    /// All pairs were examined.
     pub is_all: bool,
 }
 
-/// Two triangles that meet, in the order in which they are listed: crossings first, then by their vertices, the lesser
-/// triangle first, then by which mesh has that, then by their numbers.
+/// Two triangles that meet, in the order of the list: crossings first, then by their vertices, the
+/// lesser triangle first, then by the mesh of the lesser triangle, then by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MeetingPlace {
     is_no_crossing: bool,
     vertices: [TriangleKey; 2],
-    /// Whether the triangle of the first mesh is the greater one: meshes with copies of two triangles have both pairs.
+    /// The triangle of the first mesh is the greater one. Meshes with copies of two triangles have
+    /// both pairs.
     is_exchanged: bool,
     pub triangles: [u32; 2],
     meeting: Meeting,
 }
 
 impl MeetingPlace {
-    /// The place with the ends of what both have in common.
+    /// Returns the pair with the ends of its intersection.
     pub(super) fn measured(&self, pair: [&ClearanceBody; 2]) -> MeetingPair {
         let [s, t] = pair_of(pair, self.triangles);
         let corners = separation::common(s, t);
@@ -116,7 +118,9 @@ impl Findings for MeetingCount<'_> {
         self.count += pair.count;
         self.crosses |= meeting == Meeting::Crossing;
         if !self.crosses {
-            (0..2).for_each(|n| self.marks[n].set(pair.numbers[n]));
+            for (marks, n) in self.marks.iter().zip(pair.numbers) {
+                marks.set(n);
+            }
         }
         self.first.add(MeetingPlace {
             is_no_crossing: meeting != Meeting::Crossing,

@@ -1,9 +1,10 @@
-//! Whether two meshes collide, and how far apart they are.
+//! Collisions of two meshes, and the distance between them.
 //!
-//! Triangles of both are in trees of boxes. Pairs of triangles whose bounds meet are compared exactly
-//! ([`tri_tri`](voxelize_core::geom::tri_tri)); if none meet, a component of one mesh is inside the other or outside it as a
-//! whole, and one ray decides for it. Else the closest pair is searched for, by bounds again. docs/clearance.md
-//! defines the answers and bounds their error.
+//! The triangles of both meshes are in trees of boxes. Pairs of triangles whose bounds meet are
+//! compared exactly ([`tri_tri`](voxelize_core::geom::tri_tri)). If no triangles meet, a component
+//! of one mesh is entirely inside the other mesh or entirely outside it, and one ray decides.
+//! Otherwise the closest pair is found, again by bounds. docs/clearance.md defines the results and
+//! bounds their error.
 
 #[doc(hidden)]
 pub mod cells;
@@ -25,7 +26,7 @@ use voxelize_meshes::numbers::check_count;
 use voxelize_meshes::pairs::tree::PairTree;
 use voxelize_meshes::{Mesh, PairLimit};
 
-/// How two meshes lie to each other.
+/// Relation of two meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Relation {
@@ -42,7 +43,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// All of them.
+    /// All relations.
     pub const ALL: [Self; 5] = [
         Self::Apart,
         Self::Touching,
@@ -51,7 +52,7 @@ impl Relation {
         Self::Within,
     ];
 
-    /// Its name in JSON.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apart => "apart",
@@ -62,7 +63,7 @@ impl Relation {
         }
     }
 
-    /// Whether a volume is inside both.
+    /// Returns whether a volume is inside both meshes.
     pub const fn shares_volume(self) -> bool {
         matches!(self, Self::Crossing | Self::Contains | Self::Within)
     }
@@ -71,57 +72,58 @@ impl Relation {
 /// Two triangles that meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeetingPair {
-    /// Their [numbers](Mesh::number): in the first mesh, in the second.
+    /// [Numbers](Mesh::number) of the triangles in the first and in the second mesh.
     pub triangles: [u64; 2],
-    /// Their intersection, decided exactly; never [`Meeting::Apart`].
+    /// Kind of the intersection, decided exactly. Never [`Meeting::Apart`].
     pub meeting: Meeting,
-    /// The least and the greatest corner of that by coordinates, each rounded once: the ends of a segment.
+    /// Least and greatest corner of the intersection by coordinates, each rounded once. For a
+    /// segment, its ends.
     pub ends: [[f64; 3]; 2],
 }
 
-/// How two meshes lie to each other, and where they come closest.
+/// Relation of two meshes, and their closest points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clearance {
-    /// How they lie.
+    /// Relation of the meshes.
     pub relation: Relation,
-    /// Whether they share volume. `None` if they touch, no plane keeps them apart, and one of them is not closed, or not
-    /// all pairs were examined, or too many meet: then nobody knows.
+    /// The meshes share volume. `None` if this is not known: they touch, no plane separates them,
+    /// and one of them is not closed, or not all pairs were examined, or too many meet.
     pub shares_volume: Option<bool>,
-    /// Whether that is not known since more pairs of triangles meet than [`PairLimit::places`].
+    /// Shared volume is not known because more pairs of triangles meet than [`PairLimit::places`].
     pub too_many_places: bool,
-    /// The distance between their surfaces, in units of the file: that of the closest two points, rounded once; zero
-    /// where they meet, and only there.
+    /// Distance between the closest two points of the surfaces, in units of the file, rounded once.
+    /// Zero if and only if the surfaces meet.
     pub distance: f64,
-    /// The distance, squared, exactly.
+    /// Squared distance, exactly.
     pub squared: Rational,
-    /// The closest two points, on the first mesh and on the second, each coordinate rounded once. Of several pairs of
-    /// points the least by coordinates, the lesser of both points first. Where the surfaces meet, the first end of the
-    /// first place.
+    /// Closest two points, on the first mesh and on the second, each coordinate rounded once. Among
+    /// several pairs of points, the least by coordinates, the lesser point of each pair first. If
+    /// the surfaces meet, the first end of the first place.
     pub points: [[f64; 3]; 2],
-    /// The direction from the second point to the first, of length one; none where the surfaces meet.
+    /// Direction of length one from the second point to the first. `None` if the surfaces meet.
     pub direction: Option<[f64; 3]>,
-    /// The [numbers](Mesh::number) of the triangles of these points: of several with the same point, the smallest; where
-    /// the surfaces meet, those of the first place.
+    /// [Numbers](Mesh::number) of the triangles of these points. Among several with the same point,
+    /// the smallest. If the surfaces meet, the triangles of the first place.
     pub triangles: [u64; 2],
-    /// How many pairs of triangles meet, at least.
+    /// Minimum number of pairs of triangles that meet.
     pub meetings: u64,
-    /// Whether all pairs of triangles were examined, so that no more of them meet.
+    /// All pairs of triangles were examined, so that no more of them meet.
     pub is_all: bool,
-    /// As many of these pairs as requested: pairs that pass through each other first, then by the coordinates of their
-    /// triangles.
+    /// First pairs that meet, as many as requested: crossings first, then by the coordinates of
+    /// their triangles.
     pub places: Vec<MeetingPair>,
 }
 
-/// How two meshes are compared.
+/// Options of a comparison of two meshes.
 #[derive(Clone, Copy)]
 pub struct ClearanceOptions<'a> {
-    /// Pairs of triangles that meet to list.
+    /// Number of pairs of triangles that meet to list.
     pub places: usize,
-    /// Pairs of triangles to examine.
+    /// Limit of the pairs of triangles to examine.
     pub pairs: PairLimit,
-    /// The most memory to take in addition to both bodies, in bytes.
+    /// Maximum memory to use in addition to both bodies, in bytes.
     pub max_bytes: Option<u64>,
-    /// Where progress is reported.
+    /// Receiver of progress, which may cancel.
     pub progress: &'a dyn Progress,
 }
 
@@ -136,7 +138,7 @@ impl Default for ClearanceOptions<'_> {
     }
 }
 
-/// How two meshes lie to each other, with the default [`ClearanceOptions`].
+/// Returns the relation of two meshes, with the default [`ClearanceOptions`].
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -160,7 +162,7 @@ pub fn clearance(first: &Mesh, second: &Mesh) -> Result<Clearance> {
     first?.clearance(&second?, &ClearanceOptions::default())
 }
 
-/// A mesh that is ready to be compared with others.
+/// Mesh that is ready for comparisons.
 #[derive(Debug)]
 pub struct ClearanceBody<'a> {
     mesh: &'a Mesh,
@@ -184,17 +186,17 @@ impl<'a> ClearanceBody<'a> {
         })
     }
 
-    /// The bytes that it takes in addition to its mesh, for so many triangles.
+    /// Returns the memory in addition to the mesh, for this many triangles, in bytes.
     pub fn bytes_for(triangles: usize) -> u64 {
         PairTree::bytes_for(triangles)
     }
 
-    /// The relation of this mesh, the first, to the second. The result depends neither on threads nor, but for numbers
-    /// of triangles, on their order.
+    /// Returns the relation of this mesh, the first, to the second. The result depends neither on
+    /// threads nor, except for triangle numbers, on the order of triangles.
     ///
     /// # Errors
-    /// If there is not enough memory, the work was cancelled, or none of the pairs that were examined meet, and there
-    /// are more.
+    /// If there is not enough memory, the work was cancelled, or no examined pairs meet and there
+    /// are more pairs.
     pub fn clearance(&self, second: &Self, options: &ClearanceOptions) -> Result<Clearance> {
         let pair = [self, second];
         let ClearanceOptions { places, pairs, .. } = *options;
@@ -225,7 +227,7 @@ impl<'a> ClearanceBody<'a> {
     }
 }
 
-/// The error of meshes of which too many pairs of triangles come close.
+/// Returns the error for meshes with too many pairs of triangles that come close.
 fn undecided(most: u64) -> Error {
     let text = format!(
         "more than {most} pairs of triangles have bounds that meet; the first of them do not meet, and whether others \
@@ -234,7 +236,7 @@ fn undecided(most: u64) -> Error {
     Error::too_large(text).with_hint(["raise `--max-pairs`", "or compare fewer triangles"])
 }
 
-/// How two meshes lie, and whether they share volume, if that is known.
+/// Relation of two meshes, and whether they share volume, if it is known.
 struct MeshRelation {
     relation: Relation,
     shares_volume: Option<bool>,
@@ -252,7 +254,7 @@ impl MeshRelation {
 }
 
 impl Clearance {
-    /// The relation without its places.
+    /// Creates a result without places.
     fn new(
         lie: MeshRelation,
         pair: [&ClearanceBody; 2],
@@ -267,7 +269,7 @@ impl Clearance {
         let [p, q] = &closest.points;
         let away = minus(p, q);
         let squared = dot(&away, &away);
-        // Over the longest component it neither overflows nor underflows.
+        // Division by the longest component prevents overflow and underflow.
         let longest = away
             .iter()
             .map(Rational::abs)
@@ -293,14 +295,15 @@ impl Clearance {
         }
     }
 
-    /// Whether the meshes share volume, or may do so, or are closer than `distance`, exactly.
+    /// Returns whether the meshes share volume, may share volume, or are closer than `distance`,
+    /// exactly.
     pub fn is_closer_than(&self, distance: &Rational) -> bool {
         let is_near = distance.is_positive() && self.squared < distance * distance;
         self.shares_volume != Some(false) || is_near
     }
 }
 
-/// The relation of meshes that do not meet.
+/// Returns the relation of meshes that do not meet.
 fn relation_apart(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Result<Relation> {
     let [first, second] = pair;
     let first_in_second = inside::components([first, second], None, options)?;
@@ -322,7 +325,7 @@ fn relation_apart(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Resu
     })
 }
 
-/// The relation of meshes that meet.
+/// Returns the relation of meshes that meet.
 fn relation_meeting(
     pair: [&ClearanceBody; 2],
     found: &Meetings,
@@ -366,12 +369,12 @@ fn relation_meeting(
     })
 }
 
-/// The triangles of these numbers.
+/// Returns the triangles with these numbers.
 fn pair_of<'a>(pair: [&'a ClearanceBody; 2], numbers: [u32; 2]) -> [&'a Triangle; 2] {
     std::array::from_fn(|n| &pair[n].mesh.triangles()[numbers[n] as usize])
 }
 
-/// The numbers in their files of triangles of these numbers.
+/// Returns the numbers of triangles in their files.
 fn in_files(pair: [&ClearanceBody; 2], numbers: [u32; 2]) -> [u64; 2] {
     std::array::from_fn(|n| pair[n].mesh.number(numbers[n]))
 }

@@ -1,10 +1,11 @@
-//! Whether meshes that meet, but of which no triangle passes through another, have a volume in common, exactly.
+//! Exact decision whether meshes that meet without crossing triangles have a volume in common.
 //!
-//! If they have, and no component is inside the other mesh as a whole, that volume reaches a corner of what some two
-//! triangles have in common: it is bounded by pieces of both surfaces, and where these pieces meet there are such
-//! corners. Around each corner, the edges of one mesh that lie in a triangle of the other cut it into sectors. Each
-//! sector is followed by an infinitesimal from the corner, then by its square to either side: if such a point is
-//! inside both meshes, they share volume, and if none is they do not (docs/clearance.md has the proof).
+//! If they do, and no component is entirely inside the other mesh, that volume reaches a corner of
+//! the intersection of two triangles. It is bounded by pieces of both surfaces, and the pieces meet
+//! in such corners. Around each corner, the edges of one mesh that lie in a triangle of the other
+//! divide it into sectors. A test point is moved from the corner into each sector by an
+//! infinitesimal, then to either side by its square. The meshes share volume if and only if such a
+//! point is inside both (docs/clearance.md has the proof).
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};
@@ -23,7 +24,8 @@ use voxelize_core::par::{self, Progress};
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::pairs::{RaySample, TriangleMarks};
 
-/// Whether a plane lies between the meshes: across an axis, or that of a triangle of one of the first places.
+/// Returns whether a plane separates the meshes: across an axis, or through a triangle of one of
+/// the first places.
 pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> bool {
     let [a, b] = pair.map(|body| body.mesh.bounds());
     (0..3).any(|i| a.max[i] <= b.min[i] || b.max[i] <= a.min[i])
@@ -34,7 +36,7 @@ pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> b
             .any(|t| parts(pair, t))
 }
 
-/// Whether the plane of a triangle has one mesh on each side.
+/// Returns whether the plane of a triangle separates the meshes.
 fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
     let is_beside = |body: &ClearanceBody, sign: i8| {
         body.mesh
@@ -48,8 +50,9 @@ fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
         .any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
 }
 
-/// Whether a point next to a corner of a triangle of the first mesh, where that meets the second, is inside both; the
-/// triangles that meet are marked. Meshes that are not closed have no volume.
+/// Returns whether a point next to a corner of a triangle of the first mesh, where it meets the
+/// second mesh, is inside both meshes. Triangles that meet are marked. Meshes that are not closed
+/// have no volume.
 ///
 /// # Errors
 /// If the work was cancelled.
@@ -91,7 +94,7 @@ pub(super) fn share_volume(
     Ok(found.into_inner())
 }
 
-/// The marked triangles of a mesh that meet a triangle.
+/// Returns the marked triangles of a mesh that meet a triangle.
 fn partners<'a>(
     own: &Triangle,
     body: &ClearanceBody<'a>,
@@ -108,17 +111,18 @@ fn partners<'a>(
     found
 }
 
-/// A triangle of one mesh with what of the other meets it.
+/// Triangle of one mesh, with its intersections with the other mesh.
 struct MetTriangle {
     corners: [ExactPoint; 3],
     normal: ExactPoint,
-    /// For each edge the direction in the plane that leads to its left, so inwards.
+    /// For each edge, the direction in the plane to its left, which is inwards.
     lefts: [ExactPoint; 3],
-    /// The axes along which the triangle is seen with its normal towards the viewer, if it has one.
+    /// Axes along which the triangle is seen with its normal towards the viewer, if it has a
+    /// normal.
     seen: [usize; 2],
-    /// The corners of its intersection with the others.
+    /// Corners of its intersections with the other triangles.
     places: Vec<ExactPoint>,
-    /// Its edges, and edges of the others that lie in its plane.
+    /// Edges of the triangle, and edges of the other triangles that lie in its plane.
     edges: Vec<FlatEdge>,
 }
 
@@ -161,58 +165,66 @@ impl MetTriangle {
         }
     }
 
-    /// Whether a point next to the triangle in one of its sectors has a property. One without area has no sectors, and
-    /// its neighbours have its corners.
+    /// Returns whether a point next to the triangle in one of its sectors has a property. A
+    /// triangle without area has no sectors, and its neighbours have its corners.
     fn any_sample(&self, holds: &impl Fn(&RaySample) -> bool) -> bool {
         if is_zero(&self.normal) {
             return false;
         }
         let sides = [self.normal.clone(), self.normal.each_ref().map(|c| -c)];
-        self.places.iter().any(|place| {
-            self.sectors(place).into_iter().any(|inward| {
-                sides.iter().any(|side| {
-                    holds(&RaySample::displaced(
-                        place.clone(),
-                        vec![inward.clone(), side.clone()],
-                    ))
-                })
-            })
-        })
+        for place in &self.places {
+            for inward in self.sectors(place) {
+                for side in &sides {
+                    let leans = vec![inward.clone(), side.clone()];
+                    if holds(&RaySample::displaced(place.clone(), leans)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
     }
 
-    /// A direction into each sector that edges make of the triangle around a point.
+    /// Returns a direction into each sector into which edges divide the triangle around a point.
     fn sectors(&self, place: &ExactPoint) -> Vec<ExactPoint> {
         let rays = self.rays(place);
         if rays.is_empty() {
-            // All around it is one sector.
+            // The surroundings of the point are one sector.
             let [a, b, _] = &self.corners;
             return vec![minus(b, a)];
         }
-        let next = rays.iter().cycle().skip(1);
-        let between = rays
-            .iter()
-            .zip(next)
-            .map(|(ray, next)| match self.turn(ray, next) {
+        let mut sectors = vec![];
+        for (ray, next) in rays.iter().zip(rays.iter().cycle().skip(1)) {
+            let inward = match self.turn(ray, next) {
                 Ordering::Greater => plus(ray, next),
-                // The next is half a turn away or more.
+                // The next ray is half a turn away or more.
                 _ => cross(&self.normal, ray),
-            });
-        between
-            .filter(|inward| self.leads_inwards(place, inward))
-            .collect()
+            };
+            if self.leads_inwards(place, &inward) {
+                sectors.push(inward);
+            }
+        }
+        sectors
     }
 
-    /// The directions from a point in which edges leave it, each once, in their order around it.
+    /// Returns the distinct directions in which edges leave a point, in their order around it.
     fn rays(&self, place: &ExactPoint) -> Vec<ExactPoint> {
         let rounded = rounded(place);
-        let edges = self.edges.iter().filter(|edge| edge.may_hold(&rounded));
-        let edges = edges
-            .map(|edge| &edge.ends)
-            .filter(|[p, q]| is_on_segment(place, [p, q]));
-        let rays = edges.flatten().map(|end| minus(end, place));
-        let mut rays: Vec<_> = rays.filter(|ray| !is_zero(ray)).collect();
+        let mut rays = vec![];
+        for edge in &self.edges {
+            let [p, q] = &edge.ends;
+            if !edge.may_hold(&rounded) || !is_on_segment(place, [p, q]) {
+                continue;
+            }
+            for end in &edge.ends {
+                let ray = minus(end, place);
+                if !is_zero(&ray) {
+                    rays.push(ray);
+                }
+            }
+        }
         if let Some(first) = rays.first().cloned() {
-            // Along the first, left of it, against it, right of it.
+            // 0 along the first ray, 1 to its left, 2 against it, 3 to its right.
             let part = |ray: &ExactPoint| match self.turn(&first, ray) {
                 Ordering::Greater => 1,
                 Ordering::Less => 3,
@@ -224,13 +236,14 @@ impl MetTriangle {
         rays
     }
 
-    /// Greater if the shorter way from one direction in the plane to another is to the left, seen against the normal.
+    /// Returns `Greater` if the shorter turn from one direction in the plane to another is to the
+    /// left, seen against the normal.
     fn turn(&self, from: &ExactPoint, to: &ExactPoint) -> Ordering {
         let [x, y] = self.seen;
         (&from[x] * &to[y]).cmp(&(&from[y] * &to[x]))
     }
 
-    /// Whether a direction leads from a point of the triangle into its interior.
+    /// Returns whether a direction leads from a point of the triangle into its interior.
     fn leads_inwards(&self, place: &ExactPoint, inward: &ExactPoint) -> bool {
         self.lefts.iter().zip(&self.corners).all(|(left, p)| {
             let height = dot(left, &minus(place, p));
@@ -248,7 +261,7 @@ fn corners_of_edges([a, b, c]: &[ExactPoint; 3]) -> [[ExactPoint; 2]; 3] {
     [[a, b], [b, c], [c, a]].map(|ends| ends.map(Clone::clone))
 }
 
-/// An edge in the plane of a triangle, and its bounds in doubles.
+/// Edge in the plane of a triangle, with its bounds in doubles.
 struct FlatEdge {
     ends: [ExactPoint; 2],
     bounds: [[f64; 2]; 3],
@@ -263,7 +276,8 @@ impl FlatEdge {
         }
     }
 
-    /// Whether a point may lie on it, by its rounded coordinates. Rounding keeps order, so it hides none that does.
+    /// Returns false if a point with these rounded coordinates is certainly not on the edge.
+    /// Rounding is monotonic.
     fn may_hold(&self, rounded: &[f64; 3]) -> bool {
         self.bounds
             .iter()

@@ -2,20 +2,14 @@
 //!
 //! ```toml
 //! [[case]]
-//! mesh = "meshes/part.stl"          # relative to this file, as `golden` is
-//! res = 64                          # any long option of the command line that decides cells
-//! pad = 1
-//! solid = true
-//! grid = "v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef"
-//! cells = 23816                     # occupied cells
+//! mesh = "meshes/part.stl"          # relative to this file, like `golden` res = 64
+//! # any long option of the command line that decides cells pad = 1 solid = true grid =
+//! "v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef" cells = 23816                     # occupied cells
 //!
-//! [[case]]
-//! mesh = "meshes/part.stl"
-//! voxel-size = 0.5
-//! golden = "golden/part.npz"        # a voxel file with the cells, where they are and by which rule
-//! name = "part, half a millimetre"  # optional
-//! allow = 3                         # optional: at most 3 cells may differ
-//! iou_min = 0.999                   # optional: the least intersection over union
+//! [[case]] mesh = "meshes/part.stl" voxel-size = 0.5 golden = "golden/part.npz"        # a voxel
+//! file with the cells, their positions and the rule name = "part, half a millimetre"  # optional
+//! allow = 3                         # optional: at most 3 cells may differ iou_min = 0.999
+//! # optional: the least intersection over union
 //! ```
 //!
 //! Earlier versions wrote all options as one text, `options = "--res 64 --pad 1"`, which is still read.
@@ -30,7 +24,7 @@
 //! | G004 | a missing key |
 //! | G005 | a value of another type, or out of range |
 //! | G006 | keys that exclude each other |
-//! | G007 | two cases that are the same |
+//! | G007 | two equal cases |
 //! | G008 | no case |
 //! | G009 | options that a case cannot have |
 //! | G010 | a path that leads out of the folder of the list; found by the command line |
@@ -51,14 +45,14 @@ use voxelize_core::grid::Hash;
 const HEAD: &str =
     "# Golden results: `voxelize verify` compares with them, `voxelize verify --update` records.\n";
 
-/// A list of goldens, with its comments and its order.
+/// List of goldens, with its comments and its order.
 #[derive(Debug, Clone, Default)]
 pub struct Goldens {
     cases: Vec<Case>,
     text: DocumentMut,
 }
 
-/// One golden result.
+/// Golden result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Name given in the list.
@@ -75,31 +69,31 @@ pub struct Case {
     pub line: Option<u64>,
 }
 
-/// The expected result of a case.
+/// Expected result of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Golden {
-    /// A digest and a count.
+    /// Digest and count.
     Digest {
-        /// The digest of cells and lattice.
+        /// Digest of cells and lattice.
         grid: Hash,
-        /// The number of occupied cells.
+        /// Number of occupied cells.
         cells: u64,
     },
-    /// A voxel file. The path is relative to the list.
+    /// Voxel file. The path is relative to the list.
     File(String),
-    /// Nothing yet. Only in lists that are read to record in.
+    /// No result yet. Only in lists that are read to record in.
     Unrecorded,
-    /// A digest or count that cannot be read, or one without the other. Only in lists that are read to
-    /// record in.
+    /// Digest or count that cannot be read, or one without the other. Only in lists that are read
+    /// to record in.
     Unreadable,
 }
 
-/// Allowed differences: none by default. If both limits are given, both must hold.
+/// Allowed differences. By default no cell may differ. If both limits are given, both must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Gate {
-    /// The largest number of cells that may differ.
+    /// Maximum number of cells that may differ.
     pub allow: Option<u64>,
-    /// The least intersection over union.
+    /// Minimum intersection over union.
     pub iou_min: Option<f64>,
 }
 
@@ -109,7 +103,8 @@ impl Gate {
         self.allow.is_none() && self.iou_min.is_none()
     }
 
-    /// Returns whether grids pass of which this many cells differ, with this intersection over union.
+    /// Returns whether grids pass, given the number of cells that differ and their intersection
+    /// over union.
     pub fn lets_pass(&self, differing: u64, iou: f64) -> bool {
         if differing == 0 || self.is_closed() {
             return differing == 0;
@@ -138,7 +133,7 @@ impl Case {
         }
     }
 
-    /// Returns what no other case of a list may have: the mesh, and the options with single blanks.
+    /// Returns the key that must be unique in a list: the mesh, and the options with single blanks.
     fn identity(&self) -> (String, String) {
         let options = self.options.to_string();
         (
@@ -152,7 +147,8 @@ impl Goldens {
     /// Reads the list at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is not a list of goldens, or has no case; with the line if known.
+    /// If it cannot be read, is not a list of goldens, or has no case. The error has the line if it
+    /// is known.
     pub fn open(path: &Path) -> Result<Self> {
         Self::read(path, Use::Compare)?
             .with_cases()
@@ -211,8 +207,8 @@ impl Goldens {
         &self.cases
     }
 
-    /// Sets the golden of a case, or adds the case if the list has none of its mesh and options.
-    /// Comments, order and all other keys stay.
+    /// Sets the golden of a case, or adds the case if the list has no case with its mesh and
+    /// options. Comments, order and all other keys stay.
     pub fn record(&mut self, case: Case) {
         let identity = case.identity();
         let place = self
@@ -468,7 +464,7 @@ iou_min = 1
     }
 
     #[test]
-    fn a_new_list_is_one_that_can_be_read() {
+    fn a_new_list_can_be_read() {
         let mut goldens = Goldens::default();
         for (mesh, cells) in [("a.stl", 1), ("b c.stl", 2)] {
             goldens.record(new(
@@ -499,7 +495,7 @@ iou_min = 1
     }
 
     #[test]
-    fn gates_let_pass_what_they_allow() {
+    fn gates_pass_allowed_differences() {
         let gate = |allow, iou_min| Gate { allow, iou_min };
         for (gate, differing, iou, passes) in [
             (gate(None, None), 0, 1.0, true),

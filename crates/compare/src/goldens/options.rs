@@ -7,17 +7,18 @@ use toml_edit::{Array, Value};
 
 use voxelize_core::error::{Error, Result};
 
-/// Key of a text of options, `options = "--res 64 --pad 1"`, as earlier versions wrote them. Such texts are only read.
+/// Key of a text of options, `options = "--res 64 --pad 1"`. Earlier versions wrote such texts,
+/// which are still read.
 const TEXT: &str = "options";
 
 /// Options of the command line that decide the cells of a case, in the order of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseOptions(pub Vec<CaseOption>);
 
-/// An option of a case.
+/// Option of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseOption {
-    /// Long name without dashes. `options` for a text that holds any number of options.
+    /// Long name without dashes. `options` for a text with any number of options.
     pub name: String,
     /// Values as on the command line: none for a flag, several for a repeated option.
     pub values: Vec<String>,
@@ -44,7 +45,7 @@ impl CaseOptions {
             } else if option.values.is_empty() {
                 words.push(format!("--{name}"));
             } else {
-                // A value in a word of its own could be taken for an option.
+                // A value in a separate word could be parsed as an option.
                 words.extend(
                     option
                         .values
@@ -73,7 +74,7 @@ impl CaseOption {
     }
 }
 
-/// Options as typed on a command line, with quotes where a shell needs them.
+/// Options as typed on a command line, with the quotes that a shell needs.
 impl fmt::Display for CaseOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = vec![];
@@ -92,7 +93,7 @@ impl fmt::Display for CaseOptions {
     }
 }
 
-/// Quotes a value where a shell needs it. A comma outside of braces needs no quotes.
+/// Quotes a value if a shell needs it. A comma outside of braces needs no quotes.
 fn quoted(value: &str) -> Cow<'_, str> {
     let is_list = value
         .split(',')
@@ -124,7 +125,7 @@ pub(super) fn values_of(value: &Value, text: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Returns a string, or a number with all of its digits.
+/// Returns a string, or a number with all its digits.
 fn scalar(value: &Value, text: &str) -> Option<String> {
     match value {
         Value::String(string) => Some(string.value().clone()),
@@ -133,7 +134,7 @@ fn scalar(value: &Value, text: &str) -> Option<String> {
     }
 }
 
-/// Returns a TOML number or an array of them that [`values_of`] reads as `value`.
+/// Returns a TOML number or an array of numbers that [`values_of`] reads as `value`.
 fn numbers(value: &str) -> Option<Value> {
     for number in value.split(',') {
         let has_letters = number

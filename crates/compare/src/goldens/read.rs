@@ -160,9 +160,9 @@ impl Keys<'_> {
 
     fn golden(&self, to: Use) -> Result<Golden> {
         let has = |key: &str| self.table.contains_key(key);
-        let says_digest = has("grid") || has("cells");
+        let has_digest = has("grid") || has("cells");
         if let Some(file) = self.text("golden")? {
-            if says_digest {
+            if has_digest {
                 let error = Error::input(Code::G006, "golden and a digest exclude each other");
                 return Err(self.at(
                     "golden",
@@ -172,7 +172,7 @@ impl Keys<'_> {
             return Ok(Golden::File(file));
         }
         match (self.digest(), to) {
-            (Err(_), Use::Record) if says_digest => Ok(Golden::Unreadable),
+            (Err(_), Use::Record) if has_digest => Ok(Golden::Unreadable),
             (Err(_), Use::Record) => Ok(Golden::Unrecorded),
             (digest, _) => digest,
         }
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_to_record_in_need_not_say_what_comes_out() {
+    fn a_list_to_record_in_may_lack_results() {
         for (keys, golden) in [
             ("", Golden::Unrecorded),
             ("cells = 1\n", Golden::Unreadable),
@@ -458,9 +458,10 @@ mod tests {
             assert_eq!(error.line(), Some(line), "{keys}");
         }
     }
-    /// They quoted keys, values and names at any length, with tabs and line ends.
+
+    /// Earlier messages quoted keys, values and names of any length, with tabs and line ends.
     #[test]
-    fn messages_quote_little_and_nothing_that_a_terminal_obeys() {
+    fn messages_quote_short_text_without_control_characters() {
         let odd = format!("\\u001b[2J\\n{}", "x".repeat(2000));
         let digest = format!("grid = \"{odd}\"\ncells = 1\n");
         for keys in [

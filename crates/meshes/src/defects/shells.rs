@@ -108,7 +108,7 @@ pub(super) fn shells(
     Ok(shells_found)
 }
 
-/// Returns the triangles sorted by component. The first list has the begin of each component in the
+/// Returns the triangles sorted by component. The first list has the start of each component in the
 /// second, and the total at its end.
 fn members(search: &Search) -> (Vec<usize>, Vec<u32>) {
     let of = &search.components.of;

@@ -1,4 +1,4 @@
-//! A bit for each triangle, set by all threads.
+//! Set of triangles, with a bit for each that any thread may set.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

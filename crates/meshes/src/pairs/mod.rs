@@ -113,7 +113,7 @@ pub struct Pair {
     pub count: u64,
 }
 
-/// A collector of findings in pairs.
+/// Collector of findings in pairs.
 pub trait Findings: Send {
     /// Takes a pair.
     fn take(&mut self, pair: Pair);

@@ -26,7 +26,7 @@ pub(crate) struct DistinctTriangles {
     triangles: Vec<Triangle>,
     /// Numbers of all triangles. Copies are next to each other, the least number first.
     numbers: Vec<u32>,
-    /// Begin of each distinct triangle among the numbers, and the end of the last.
+    /// Start of each distinct triangle among the numbers, and the end of the last.
     starts: Vec<u32>,
 }
 

@@ -397,7 +397,7 @@ impl CellKeys {
         size << (3 * self.bits) | morton::code(middle) as u32
     }
 
-    /// Returns numbers of triangles sorted by cell, and the begin of each cell.
+    /// Returns numbers of triangles sorted by cell, and the start of each cell.
     fn sorted(&self, triangles: &[Triangle], numbers: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let keys = par::map(numbers.chunks(CHUNK).collect(), |some: &[u32]| {
             some.iter()

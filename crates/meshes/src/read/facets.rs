@@ -16,7 +16,7 @@ use voxelize_core::par;
 /// Bytes of text that a thread takes at a time.
 pub(super) const CHUNK: usize = 256 << 10;
 
-/// Facets in the usual form at the begin of a text.
+/// Facets in the usual form at the start of a text.
 #[derive(Default)]
 pub(super) struct Plain {
     /// Triangles, in consecutive parts.
@@ -27,7 +27,7 @@ pub(super) struct Plain {
     pub to_end: bool,
 }
 
-/// Reads facets in the usual form from the begin of `text`, which must begin between two facets.
+/// Reads facets in the usual form from the start of `text`, which must begin between two facets.
 pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
     let ends = match threads {
         Threads::One => vec![text.len()],

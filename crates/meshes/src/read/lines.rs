@@ -1,4 +1,4 @@
-//! Text as lines, each as words.
+//! Text as lines of words.
 
 use std::io::Read;
 
@@ -7,13 +7,13 @@ use super::window::Window;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// So much is read at a time; no line may be longer.
+/// Number of bytes that are read at a time. No line may be longer.
 const BLOCK: usize = 1 << 20;
 
-/// What may follow a line that ends in `\`.
+/// Text that may follow a line that ends in `\`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// Another line: the backslash is part of this one.
+    /// Another line. The backslash is part of this line.
     Ends,
     /// More numbers of this line.
     Numbers,
@@ -21,18 +21,18 @@ pub(super) enum Continuation {
     Words,
 }
 
-/// The lines of a text; LF, CR and CRLF each end one.
+/// Lines of a text. LF, CR and CRLF each end a line.
 pub(super) struct Lines<'a, R> {
     window: Window<'a, R>,
-    /// How many lines have ended.
+    /// Number of lines that have ended.
     count: u64,
-    /// The bytes of the line that was taken last, without and with its end.
+    /// Lengths of the last line in bytes, without and with its end.
     last: [usize; 2],
-    /// The number of the current line.
+    /// Number of the current line.
     number: u64,
-    /// All of it, where it goes on in others.
+    /// Joined text of a line that continues in other lines.
     joined: Vec<u8>,
-    /// What may follow a line from which the final backslash was taken.
+    /// Text that may follow a line whose final backslash was removed.
     continuation: fn(&[u8]) -> Continuation,
 }
 
@@ -48,7 +48,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// These lines, of which some go on in the next where they end in `\`.
+    /// Sets the function that decides which lines that end in `\` continue in the next line.
     pub(super) fn joining(self, continuation: fn(&[u8]) -> Continuation) -> Self {
         Self {
             continuation,
@@ -56,7 +56,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Goes to the next line; false at the end.
+    /// Advances to the next line. Returns false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
         if !self.take_line()? {
             return Ok(false);
@@ -79,7 +79,7 @@ impl<'a, R: Read> Lines<'a, R> {
             let [length, whole] = self.last;
             let piece = &self.window.taken(whole)[..length];
             if follows == Continuation::Numbers && !begins_with_number(piece) {
-                // The next line stands for itself.
+                // The next line is a separate line.
                 self.window.give_back(whole);
                 self.count -= 1;
                 return Ok(true);
@@ -95,7 +95,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// The line, with those in which it goes on.
+    /// Current line, joined with the lines in which it continues.
     pub(super) fn line(&self) -> &[u8] {
         if self.joined.is_empty() {
             self.last_line()
@@ -104,7 +104,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Its number, from 1.
+    /// Number of the current line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -114,7 +114,7 @@ impl<'a, R: Read> Lines<'a, R> {
         self.window.bytes()
     }
 
-    /// Returns the line that was taken last, less a byte order mark at the beginning of all.
+    /// Returns the last line, without a byte order mark at the start of the text.
     fn last_line(&self) -> &[u8] {
         let [length, whole] = self.last;
         let line = &self.window.taken(whole)[..length];
@@ -125,7 +125,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Takes the text up to the next line end, and that; false at the end.
+    /// Takes the text up to and including the next line end. Returns false at the end.
     fn take_line(&mut self) -> Result<bool> {
         let mut seen = 0;
         loop {
@@ -134,7 +134,7 @@ impl<'a, R: Read> Lines<'a, R> {
                 .iter()
                 .position(|byte| matches!(byte, b'\n' | b'\r'));
             let length = ends.map_or(rest.len(), |n| seen + n);
-            // CRLF is one end; whether LF follows may be known only in the next block.
+            // CRLF is one line end. The LF may be in the next block.
             let is_whole = ends.is_some() && (rest[length] != b'\r' || length + 1 < rest.len());
             if is_whole || self.window.has_ended() {
                 let end = match rest[length..] {
@@ -160,37 +160,38 @@ fn too_long(number: u64) -> Error {
     Error::input(Code::S006, format!("a line of over {BLOCK} bytes")).at_line(number)
 }
 
-/// A line without its final backslash, if it has one outside of a comment. Blanks may follow it.
+/// Returns a line without its final backslash and the blanks after it. `None` if there is no
+/// backslash outside of a comment.
 fn continued(line: &[u8]) -> Option<&[u8]> {
     let start = line.trim_ascii_end().strip_suffix(b"\\")?;
     let mut rest = start;
     loop {
-        let (word, behind) = next_word(rest);
+        let (word, following) = next_word(rest);
         if word.is_empty() {
             // A comment ends with its line.
             return (!has_comment(rest)).then_some(start);
         }
-        rest = behind;
+        rest = following;
     }
 }
 
-/// Whether a comment begins behind the blanks of a line.
+/// Returns whether a comment begins after the blanks of a line.
 fn has_comment(line: &[u8]) -> bool {
     line.trim_ascii_start().first() == Some(&b'#')
 }
 
-/// Whether the first word of a line is a number, or the backslash alone.
+/// Returns whether the first word of a line is a number, or only the backslash.
 fn begins_with_number(line: &[u8]) -> bool {
     let first = line.trim_ascii_start().first();
     first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.\\".contains(byte))
 }
 
-/// Returns the first word of a line, whatever it begins with. It is empty if there is none.
+/// Returns the first word of a line, even if it begins a comment. It is empty if there is none.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
     split_word(line).0
 }
 
-/// A whole number with a sign.
+/// Parses an integer with an optional sign.
 pub(super) fn whole(digits: &[u8]) -> Option<i64> {
     let (sign, digits) = match digits {
         [b'-', rest @ ..] => (-1, rest),
@@ -207,7 +208,8 @@ pub(super) fn whole(digits: &[u8]) -> Option<i64> {
     )
 }
 
-/// The first word of a line, and what follows; empty at its end, or where a comment begins.
+/// Returns the first word of a line and the rest. The word is empty at the end, or if a comment
+/// begins.
 pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
     match split_word(line) {
         ([b'#', ..], _) => (&[], &[]),

@@ -36,7 +36,7 @@ pub(super) struct MaterialLibrary<'a> {
     read: HashSet<String>,
     /// Numbers of pictures by file name and clamping. `None` for a picture that cannot be read.
     pictures: HashMap<(String, bool), Option<u32>>,
-    /// A file of materials was named.
+    /// A material file was named.
     pub is_named: bool,
     /// A material file cannot be read.
     pub is_incomplete: bool,

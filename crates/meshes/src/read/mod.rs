@@ -413,7 +413,7 @@ fn choose_kept(
     })
 }
 
-/// Returns the format of an input. More of a text is examined if its begin does not decide.
+/// Returns the format of an input. More of a text is examined if its start does not decide.
 fn choose(
     source: &mut MeshBytes,
     path: &Path,

@@ -1,12 +1,12 @@
-//! Decimal numbers as floats: the nearest one, exactly as the standard library has it.
+//! Decimal numbers as floats: the nearest float, as in the standard library.
 
-/// Returns the number that `text` begins with and its length in bytes.
+/// Returns the number at the front of `text` and its length in bytes.
 #[inline]
 pub(super) fn first(text: &[u8]) -> Option<(f32, usize)> {
     fast_float2::parse_partial(text).ok()
 }
 
-/// Returns the nearest float; infinite or NaN if the word states it, in the words of any run-time library.
+/// Returns the nearest float. Infinity and NaN are read in the notation of any run-time library.
 pub(super) fn of(word: &[u8]) -> Option<f32> {
     fast_float2::parse(word).ok().or_else(|| odd(word))
 }
@@ -17,7 +17,8 @@ pub(super) fn double(word: &[u8]) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Reads words of C run-times: old ones print `1.#INF`, `-1.#IND` and `1.#QNAN`, newer ones `-nan(ind)`.
+/// Reads infinity and NaN of C run-time libraries: old ones print `1.#INF`, `-1.#IND` and
+/// `1.#QNAN`, newer ones `-nan(ind)`.
 #[cold]
 fn odd(word: &[u8]) -> Option<f32> {
     let text = std::str::from_utf8(word).ok()?.to_ascii_lowercase();
@@ -33,7 +34,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Compares with the standard library; true if the short way was taken.
+    /// Compares with the standard library.
     fn agrees(text: &str) {
         let expected: Result<f32, _> = text.parse();
         let found = of(text.as_bytes());
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_standard_library() {
+    fn numbers_match_the_standard_library() {
         let mut random = Random::new(1);
         for _ in 0..60_000 {
             let bits = (random.below(1 << 31) as u32) << 1 | random.below(2) as u32;
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_none_here_as_there() {
+    fn words_that_are_not_numbers_match_the_standard_library() {
         for text in [
             "",
             "+",

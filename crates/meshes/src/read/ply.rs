@@ -443,7 +443,7 @@ trait Values {
     /// Skips numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
-    /// Returns the begin of the element.
+    /// Returns the start of the element.
     fn place(&self) -> FilePosition<'static>;
 
     /// Returns whether the next element can be found if this one is damaged.
@@ -605,7 +605,7 @@ fn read_elements(
                 }
                 Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
-                // The begin of the next element is unknown.
+                // The start of the next element is unknown.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
                     early.add_to(indexed, pictures)?;

@@ -31,11 +31,11 @@ enum Holds {
 enum Sign {
     /// Bytes at a position.
     Bytes(usize, &'static [u8]),
-    /// Begin of the text, after blanks and in any case.
+    /// Start of the text, after blanks and in any case.
     Begins(&'static str),
-    /// Begin of a line, in any case.
+    /// Start of a line, in any case.
     Line(&'static str),
-    /// XML element near the begin.
+    /// XML element near the start.
     Element(&'static str),
     Test(fn(&Head) -> bool),
 }

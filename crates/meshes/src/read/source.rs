@@ -173,7 +173,7 @@ pub(super) fn read_beside(
 }
 
 impl<'a> MeshBytes<'a> {
-    /// Reads a file of `length` bytes from its begin.
+    /// Reads a file of `length` bytes from its start.
     pub(super) fn file(file: &'a File, length: u64) -> Result<Self> {
         let mut source = Self::stream(file)?;
         source.length = Some(length);

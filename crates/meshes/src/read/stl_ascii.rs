@@ -193,7 +193,7 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Adds the triangles since the begin of the last solid to it.
+    /// Adds the triangles since the start of the last solid to it.
     fn end_part(&mut self) {
         let more = self.triangles.len() as u64 - self.parts.len();
         // Without a solid, the facets form a part without a name.
@@ -237,7 +237,7 @@ impl<R: Read> Parser<'_, R> {
             is_utf8: true,
             begun: Begun::Nothing,
         };
-        // Begin of the last words in the text that match LOOP.
+        // Start of the last words in the text that match LOOP.
         let mut loop_at = 0;
         // Number of last words that match LOOP.
         let mut matched = 0;

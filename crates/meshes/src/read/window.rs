@@ -11,10 +11,10 @@ pub(super) struct Window<'a, R> {
     reader: R,
     progress: &'a dyn Progress,
     buffer: Vec<u8>,
-    /// Begin of the bytes that are not taken yet, `buffer[at..end]`.
+    /// Start of the bytes that are not taken yet, `buffer[at..end]`.
     at: usize,
     end: usize,
-    /// Bytes of the input before the buffer.
+    /// Number of bytes of the input before the buffer.
     before: u64,
     has_ended: bool,
 }
@@ -56,12 +56,12 @@ impl<'a, R: Read> Window<'a, R> {
         self.at -= count;
     }
 
-    /// Returns the position of the rest in the file.
+    /// Position of the rest in the file.
     pub(super) fn position(&self) -> u64 {
         self.before + self.at as u64
     }
 
-    /// Returns the number of bytes of the file that were read.
+    /// Number of bytes of the file that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.before + self.end as u64
     }

@@ -1,4 +1,4 @@
-//! Text as words: blanks and line ends of every kind separate them, and lines are counted.
+//! Text as words, separated by blanks and line ends of every kind. Lines are counted.
 
 use std::io::Read;
 
@@ -7,14 +7,14 @@ use super::window::Window;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// So much is read at a time; no word may be longer.
+/// Number of bytes that are read at a time. No word may be longer.
 const BLOCK: usize = 256 << 10;
 
-/// The words of a text, one at a time, without a copy.
+/// Words of a text, one at a time, without copying.
 pub(super) struct Words<'a, R> {
-    /// Its rest begins with the current word.
+    /// Window whose rest begins with the current word.
     window: Window<'a, R>,
-    /// The length of the current word.
+    /// Length of the current word.
     length: usize,
     line: u64,
     again: bool,
@@ -25,7 +25,8 @@ pub(super) struct Words<'a, R> {
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a, R: Read> Words<'a, R> {
-    /// The words of what `reader` gives, less a byte order mark, in blocks of so many bytes or more.
+    /// Reads the words of `reader` after an optional byte order mark, in blocks of at least `block`
+    /// bytes.
     pub(super) fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
         let mut window = Window::new(reader, block.max(BLOCK), 0, progress);
         window.refill()?;
@@ -43,17 +44,17 @@ impl<'a, R: Read> Words<'a, R> {
         })
     }
 
-    /// Whether the text began with a byte order mark.
+    /// Returns whether the text began with a byte order mark.
     pub(super) fn marked(&self) -> bool {
         self.marked
     }
 
-    /// The first line that ends in CR alone.
+    /// First line that ends in CR alone.
     pub(super) fn lone_cr(&self) -> Option<u64> {
         self.lone_cr
     }
 
-    /// Goes to the next word; false at the end.
+    /// Advances to the next word. Returns false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.again) {
             return Ok(self.length > 0);
@@ -76,42 +77,42 @@ impl<'a, R: Read> Words<'a, R> {
         }
     }
 
-    /// Makes the next [`advance`](Self::advance) stay where it is.
+    /// Makes the next [`advance`](Self::advance) return the current word again.
     pub(super) fn stay(&mut self) {
         self.again = true;
     }
 
-    /// The current word; empty at the end.
+    /// Current word, empty at the end.
     pub(super) fn word(&self) -> &[u8] {
         &self.window.rest()[..self.length]
     }
 
-    /// Whether the current word is `keyword`, in any case.
+    /// Returns whether the current word is `keyword`, in any case.
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.word().eq_ignore_ascii_case(keyword.as_bytes())
     }
 
-    /// The line of the current word, from 1.
+    /// Line of the current word, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Whether the input ends with the current word.
+    /// Returns whether the input ends with the current word.
     pub(super) fn at_end(&self) -> bool {
         self.window.has_ended() && self.length == self.window.rest().len()
     }
 
-    /// The bytes read so far.
+    /// Number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.window.bytes()
     }
 
-    /// Bytes read and not yet parsed, including a retained word.
+    /// Bytes that were read and not yet parsed, including a retained word.
     pub(super) fn rest(&self) -> &[u8] {
         &self.window.rest()[if self.again { 0 } else { self.length }..]
     }
 
-    /// Goes on behind so many bytes of the rest, which end with a word.
+    /// Skips bytes of the rest, which must end with a word.
     pub(super) fn skip(&mut self, length: usize) {
         if length == 0 {
             return;
@@ -135,7 +136,7 @@ impl<'a, R: Read> Words<'a, R> {
         self.line += count(b'\n') + cr - pairs;
     }
 
-    /// Goes to the start of a word, counting lines: LF, CR and CRLF each end one.
+    /// Advances to the start of a word and counts lines. LF, CR and CRLF each end a line.
     fn skip_blanks(&mut self) -> Result<bool> {
         let mut after_cr = false;
         loop {
@@ -159,7 +160,7 @@ impl<'a, R: Read> Words<'a, R> {
         }
     }
 
-    /// Reads more bytes; false at the end.
+    /// Reads more bytes. Returns false at the end.
     fn refill(&mut self) -> Result<bool> {
         if self.window.is_full() {
             return Err(

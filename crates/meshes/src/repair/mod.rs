@@ -72,7 +72,7 @@ impl Repaired {
     /// ```
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles.
+    /// If there are more than 1.4 billion triangles.
     pub fn new(mesh: &Mesh) -> Result<Self> {
         Self::with(mesh, &())
     }
@@ -80,7 +80,7 @@ impl Repaired {
     /// Repairs a mesh, and reports progress that may cancel the work.
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles, or the work is cancelled.
+    /// If there are more than 1.4 billion triangles, or the work is cancelled.
     pub fn with(mesh: &Mesh, progress: &dyn Progress) -> Result<Self> {
         progress.begin("repair", STEPS);
         let step = || {
@@ -138,7 +138,7 @@ impl Repaired {
     /// repaired mesh is the first list's minus the second's.
     ///
     /// # Errors
-    /// If there are more than 1.4 thousand million triangles.
+    /// If there are more than 1.4 billion triangles.
     pub fn into_closed(self) -> Result<(Vec<Triangle>, Vec<Triangle>)> {
         if !self.ragged.contains(&true) {
             let mut closed = self.triangles;

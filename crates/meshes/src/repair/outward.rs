@@ -49,7 +49,7 @@ const OF_EACH: f64 = 1.0 / (1_u64 << 48) as f64;
 /// change them: they are one patch that faces outwards. `None` states nothing about the mesh.
 ///
 /// # Errors
-/// If there are more than 1.4 thousand million triangles, memory runs out, or the work is
+/// If there are more than 1.4 billion triangles, memory runs out, or the work is
 /// cancelled.
 pub fn outward_patch<'a>(
     mesh: &'a Mesh,

@@ -11,7 +11,7 @@ pub(super) struct Patches {
     /// Triangles, patch by patch, ascending within each. Patches are in the order of their first
     /// triangles.
     members: Vec<u32>,
-    /// Begin of each patch among the members, and the end of the last.
+    /// Start of each patch among the members, and the end of the last.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
     /// For each triangle: it is turned over, so that its vertices do not ascend.
@@ -162,7 +162,7 @@ fn neighbours(triangles: usize, sides: &[Side]) -> Vec<u32> {
     neighbours
 }
 
-/// Returns the triangles patch by patch, and the begin of each patch.
+/// Returns the triangles patch by patch, and the start of each patch.
 fn grouped(patch: &[u32], count: usize) -> (Vec<u32>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
     for own in patch {

@@ -79,7 +79,7 @@ pub(super) struct Accessor<'a, const N: usize> {
     pub count: u64,
     component: ComponentType,
     is_normalized: bool,
-    /// Stored elements. Without them all numbers are zero.
+    /// Stored elements. `None` if all numbers are zero.
     elements: Option<Elements<'a>>,
     sparse: Option<Replacements<'a>>,
 }
@@ -88,7 +88,7 @@ pub(super) struct Accessor<'a, const N: usize> {
 struct Replacements<'a> {
     count: u64,
     component: ComponentType,
-    /// Numbers of the replaced elements. They increase.
+    /// Numbers of the replaced elements, increasing.
     indices: Elements<'a>,
     values: Elements<'a>,
 }
@@ -183,7 +183,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Number of numbers of an element of this type.
+/// Returns the width of an element of this type in numbers.
 fn width(name: &str) -> Option<u64> {
     Some(match name {
         "SCALAR" => 1,
@@ -206,7 +206,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
         _ => panic!("no type has as many numbers"),
     };
 
-    /// Returns the accessor of this index, whose elements have `N` numbers. `admit` refuses memory.
+    /// Returns the accessor of this index, whose elements have `N` numbers. `admit` may refuse the memory.
     pub(super) fn new(
         buffers: &'a Buffers,
         index: u64,
@@ -304,7 +304,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
         })
     }
 
-    /// Returns element `n`. There must be one.
+    /// Returns element `n`, which must exist.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         let replaced = self.sparse.as_ref().and_then(|sparse| sparse.at(n));
         let Some(bytes) = replaced.or_else(|| Some(self.elements.as_ref()?.at(n))) else {

@@ -24,7 +24,7 @@ impl<const N: usize> AttributeNumbers<'_, N> {
         }
     }
 
-    /// Returns the numbers of vertex `n`. There must be one.
+    /// Returns the numbers of vertex `n`, which must exist.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         match self {
             Self::Plain(accessor) => accessor.at(n),
@@ -82,7 +82,7 @@ impl<'a, const N: usize> Morphed<'a, N> {
         self.base.count()
     }
 
-    /// Returns the numbers of vertex `n`. There must be one.
+    /// Returns the numbers of vertex `n`, which must exist.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         let mut numbers = self.base.at(n);
         for (weight, target) in &self.targets {

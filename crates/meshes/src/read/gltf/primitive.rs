@@ -449,7 +449,7 @@ impl<'a> Primitive<'a> {
         let mut b = corners.at(1);
         for n in 2..count {
             let c = corners.at(n);
-            // Strips turn every second triangle.
+            // In strips every second triangle is turned.
             let triangle = if mode == 5 && n % 2 == 1 {
                 [b, a, c]
             } else {

@@ -46,7 +46,7 @@ pub(super) struct ModelObject {
     /// Runs of triangles with the same property: the first triangle, and the property's group and
     /// its indices for the corners.
     pub materials: Vec<(u64, Option<[u64; 4]>)>,
-    /// Property of triangles that name none.
+    /// Property of triangles without their own.
     material: Option<[u64; 4]>,
     pub components: Vec<PlacedObject>,
     /// Pieces that the model itself defines.
@@ -356,7 +356,7 @@ fn check_root(element: &XmlElement) -> Result<()> {
     Err(Error::input(Code::S006, text))
 }
 
-/// Reads the begin of an object.
+/// Reads the start of an object.
 fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
     let kind = element.text("type")?;
     let group = element.whole("pid")?;

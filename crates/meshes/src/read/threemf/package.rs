@@ -251,7 +251,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Returns the begin of a name, for messages.
+/// Returns the start of a name, for messages.
 fn short(name: &str) -> String {
     const SHOWN: usize = 120;
     let end = if name.chars().nth(SHOWN).is_some() {
