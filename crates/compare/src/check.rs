@@ -526,17 +526,13 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
             is_partial,
         });
     }
-    let has = |code: Code| {
-        defects
-            .iter()
-            .any(|defect: &Defect| defect.info.code == code)
-    };
+    let codes: Vec<Code> = defects.iter().map(|defect| defect.info.code).collect();
     let is_empty = mesh.triangles().is_empty();
     let topology = &found.topology;
-    let closed = !is_empty && !has(Code::M004);
+    let closed = !is_empty && !codes.contains(&Code::M004);
     let oriented = !is_empty && topology.unbalanced_edges == 0;
     let safety = Safety {
-        is_sound: closed && oriented && !has(Code::M008) && !mesh.is_two_sided(),
+        is_sound: closed && oriented && !codes.contains(&Code::M008) && !mesh.is_two_sided(),
         may_have,
         nested: found.nested,
     };
@@ -546,7 +542,7 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         manifold_3mf: !is_empty
             && topology.not_manifold_edges == 0
             && topology.folded == 0
-            && !has(Code::M013),
+            && !codes.contains(&Code::M013),
         safe_methods: safety.methods(),
         nested_shells: found.nested,
     };

@@ -104,8 +104,8 @@ impl Difference {
     fn of_layer(first: &BitGrid, second: &BitGrid, k: usize) -> Self {
         let mut found = Self::default();
         for j in 0..first.dims()[1] {
-            let words = || first.row(j, k).iter().zip(second.row(j, k)).enumerate();
-            for (n, (a, b)) in words() {
+            let words = first.row(j, k).iter().zip(second.row(j, k));
+            for (n, (a, b)) in words.enumerate() {
                 found.common += u64::from((a & b).count_ones());
                 found.added += u64::from((b & !a).count_ones());
                 found.removed += u64::from((a & !b).count_ones());

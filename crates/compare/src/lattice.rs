@@ -99,43 +99,50 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
+    if first.dims() != second.dims() || first.closed() != second.closed() {
+        return false;
+    }
     let half = Rational::new(1, 2);
-    let is_near = |a: &Rational, b: &Rational, least: &Rational| {
-        let size = if a.abs() > *least {
-            a.abs()
-        } else {
-            least.clone()
-        };
-        (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
-    };
-    let is_axis_near = |axis: usize| {
+    for axis in 0..3 {
         let [a, b] = [first, second].map(|lattice| &lattice.spacing()[axis]);
         let [u, v] = [first, second]
             .map(|lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &half));
-        is_near(a, b, a) && is_near(&u, &v, a)
-    };
-    first.dims() == second.dims() && first.closed() == second.closed() && (0..3).all(is_axis_near)
+        if !is_near(a, b, a) || !is_near(&u, &v, a) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns whether two numbers differ by at most 2⁻²³ of the first, or of `least` if that is larger.
+fn is_near(a: &Rational, b: &Rational, least: &Rational) -> bool {
+    let size = a.abs().max(least.clone());
+    (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
+}
+
+/// Shows a number exactly, 3 instead of 3/1.
+fn exact_text(value: &Rational) -> String {
+    let text = value.to_string();
+    match text.strip_suffix("/1") {
+        Some(whole) => whole.to_string(),
+        None => text,
+    }
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Shows 3 for 3/1.
-        let exact = |value: &Rational| {
-            let text = value.to_string();
-            text.strip_suffix("/1").map(String::from).unwrap_or(text)
-        };
         match self {
             Self::Dims([a, b]) => {
-                let dims = |[x, y, z]: &[usize; 3]| format!("{x} × {y} × {z}");
-                write!(f, "dims: {} → {}", dims(a), dims(b))
+                let [a, b] = [a, b].map(|[x, y, z]| format!("{x} × {y} × {z}"));
+                write!(f, "dims: {a} → {b}")
             }
             Self::Origin(axis, [a, b]) => {
                 write!(
                     f,
                     "origin along {}: {} → {}",
                     AXES[*axis],
-                    exact(a),
-                    exact(b)
+                    exact_text(a),
+                    exact_text(b)
                 )
             }
             Self::Spacing(axis, [a, b]) => {
@@ -143,13 +150,13 @@ impl fmt::Display for Mismatch {
                     f,
                     "cell size along {}: {} → {}",
                     AXES[*axis],
-                    exact(a),
-                    exact(b)
+                    exact_text(a),
+                    exact_text(b)
                 )
             }
             Self::Closed(axis, [a, b]) => {
-                let word = |closed: bool| if closed { "closed" } else { "open" };
-                write!(f, "end along {}: {} → {}", AXES[*axis], word(*a), word(*b))
+                let [a, b] = [a, b].map(|closed| if *closed { "closed" } else { "open" });
+                write!(f, "end along {}: {a} → {b}", AXES[*axis])
             }
             Self::Unit([a, b]) => write!(f, "unit: {a} → {b}"),
         }

@@ -103,18 +103,12 @@ impl Mesh {
     /// ```
     pub fn edge_counts(&self) -> EdgeCounts {
         let chunks: Vec<&[Triangle]> = self.triangles().chunks(CHUNK).collect();
-        let sorted = par::map(chunks, by_part);
+        let by_part = par::map(chunks, edges_by_part);
         let counts = par::map_range(0..PARTS, |part| {
-            let of = |direction: usize| {
-                let mut edges: Vec<Edge> = sorted
-                    .iter()
-                    .flat_map(|parts| &parts[part][direction])
-                    .copied()
-                    .collect();
-                edges.sort_unstable();
-                edges
-            };
-            odd_ones(&of(0), &of(1))
+            odd_ones(
+                &sorted_part(&by_part, part, 0),
+                &sorted_part(&by_part, part, 1),
+            )
         });
         let mut all = EdgeCounts {
             open_edges: 0,
@@ -261,7 +255,7 @@ fn are_in_both_directions(triangles: &[Triangle]) -> bool {
 }
 
 /// Returns the edges of some triangles, by part and direction.
-fn by_part(triangles: &[Triangle]) -> Vec<Both> {
+fn edges_by_part(triangles: &[Triangle]) -> Vec<Both> {
     let mut parts: Vec<Both> = vec![Both::default(); PARTS];
     for triangle in triangles {
         let ends = triangle.map(bits);
@@ -283,6 +277,16 @@ fn by_part(triangles: &[Triangle]) -> Vec<Both> {
     parts
 }
 
+/// Returns the sorted edges of a part in one direction.
+fn sorted_part(chunks: &[Vec<Both>], part: usize, direction: usize) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = vec![];
+    for parts in chunks {
+        edges.extend_from_slice(&parts[part][direction]);
+    }
+    edges.sort_unstable();
+    edges
+}
+
 fn bits(point: Point) -> [u32; 3] {
     // −0 + 0 is 0.
     point.map(|coordinate| (coordinate + 0.0).to_bits())
@@ -291,13 +295,13 @@ fn bits(point: Point) -> [u32; 3] {
 /// Returns the part of an edge: the upper bits of a multiplicative hash.
 fn part_of(edge: &Edge) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, word: &u32| {
-        (hash ^ u64::from(*word))
+    let mut hash = 0_u64;
+    for word in edge.as_flattened() {
+        hash = (hash ^ u64::from(*word))
             .wrapping_mul(GOLDEN)
-            .rotate_left(23)
-    };
-    let hash = edge.as_flattened().iter().fold(0, mix).wrapping_mul(GOLDEN);
-    (hash >> (64 - PARTS.trailing_zeros())) as usize
+            .rotate_left(23);
+    }
+    (hash.wrapping_mul(GOLDEN) >> (64 - PARTS.trailing_zeros())) as usize
 }
 
 /// Counts over the sorted edges of both directions in parallel.

@@ -38,13 +38,16 @@ pub(super) fn sorted<T: Copy + Ord + Default>(
     sorted
 }
 
+/// Returns digit `n` of the upper half of a number.
+fn digit(number: u64, n: usize) -> usize {
+    (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1)
+}
+
 /// Sorts numbers whose lower halves already ascend. A stable sort by their upper halves suffices.
 pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
     if numbers.len() < MANY {
         return numbers.sort_unstable();
     }
-    let digit =
-        |number: u64, n: usize| (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1);
     let mut counts = vec![[0_usize; 1 << DIGIT]; DIGITS];
     for number in numbers.iter() {
         for (n, counts) in counts.iter_mut().enumerate() {

@@ -19,7 +19,7 @@ use voxelize_core::geom::fractions::{
 use voxelize_core::geom::separation;
 use voxelize_core::geom::tri_tri;
 use voxelize_core::geom::vector::{cross, dot, minus};
-use voxelize_core::geom::{Rational, Triangle};
+use voxelize_core::geom::{Point, Rational, Triangle};
 use voxelize_core::par::{self, Progress};
 use voxelize_meshes::pairs::boxes::{LANES, LaneBoxes, squared_gaps};
 use voxelize_meshes::pairs::search::{NodePair, PairSearch, PairVisitor};
@@ -337,9 +337,12 @@ impl SharedLimit {
 
 /// Returns the normal of a triangle.
 fn normal([a, b, c]: &Triangle) -> [f64; 3] {
-    let from_a =
-        |p: &[f32; 3]| -> [f64; 3] { std::array::from_fn(|i| f64::from(p[i]) - f64::from(a[i])) };
-    cross(from_a(b), from_a(c))
+    cross(difference(b, a), difference(c, a))
+}
+
+/// Returns `p - q` in doubles.
+fn difference(p: &Point, q: &Point) -> [f64; 3] {
+    std::array::from_fn(|i| f64::from(p[i]) - f64::from(q[i]))
 }
 
 /// Returns whether two triangles are certainly farther apart along a direction than the limit.
@@ -348,29 +351,26 @@ fn normal([a, b, c]: &Triangle) -> [f64; 3] {
 /// difference of coordinates is off by a factor within 1 ± u, its product by (1 ± u)^2, and the sum
 /// of three by (1 ± u)^4. This is less than 8 u of the sum of their sizes.
 fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
-    const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
-    let from = |p: &[f32; 3]| -> [f64; 3] {
-        std::array::from_fn(|i| f64::from(p[i]) - f64::from(s[0][i]))
-    };
-    let heights = |triangle: &Triangle| {
-        triangle.map(|v| {
-            let v = from(&v);
-            let size: f64 = (0..3).map(|i| (direction[i] * v[i]).abs()).sum();
-            let height = dot(*direction, v);
-            let error = BOUND * size;
-            [height - error, height + error]
-        })
-    };
-    let low = |heights: [[f64; 2]; 3]| heights.iter().fold(f64::INFINITY, |low, h| low.min(h[0]));
-    let high = |heights: [[f64; 2]; 3]| {
-        heights
-            .iter()
-            .fold(f64::NEG_INFINITY, |high, h| high.max(h[1]))
-    };
-    let s = heights(s);
-    let t = heights(t);
-    let least = (low(s) - high(t)).max(low(t) - high(s));
+    let [low_s, high_s] = range_along(direction, s, &s[0]);
+    let [low_t, high_t] = range_along(direction, t, &s[0]);
+    let least = (low_s - high_t).max(low_t - high_s);
     least > 0.0 && least * least > limit * dot(*direction, *direction) * (1.0 + 1e-12)
+}
+
+/// Returns bounds of the heights of a triangle along a direction, from an origin.
+fn range_along(direction: &[f64; 3], triangle: &Triangle, origin: &Point) -> [f64; 2] {
+    const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
+    let mut low = f64::INFINITY;
+    let mut high = f64::NEG_INFINITY;
+    for v in triangle {
+        let v = difference(v, origin);
+        let size: f64 = (0..3).map(|i| (direction[i] * v[i]).abs()).sum();
+        let height = dot(*direction, v);
+        let error = BOUND * size;
+        low = low.min(height - error);
+        high = high.max(height + error);
+    }
+    [low, high]
 }
 
 /// Returns the least coordinates of two nodes, the lesser first. No points of both nodes are less.
@@ -383,12 +383,13 @@ fn least_points([a, b]: NodePair) -> [[f32; 3]; 2] {
 fn gap([a, b]: NodePair) -> f64 {
     let [low, high] = a.bounds;
     let [from, to] = b.bounds;
-    let gap = |i: usize| {
+    let mut squared = 0.0;
+    for i in 0..3 {
         let below = f64::from(from[i]) - f64::from(high[i]);
         let above = f64::from(low[i]) - f64::from(to[i]);
-        below.max(above).max(0.0)
-    };
-    (0..3).map(gap).map(|gap| gap * gap).sum()
+        squared += below.max(above).max(0.0).powi(2);
+    }
+    squared
 }
 
 /// Returns the least triangle of a mesh that contains a point.

@@ -13,7 +13,7 @@ use voxelize_core::geom::{Point, Winding};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
-use voxelize_meshes::pairs::{self, RayCount, RaySample, TriangleMarks};
+use voxelize_meshes::pairs::{self, RaySample, TriangleMarks};
 
 /// Memory of components in bytes, for a triangle of the first mesh.
 const COMPONENTS: u64 = 220;
@@ -120,13 +120,15 @@ impl MeshInside {
 
     /// Returns whether a point is inside the mesh, and not on its surface.
     pub(super) fn holds(&self, body: &ClearanceBody, sample: &RaySample) -> bool {
-        let is_inside = |is_so: fn(&RayCount) -> bool| {
-            let found = body.tree.crossings(sample);
-            found.on_surface == 0 && is_so(&found)
-        };
         match self {
-            Self::NonZero => is_inside(|found| found.turns != 0),
-            Self::EvenOdd => is_inside(|found| found.count % 2 == 1),
+            Self::NonZero => {
+                let found = body.tree.crossings(sample);
+                found.on_surface == 0 && found.turns != 0
+            }
+            Self::EvenOdd => {
+                let found = body.tree.crossings(sample);
+                found.on_surface == 0 && found.count % 2 == 1
+            }
             Self::Winding(winding) => {
                 let side = |n: usize| sample.side(&body.mesh.triangles()[n]).cmp(&0).reverse();
                 winding.at(sample.rounded(), 1e-3, side).value.abs() > 0.5

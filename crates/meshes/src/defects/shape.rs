@@ -5,7 +5,7 @@ use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::counted;
 use crate::weld::Welded;
 use voxelize_core::geom::vector::{cross, dot, minus};
-use voxelize_core::geom::{Point, Rational, Triangle, closest, degenerate, tri_tri};
+use voxelize_core::geom::{Rational, Triangle, closest, degenerate, fractions, tri_tri};
 use voxelize_core::par;
 
 /// A needle is longer than this many times its width.
@@ -133,41 +133,41 @@ fn is_needle(triangle: &Triangle) -> bool {
 }
 
 fn is_exactly_needle(triangle: &Triangle) -> bool {
-    let exact = |c: f32| Rational::from_f32(c).unwrap_or(Rational::ZERO);
-    let [a, b, c] = triangle.map(|v| v.map(exact));
-    let less = |p: &[Rational; 3], q: &[Rational; 3]| -> [Rational; 3] {
-        std::array::from_fn(|i| &p[i] - &q[i])
-    };
-    let square = |v: &[Rational; 3]| (0..3).fold(Rational::ZERO, |sum, i| sum + &v[i] * &v[i]);
-    let [ab, bc, ca] = [less(&b, &a), less(&c, &b), less(&a, &c)];
-    let product = |i: usize, j: usize| &(&ab[i] * &bc[j]) - &(&ab[j] * &bc[i]);
-    let normal = square(&[product(1, 2), product(2, 0), product(0, 1)]);
-    let longest = [&ab, &bc, &ca]
-        .map(square)
-        .into_iter()
-        .max()
-        .unwrap_or(Rational::ZERO);
-    &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &normal
+    let [a, b, c] = triangle.map(fractions::exact);
+    let ab = fractions::minus(&b, &a);
+    let bc = fractions::minus(&c, &b);
+    let ca = fractions::minus(&a, &c);
+    let normal = fractions::cross(&ab, &bc);
+    let mut longest = Rational::ZERO;
+    for edge in [ab, bc, ca] {
+        longest = longest.max(fractions::dot(&edge, &edge));
+    }
+    &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &fractions::dot(&normal, &normal)
 }
 
 /// Returns a point that two triangles have in common, computed in doubles. Among the points where a
 /// vertex or an edge of one triangle meets the other, it is the middle of the two that are farthest
 /// apart.
 pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
-    let exact = |t: &Triangle| t.map(|v: Point| v.map(f64::from));
-    let s = exact(s);
-    let t = exact(t);
-    let found: Vec<[f64; 3]> = pierced(&s, &t).into_iter().chain(pierced(&t, &s)).collect();
-    let square = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
-    let pairs = found.iter().flat_map(|p| found.iter().map(move |q| [p, q]));
-    let farthest = pairs.max_by(|a, b| square(a[0], a[1]).total_cmp(&square(b[0], b[1])));
-    let closest = || {
-        tri_tri::closest_points(
-            &s.map(|v| v.map(|c| c as f32)),
-            &t.map(|v| v.map(|c| c as f32)),
-        )
+    let [exact_s, exact_t] = [s, t].map(|triangle| triangle.map(|v| v.map(f64::from)));
+    let mut found = pierced(&exact_s, &exact_t);
+    found.extend(pierced(&exact_t, &exact_s));
+    let mut farthest = None;
+    let mut largest = 0.0;
+    for p in &found {
+        for q in &found {
+            let apart = minus(*p, *q);
+            let square = dot(apart, apart);
+            if square >= largest {
+                largest = square;
+                farthest = Some([*p, *q]);
+            }
+        }
+    }
+    let [p, q] = match farthest {
+        Some(ends) => ends,
+        None => tri_tri::closest_points(s, t),
     };
-    let [p, q] = farthest.map_or_else(closest, |[p, q]| [*p, *q]);
     std::array::from_fn(|i| (p[i] + q[i]) / 2.0)
 }
 
@@ -179,23 +179,25 @@ fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     let ac = minus(*c, *a);
     let normal = cross(ab, ac);
     let size = dot(ab, ab) + dot(ac, ac);
-    let ends = (0..3).flat_map(|n| {
+    let mut points = vec![];
+    for n in 0..3 {
         let p = one[n];
         let q = one[(n + 1) % 3];
-        let [of_p, of_q] = [p, q].map(|x| dot(normal, minus(x, *a)));
-        let through = (of_p * of_q < 0.0).then(|| {
+        points.push(p);
+        let of_p = dot(normal, minus(p, *a));
+        let of_q = dot(normal, minus(q, *a));
+        if of_p * of_q < 0.0 {
             let share = of_p / (of_p - of_q);
-            std::array::from_fn(|i| p[i] + share * (q[i] - p[i]))
-        });
-        [Some(p), through]
-    });
+            points.push(std::array::from_fn(|i| p[i] + share * (q[i] - p[i])));
+        }
+    }
     // The points are places to look at, not decisions. Rounding errors between a point and the
     // triangle do not matter.
-    let is_on = |x: &[f64; 3]| {
+    points.retain(|x| {
         let off = minus(*x, closest::on_triangle(*x, *other));
         dot(off, off) <= 1e-20 * size
-    };
-    ends.flatten().filter(is_on).collect()
+    });
+    points
 }
 
 #[cfg(test)]

@@ -64,25 +64,15 @@ pub(super) fn shells(
     if looked_at.is_empty() {
         return Ok(shells_found);
     }
-    let members = members(search);
-    let triangles = |n: usize| &members.1[members.0[n]..members.0[n + 1]];
-    let samples = |n: usize| {
-        // In the order of their vertices, so that the order of the triangles does not matter.
-        let mut own: Vec<_> = triangles(n)
-            .iter()
-            .map(|t| ascending(welded.triangles[*t as usize]))
-            .collect();
-        own.sort_unstable();
-        let count = if is_apart { 1 } else { own.len().min(SAMPLES) };
-        let sampled: Vec<Triangle> = (0..count)
-            .map(|i| welded.corners(&own[i * own.len() / count]))
-            .collect();
-        sampled
-    };
-    let of_shells: Vec<u32> = shells.iter().flat_map(|n| triangles(*n)).copied().collect();
+    let members = ComponentMembers::of(search);
+    let mut of_shells: Vec<u32> = vec![];
+    for n in &shells {
+        of_shells.extend(members.triangles(*n));
+    }
     let tree = PairTree::of(search.mesh.triangles(), &of_shells);
+    let most_samples = if is_apart { 1 } else { SAMPLES };
     let around = par::map_range(0..looked_at.len(), |i| {
-        let seen = samples(looked_at[i]);
+        let seen = samples(members.triangles(looked_at[i]), welded, most_samples);
         let mut quarters = 0;
         for side in seen.iter().flat_map(RaySample::sides_of) {
             search.progress.check()?;
@@ -99,8 +89,9 @@ pub(super) fn shells(
             let at = std::array::from_fn(|i| {
                 (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0
             });
-            let site = || Site::new(at, triangles(n).iter().copied());
-            shells_found.inside_out.add(search.most, triangles(n), site);
+            let triangles = members.triangles(n);
+            let site = || Site::new(at, triangles.iter().copied());
+            shells_found.inside_out.add(search.most, triangles, site);
         }
         shells_found.nested += u64::from(around > 0.75 - all[n].volume.signum() / 2.0);
     }
@@ -108,22 +99,48 @@ pub(super) fn shells(
     Ok(shells_found)
 }
 
-/// Returns the triangles sorted by component. The first list has the start of each component in the
-/// second, and the total at its end.
-fn members(search: &Search) -> (Vec<usize>, Vec<u32>) {
-    let of = &search.components.of;
-    let mut starts = vec![0; search.components.components.len() + 1];
-    for n in of {
-        starts[*n as usize + 1] += 1;
+/// Returns at most `most` of some triangles.
+fn samples(triangles: &[u32], welded: &Welded, most: usize) -> Vec<Triangle> {
+    // In the order of their vertices, so that the order of the triangles does not matter.
+    let mut own: Vec<_> = triangles
+        .iter()
+        .map(|t| ascending(welded.triangles[*t as usize]))
+        .collect();
+    own.sort_unstable();
+    let count = own.len().min(most);
+    (0..count)
+        .map(|i| welded.corners(&own[i * own.len() / count]))
+        .collect()
+}
+
+/// Triangles sorted by component.
+struct ComponentMembers {
+    /// Start of each component among the triangles, and the end of the last.
+    starts: Vec<usize>,
+    triangles: Vec<u32>,
+}
+
+impl ComponentMembers {
+    fn of(search: &Search) -> Self {
+        let of = &search.components.of;
+        let mut starts = vec![0; search.components.components.len() + 1];
+        for n in of {
+            starts[*n as usize + 1] += 1;
+        }
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let mut next = starts.clone();
+        let mut triangles = vec![0; of.len()];
+        for (triangle, n) in (0..).zip(of) {
+            triangles[next[*n as usize]] = triangle;
+            next[*n as usize] += 1;
+        }
+        Self { starts, triangles }
     }
-    for n in 1..starts.len() {
-        starts[n] += starts[n - 1];
+
+    /// Triangles of component `n`.
+    fn triangles(&self, n: usize) -> &[u32] {
+        &self.triangles[self.starts[n]..self.starts[n + 1]]
     }
-    let mut next = starts.clone();
-    let mut triangles = vec![0; of.len()];
-    for (triangle, n) in (0..).zip(of) {
-        triangles[next[*n as usize]] = triangle;
-        next[*n as usize] += 1;
-    }
-    (starts, triangles)
 }

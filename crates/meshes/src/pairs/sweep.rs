@@ -220,12 +220,12 @@ impl Sweep<'_> {
 
     /// Returns the pair of two distinct triangles.
     fn pair(&self, distinct: [u32; 2]) -> Pair {
-        let lists = [&self.lists[0], self.lists.get(1).unwrap_or(&self.lists[0])];
-        let copies = |n: usize| lists[n].copies(distinct[n] as usize);
-        let count = copies(0).len() as u64 * copies(1).len() as u64;
+        let other = self.lists.get(1).unwrap_or(&self.lists[0]);
+        let first = self.lists[0].copies(distinct[0] as usize);
+        let second = other.copies(distinct[1] as usize);
         Pair {
-            numbers: [copies(0)[0], copies(1)[0]],
-            count,
+            numbers: [first[0], second[0]],
+            count: first.len() as u64 * second.len() as u64,
         }
     }
 }

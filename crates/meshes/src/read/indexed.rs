@@ -720,24 +720,29 @@ impl Colouring {
 
     /// Applies colours stored in the file, now that the range of their numbers is known.
     fn apply_written(&mut self) {
-        let colour = |place: u32| {
-            let (colours, place, full) = if place >= FACES {
-                (&self.written_faces, place - FACES, self.face_range.full())
-            } else {
-                (&self.written, place, self.vertex_range.full())
-            };
-            let colour = colours
-                .get(place as usize)
-                .filter(|colour| !colour[0].is_nan())?;
-            Some(colour.map(|value| channel(f64::from(value) / f64::from(full))))
-        };
-        for (triangle, places) in self.triangles.iter_mut().zip(&self.places_written) {
+        let mut triangles = std::mem::take(&mut self.triangles);
+        for (triangle, places) in triangles.iter_mut().zip(&self.places_written) {
             for (corner, place) in triangle.iter_mut().zip(places) {
-                if let Some(colour) = colour(*place) {
+                if let Some(colour) = self.written_colour(*place) {
                     *corner = multiplied(colour, *corner);
                 }
             }
         }
+        self.triangles = triangles;
+    }
+
+    /// Returns the colour stored at this index. `None` if it is missing.
+    fn written_colour(&self, place: u32) -> Option<[u8; 3]> {
+        let (colour, full) = if place >= FACES {
+            let colour = self.written_faces.get((place - FACES) as usize)?;
+            (colour, self.face_range.full())
+        } else {
+            (self.written.get(place as usize)?, self.vertex_range.full())
+        };
+        if colour[0].is_nan() {
+            return None;
+        }
+        Some(colour.map(|value| channel(f64::from(value) / f64::from(full))))
     }
 
     fn into_colours(mut self, triangles: usize) -> Result<Option<MeshColours>> {

@@ -419,31 +419,29 @@ fn text(rest: &[u8]) -> String {
 /// Returns a name without a trailing comment: `#` between blanks, or at the end. `Material #25` is
 /// unchanged.
 pub(super) fn without_comment(name: &str) -> &str {
-    let is_comment = |at: &usize| {
-        let [before, behind] = [
-            name[..*at].chars().next_back(),
-            name[at + 1..].chars().next(),
-        ];
-        before.is_some_and(char::is_whitespace) && behind.is_none_or(char::is_whitespace)
-    };
-    match name.match_indices('#').map(|(at, _)| at).find(is_comment) {
-        Some(at) => name[..at].trim_end(),
-        None => name,
+    for (at, _) in name.match_indices('#') {
+        let after = name[at + 1..].chars().next();
+        if follows_blank(name, at) && after.is_none_or(char::is_whitespace) {
+            return name[..at].trim_end();
+        }
     }
+    name
+}
+
+/// Returns whether there is a blank before byte `at`.
+fn follows_blank(name: &str, at: usize) -> bool {
+    let before = name[..at].chars().next_back();
+    before.is_some_and(char::is_whitespace)
 }
 
 /// Returns a name up to the first word that begins with `#`.
 fn without_note(name: &str) -> &str {
-    let begins_word = |at: &usize| {
-        name[..*at]
-            .chars()
-            .next_back()
-            .is_some_and(char::is_whitespace)
-    };
-    match name.match_indices('#').map(|(at, _)| at).find(begins_word) {
-        Some(at) => name[..at].trim_end(),
-        None => name,
+    for (at, _) in name.match_indices('#') {
+        if follows_blank(name, at) {
+            return name[..at].trim_end();
+        }
     }
+    name
 }
 
 #[cfg(test)]

@@ -115,23 +115,26 @@ impl Samples {
 
     /// Converts the texels of a picture to colours.
     fn texels(self, data: &[u8]) -> Vec<[u8; 3]> {
-        let Self { channels, bytes } = self;
-        let number = |texel: &[u8], channel: usize| match bytes {
-            1 => texel[channel],
-            _ => {
-                let number = u16::from_be_bytes([texel[2 * channel], texel[2 * channel + 1]]);
-                // Rounds to the nearest of 255 steps.
-                ((u32::from(number) + 128) / 257) as u8
-            }
-        };
-        let texels = data.chunks_exact(channels * bytes);
-        if channels < 3 {
-            texels.map(|texel| [number(texel, 0); 3]).collect()
-        } else {
-            texels
-                .map(|texel| [0, 1, 2].map(|channel| number(texel, channel)))
-                .collect()
+        let texels = data.chunks_exact(self.channels * self.bytes);
+        let mut colours = Vec::with_capacity(texels.len());
+        for texel in texels {
+            colours.push(if self.channels < 3 {
+                [self.channel(texel, 0); 3]
+            } else {
+                [0, 1, 2].map(|channel| self.channel(texel, channel))
+            });
         }
+        colours
+    }
+
+    /// Returns a channel of a texel as a byte.
+    fn channel(self, texel: &[u8], channel: usize) -> u8 {
+        if self.bytes == 1 {
+            return texel[channel];
+        }
+        let number = u16::from_be_bytes([texel[2 * channel], texel[2 * channel + 1]]);
+        // Rounds to the nearest of 255 steps.
+        ((u32::from(number) + 128) / 257) as u8
     }
 }
 

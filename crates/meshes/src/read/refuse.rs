@@ -600,10 +600,6 @@ impl Sign {
             let text = head.text();
             text[..text.len().min(LOOKED_AT)].trim_ascii_start()
         };
-        let begins = |text: &[u8], word: &str| {
-            text.get(..word.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
-        };
         match self {
             Self::Bytes(at, bytes) => head
                 .bytes
@@ -622,6 +618,14 @@ impl Sign {
             }
             Self::Test(test) => test(head),
         }
+    }
+}
+
+/// Returns whether a text begins with a word, in any case.
+fn begins(text: &[u8], word: &str) -> bool {
+    match text.get(..word.len()) {
+        Some(start) => start.eq_ignore_ascii_case(word.as_bytes()),
+        None => false,
     }
 }
 
@@ -772,13 +776,15 @@ fn is_mni(head: &Head) -> bool {
 /// Returns whether the file is text without a byte order mark in which every second byte is zero.
 fn is_utf16(head: &Head) -> bool {
     let start = &head.bytes[..head.bytes.len().min(256) & !1];
-    let is_text = |byte: u8| byte.is_ascii_graphic() || is_blank(byte);
-    let is = |text: usize| {
-        start
-            .chunks_exact(2)
-            .all(|pair| is_text(pair[text]) && pair[1 - text] == 0)
-    };
-    start.len() >= 8 && (is(0) || is(1))
+    start.len() >= 8 && (has_text_at(start, 0) || has_text_at(start, 1))
+}
+
+/// Returns whether each pair of bytes has text at this place, and a zero at the other.
+fn has_text_at(bytes: &[u8], place: usize) -> bool {
+    bytes.chunks_exact(2).all(|pair| {
+        let byte = pair[place];
+        (byte.is_ascii_graphic() || is_blank(byte)) && pair[1 - place] == 0
+    })
 }
 
 /// Returns the error for a file whose content is another format. For a container the extension
@@ -871,16 +877,21 @@ fn count_meshes(folder: &Path) -> Result<usize> {
     }
     Ok(meshes)
 }
+
 /// Returns the extension in lower case, or an empty string. For a `.gz`, the extension of its
 /// content.
 fn extension(path: &Path) -> String {
-    let of = |path: &Path| {
-        path.extension()
-            .map(|e| e.to_string_lossy().to_lowercase())
-            .unwrap_or_default()
-    };
-    match of(path).as_str() {
-        "gz" => of(&path.with_extension("")),
-        extension => extension.to_string(),
+    let extension = last_extension(path);
+    if extension == "gz" {
+        return last_extension(&path.with_extension(""));
+    }
+    extension
+}
+
+/// Returns the last extension in lower case, or an empty string.
+fn last_extension(path: &Path) -> String {
+    match path.extension() {
+        Some(extension) => extension.to_string_lossy().to_lowercase(),
+        None => String::new(),
     }
 }

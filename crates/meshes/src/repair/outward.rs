@@ -83,10 +83,12 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     if mesh.degenerate() == 0 {
         return Some(triangles.into());
     }
-    let is_collapsed = |[a, b, c]: &Triangle| (a == b) | (b == c) | (c == a);
-    let collapsed: Vec<usize> = (0..triangles.len())
-        .filter(|n| is_collapsed(&triangles[*n]))
-        .collect();
+    let mut collapsed = vec![];
+    for (n, [a, b, c]) in triangles.iter().enumerate() {
+        if (a == b) | (b == c) | (c == a) {
+            collapsed.push(n);
+        }
+    }
     if collapsed.len() as u64 != mesh.degenerate() {
         return None;
     }
@@ -103,21 +105,22 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
 /// Returns an upper bound of the area of triangles, from the sizes of two of their edges along the
 /// axes.
 fn at_most_area(triangles: &[Triangle]) -> f64 {
-    let areas = par::map(
-        triangles.chunks(CHUNK).collect(),
-        |triangles: &[Triangle]| {
-            let area = |[a, b, c]: &Triangle| {
-                let size = |p: &Point| {
-                    (0..3)
-                        .map(|i| (f64::from(p[i]) - f64::from(a[i])).abs())
-                        .sum::<f64>()
-                };
-                size(b) * size(c)
-            };
-            triangles.iter().map(area).sum::<f64>()
-        },
-    );
+    let chunks = triangles.chunks(CHUNK).collect();
+    let areas = par::map(chunks, |triangles: &[Triangle]| {
+        let mut sum = 0.0;
+        for [a, b, c] in triangles {
+            sum += axis_distance(a, b) * axis_distance(a, c);
+        }
+        sum
+    });
     areas.iter().sum::<f64>() / 2.0
+}
+
+/// Returns the sum of the distances of two points along the axes.
+fn axis_distance(p: &Point, q: &Point) -> f64 {
+    (0..3)
+        .map(|i| (f64::from(q[i]) - f64::from(p[i])).abs())
+        .sum()
 }
 
 /// Side of a triangle.

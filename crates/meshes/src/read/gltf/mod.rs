@@ -103,11 +103,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
 fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     const JSON: u32 = 0x4e4f_534a;
     const BIN: u32 = 0x004e_4942;
-    let word = |at: usize| {
-        let four = file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
-        four.map(u32::from_le_bytes).ok_or_else(|| cut_short(at))
-    };
-    let version = word(4)?;
+    let version = word(file, 4)?;
     if version != 2 {
         let error = Error::input(
             Code::S009,
@@ -115,7 +111,7 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
         );
         return Err(error.with_hint("export glTF 2.0").at_byte(4));
     }
-    let length = word(8)? as usize;
+    let length = word(file, 8)? as usize;
     if length < file.len() {
         triage.found(Error::input(Code::S005, "bytes follow the GLB").at_byte(length as u64))?;
     }
@@ -123,8 +119,8 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     let mut bin = None;
     let mut at = 12;
     while at < length.min(file.len()) {
-        let size = word(at)?;
-        let kind = word(at + 4)?;
+        let size = word(file, at)?;
+        let kind = word(file, at + 4)?;
         let from = at + 8;
         let to = from + size as usize;
         let chunk = file.get(from..to).ok_or_else(|| cut_short(at))?;
@@ -143,6 +139,14 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
         return Err(Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12));
     };
     Ok((json, bin))
+}
+
+/// Reads the 32-bit word at byte `at`.
+fn word(file: &[u8], at: usize) -> Result<u32> {
+    match file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()) {
+        Some(bytes) => Ok(u32::from_le_bytes(bytes)),
+        None => Err(cut_short(at)),
+    }
 }
 
 fn cut_short(at: usize) -> Error {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::model::{ModelObject, PackageModel, PlacedObject};
 use super::package::Package;
 use super::properties::Appearance;
-use super::slicer::{ComponentPiece, SlicerSettings, Volume, VolumeKind, counts_text};
+use super::slicer::{SlicerSettings, Volume, VolumeKind, counts_text};
 use crate::read::affine::Affine;
 use crate::read::indexed::{FilePosition, Indexed};
 use crate::read::triage::Triage;
@@ -207,20 +207,19 @@ impl Placing<'_, '_, '_> {
             let (found, mut missing) =
                 settings.pieces_of(object.components.iter().map(|component| component.object));
             let has_names = settings.has_bodies();
-            let of = |piece: &ComponentPiece| {
-                let is_named = has_names || piece.kind != VolumeKind::Body;
-                (
-                    piece.kind,
-                    piece.name.clone().filter(|_| is_named).unwrap_or_default(),
-                )
-            };
-            pieces = found.into_iter().map(|piece| piece.map(of)).collect();
+            for piece in found {
+                pieces.push(piece.map(|piece| {
+                    let is_named = has_names || piece.kind != VolumeKind::Body;
+                    let name = piece.name.clone().filter(|_| is_named);
+                    (piece.kind, name.unwrap_or_default())
+                }));
+            }
             if !settings.volumes.is_empty() {
                 volumes = &settings.volumes;
                 let count = object.triangles.len() as u64;
-                let is_beyond =
-                    |volume: &&Volume| volume.last >= count || volume.first > volume.last;
-                missing += volumes.iter().filter(is_beyond).count() as u64;
+                for volume in volumes {
+                    missing += u64::from(volume.last >= count || volume.first > volume.last);
+                }
             }
             if self.found.met.insert(placement.object) {
                 self.found.missing += missing;
@@ -305,10 +304,6 @@ impl Placing<'_, '_, '_> {
         about: &str,
     ) -> Result<()> {
         let is_mirror = placement.map.is_some_and(|map| map.is_mirror());
-        let turned = |corners: [u32; 3]| {
-            let [a, b, c] = corners;
-            if is_mirror { [a, c, b] } else { [a, b, c] }
-        };
         let mut run = object
             .materials
             .partition_point(|(begin, _)| *begin <= range.start as u64);
@@ -347,17 +342,16 @@ impl Placing<'_, '_, '_> {
             if has_property && !look.is_known {
                 self.found.unknown += 1;
             }
-            if let Some([a, b, c]) = look.colours {
-                self.indexed
-                    .colour_next(if is_mirror { [a, c, b] } else { [a, b, c] });
+            if let Some(colours) = look.colours {
+                self.indexed.colour_next(turned_if(is_mirror, colours));
             }
             if texture.is_some()
-                && let Some((_, [a, b, c])) = look.texture
+                && let Some((_, places)) = look.texture
             {
-                let places = if is_mirror { [a, c, b] } else { [a, b, c] };
+                let places = turned_if(is_mirror, places);
                 self.indexed.place_next(places.into_iter());
             }
-            let corners = turned(object.triangles[n]);
+            let corners = turned_if(is_mirror, object.triangles[n]);
             self.indexed
                 .triangle(corners.map(i64::from), FilePosition::Of(about))?;
         }
@@ -396,6 +390,11 @@ impl Placing<'_, '_, '_> {
         self.found.pictures.insert(key, number);
         Ok(number)
     }
+}
+
+/// Returns data of corners, with the last two exchanged if the triangle is turned.
+fn turned_if<T>(is_turned: bool, [a, b, c]: [T; 3]) -> [T; 3] {
+    if is_turned { [a, c, b] } else { [a, b, c] }
 }
 
 /// Returns runs of the triangles of an object: the runs of each volume, and the runs without a

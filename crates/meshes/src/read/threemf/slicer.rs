@@ -38,24 +38,17 @@ impl VolumeKind {
     fn of(name: &str) -> Self {
         let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let letters = letters.to_ascii_lowercase();
-        let kinds = [
-            ("negative", Self::Negative),
-            ("modifier", Self::Modifier),
-            ("parametermodifier", Self::Modifier),
-            ("supportblocker", Self::SupportBlocker),
-            ("supportenforcer", Self::SupportEnforcer),
-        ];
-        let is_this = |word: &str| {
-            letters == word
-                || ["volume", "part"]
-                    .iter()
-                    .any(|end| letters.strip_suffix(end) == Some(word))
-        };
-        kinds
-            .into_iter()
-            .find(|(word, _)| is_this(word))
-            .map(|(_, kind)| kind)
-            .unwrap_or_default()
+        let word = letters
+            .strip_suffix("volume")
+            .or(letters.strip_suffix("part"))
+            .unwrap_or(&letters);
+        match word {
+            "negative" => Self::Negative,
+            "modifier" | "parametermodifier" => Self::Modifier,
+            "supportblocker" => Self::SupportBlocker,
+            "supportenforcer" => Self::SupportEnforcer,
+            _ => Self::Body,
+        }
     }
 
     /// Returns the kind of an object of this type.
