@@ -1,11 +1,11 @@
-//! Writing ahead: what is written goes to a file by a thread of its own, while the next bytes are made, and another one
-//! syncs what is written, so that little is left to wait for at the end. Neither is started for a few bytes. Where the
-//! system cannot start a thread, the caller's thread writes.
+//! Buffered writing in the background: one thread writes to the file while the caller makes the next bytes, and
+//! another thread syncs the written bytes, so that little is left to wait for at the end. Small files start neither
+//! thread. If the system cannot start a thread, the caller's thread writes.
 //!
-//! A format that goes back to fill in sizes does so behind all else: from then on the caller's thread writes.
+//! A format that seeks back to fill in sizes does so after everything else. From then on the caller's thread writes.
 //!
-//! Where a large file has whole blocks of zeros nothing is written: they are holes, which take no space on the disk,
-//! need no sync, and are read as zeros. A file system without holes fills them itself.
+//! Whole blocks of zeros in a large file are skipped. They become holes, which take no space on the disk, need no
+//! sync, and are read as zeros. A file system without holes fills them itself.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write as _};
@@ -16,40 +16,40 @@ use super::Durability;
 use voxelize_core::par;
 use voxelize_kernel::memory::Zeroed;
 
-/// Bytes that are written at a time: they stay in the cache.
+/// Bytes per write: they stay in the cache.
 const PIECE: usize = 256 << 10;
 
-/// Pieces on their way.
+/// Pieces in flight.
 const PIECES: usize = 16;
 
-/// Bytes that are written at once, before a thread is worth it.
+/// Bytes that the caller's thread writes before a writer thread is worth its start.
 const DIRECT: usize = 2 << 20;
 
-/// Bytes after which what is written is synced.
+/// Bytes between two syncs.
 const SYNC: usize = 4 << 20;
 
-/// Bytes that are written at a time once something was gone back to.
-const BEHIND: usize = 64 << 10;
+/// Bytes of the write buffer after the first seek.
+const SEEK_BUFFER: usize = 64 << 10;
 
-/// Bytes that a hole is a multiple of: the usual block of a file system.
+/// Bytes per block of a hole: the usual block size of a file system.
 const HOLE: usize = 4 << 10;
 
-/// A file that is written to in order.
+/// File that is written in order.
 pub(super) struct Ahead {
     file: File,
     durability: Durability,
-    /// None where memory for it ended, or it was passed on.
+    /// Piece that is being filled. `None` after an allocation failed, or after the piece was passed on.
     piece: Option<Piece>,
-    /// The bytes that were taken.
+    /// Bytes accepted from the caller.
     length: u64,
-    /// As many bytes are still written at once.
+    /// Bytes that the caller's thread still writes itself.
     direct: usize,
     writer: Option<WriterThread>,
-    /// The file, once something was gone back to: all that came before is written.
-    behind: Option<BufWriter<File>>,
+    /// Buffered file after the first seek. All earlier bytes are written by then.
+    seeking: Option<BufWriter<File>>,
 }
 
-/// Bytes on their way. They are mapped, so that no thread's allocator keeps them.
+/// Bytes on their way to the file. They are mapped, so that no thread's allocator keeps them.
 struct Piece {
     bytes: Zeroed<u8>,
     length: usize,
@@ -67,7 +67,7 @@ impl Piece {
         &self.bytes[..self.length]
     }
 
-    /// Takes as many bytes as there is room for.
+    /// Copies as many bytes as fit, and returns their number.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(PIECE - self.length);
         self.bytes[self.length..][..taken].copy_from_slice(&bytes[..taken]);
@@ -76,10 +76,10 @@ impl Piece {
     }
 }
 
-/// The thread that writes a large file.
+/// Thread that writes a large file.
 struct WriterThread {
     full: SyncSender<Piece>,
-    /// Pieces that are written, to be filled again.
+    /// Written pieces, for reuse.
     empty: Receiver<Piece>,
     writer: JoinHandle<io::Result<()>>,
 }
@@ -93,19 +93,19 @@ impl Ahead {
             length: 0,
             direct: DIRECT,
             writer: None,
-            behind: None,
+            seeking: None,
         }
     }
 
-    /// Writes what is left, and waits until all of it is written; it need not be on the disk yet.
+    /// Writes the remaining bytes, and waits until all bytes are written. They need not be on the disk yet.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        match self.behind.take() {
-            Some(behind) => behind
+        if let Some(buffered) = self.seeking.take() {
+            buffered
                 .into_inner()
-                .map_err(io::IntoInnerError::into_error)
-                .map(drop),
-            None => self.write_rest(),
+                .map_err(io::IntoInnerError::into_error)?;
+            return Ok(());
         }
+        self.write_rest()
     }
 
     fn write_rest(&mut self) -> io::Result<()> {
@@ -115,7 +115,7 @@ impl Ahead {
             self.file.write_all(piece.filled())?;
         }
         self.join()?;
-        // A hole at the end.
+        // The file ends in a hole.
         if self.file.metadata()?.len() < self.length {
             self.file.set_len(self.length)
         } else {
@@ -123,27 +123,29 @@ impl Ahead {
         }
     }
 
-    /// Writes the piece, or hands it to the writer.
+    /// Writes the piece, or hands it to the writer thread.
     fn pass_on(&mut self) -> io::Result<()> {
         let Some(piece) = self.piece.take() else {
             return Ok(());
         };
-        if self.direct == 0 && self.writer.is_none() {
-            self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
-        }
-        if let Some(thread) = self.writer.as_ref().filter(|_| self.direct == 0) {
-            if thread.full.send(piece).is_err() {
-                // It ended with an error.
-                return self.join();
-            }
-            self.piece = thread.empty.try_recv().ok();
-        } else {
-            match self.direct {
-                0 => write_with_holes(&mut self.file, piece.filled())?,
-                _ => self.file.write_all(piece.filled())?,
-            }
+        if self.direct > 0 {
+            self.file.write_all(piece.filled())?;
             self.direct = self.direct.saturating_sub(piece.length);
             self.piece = Some(piece);
+        } else {
+            if self.writer.is_none() {
+                self.writer = WriterThread::start(self.file.try_clone()?, self.durability);
+            }
+            if let Some(thread) = &self.writer {
+                if thread.full.send(piece).is_err() {
+                    // The thread ended with an error.
+                    return self.join();
+                }
+                self.piece = thread.empty.try_recv().ok();
+            } else {
+                write_with_holes(&mut self.file, piece.filled())?;
+                self.piece = Some(piece);
+            }
         }
         if let Some(piece) = &mut self.piece {
             piece.length = 0;
@@ -151,7 +153,7 @@ impl Ahead {
         Ok(())
     }
 
-    /// Waits for the writer.
+    /// Waits for the writer thread, and returns its error.
     fn join(&mut self) -> io::Result<()> {
         let Some(WriterThread {
             full,
@@ -169,17 +171,17 @@ impl Ahead {
 }
 
 impl Drop for Ahead {
-    /// After an error nothing is written any more once the file goes.
+    /// Discards buffered bytes: after an error, dropping the file must not write any more.
     fn drop(&mut self) {
-        self.behind.take().map(BufWriter::into_parts);
+        self.seeking.take().map(BufWriter::into_parts);
         let _ = self.join();
     }
 }
 
 impl io::Write for Ahead {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(behind) = &mut self.behind {
-            return behind.write(bytes);
+        if let Some(buffered) = &mut self.seeking {
+            return buffered.write(bytes);
         }
         let mut piece = match self.piece.take() {
             Some(piece) => piece,
@@ -202,22 +204,22 @@ impl io::Write for Ahead {
 
 impl Seek for Ahead {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match (&mut self.behind, to) {
-            (None, SeekFrom::Current(0)) => Ok(self.length),
-            (Some(behind), to) => behind.seek(to),
-            (None, to) => {
-                self.write_rest()?;
-                let behind = BufWriter::with_capacity(BEHIND, self.file.try_clone()?);
-                let behind = self.behind.insert(behind);
-                behind.seek(SeekFrom::Start(self.length))?;
-                behind.seek(to)
-            }
+        if let Some(buffered) = &mut self.seeking {
+            return buffered.seek(to);
         }
+        if to == SeekFrom::Current(0) {
+            return Ok(self.length);
+        }
+        self.write_rest()?;
+        let buffered = BufWriter::with_capacity(SEEK_BUFFER, self.file.try_clone()?);
+        let buffered = self.seeking.insert(buffered);
+        buffered.seek(SeekFrom::Start(self.length))?;
+        buffered.seek(to)
     }
 }
 
 impl WriterThread {
-    /// `None` if the system cannot start a thread.
+    /// Starts the thread. `None` if the system cannot start one.
     fn start(file: File, durability: Durability) -> Option<Self> {
         let (full, pieces) = sync_channel::<Piece>(PIECES);
         let (back, empty) = sync_channel(PIECES);
@@ -230,7 +232,7 @@ impl WriterThread {
     }
 }
 
-/// Writes all pieces, and sends them back.
+/// Writes all pieces, and sends them back for reuse.
 fn write_all(
     mut file: File,
     durability: Durability,
@@ -247,7 +249,7 @@ fn write_all(
             if syncer.is_none() {
                 syncer = Syncer::start(file.try_clone()?);
             }
-            // While it is busy the rest waits for the next time.
+            // A busy syncer gets this part with the next request.
             if syncer
                 .as_ref()
                 .is_some_and(|sync| sync.begin.try_send(()).is_ok())
@@ -260,7 +262,7 @@ fn write_all(
         None => Ok(()),
         Some(Syncer { begin, thread }) => {
             drop(begin);
-            // What it could not sync the last sync reports again.
+            // The syncer stops at its first error.
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -268,7 +270,7 @@ fn write_all(
     }
 }
 
-/// Writes a piece that begins at a multiple of [`HOLE`], save its blocks of zeros.
+/// Writes a piece that begins at a multiple of [`HOLE`], except its blocks of zeros.
 fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
     let is_hole: Vec<bool> = piece
         .chunks(HOLE)
@@ -287,25 +289,30 @@ fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether all bytes are zero; looked at until one is not.
+/// Returns true if all bytes are zero. Stops near the first byte that is not.
 fn is_zero(bytes: &[u8]) -> bool {
     bytes
         .chunks(256)
         .all(|some| some.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// Syncs the bytes written so far, on every request.
+/// Thread that syncs the bytes written so far on every request.
 struct Syncer {
     begin: SyncSender<()>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 impl Syncer {
-    /// `None` if the system cannot start a thread.
+    /// Starts the thread. `None` if the system cannot start one.
     fn start(file: File) -> Option<Self> {
         let (begin, begun) = sync_channel::<()>(0);
-        let work = move || begun.iter().try_for_each(|()| file.sync_data());
-        let thread = par::start(work).ok()?;
+        let thread = par::start(move || {
+            for () in begun {
+                file.sync_data()?;
+            }
+            Ok(())
+        })
+        .ok()?;
         Some(Self { begin, thread })
     }
 }
@@ -372,12 +379,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_back_to_is_changed_and_more_follows() {
+    fn bytes_written_after_a_seek_replace_earlier_ones() {
         for count in [10, PIECE, 12 * PIECE + 5] {
             let mut file = tempfile::tempfile().unwrap();
             let mut ahead = Ahead::new(file.try_clone().unwrap(), Durability::Synced);
             ahead.write_all(&vec![1; count]).unwrap();
-            // Zeros at the end, of which a hole is made.
+            // Zeros at the end become a hole.
             ahead.write_all(&vec![0; count]).unwrap();
             assert_eq!(ahead.stream_position().unwrap(), 2 * count as u64);
             ahead.seek(SeekFrom::Start(4)).unwrap();
@@ -400,9 +407,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_writer_ends_the_writing() {
+    fn an_error_of_the_writer_thread_is_returned() {
         let path = tempfile::NamedTempFile::new().unwrap();
-        // Not open for writing.
+        // The file is not open for writing.
         let mut ahead = Ahead::new(File::open(path.path()).unwrap(), Durability::Unsynced);
         ahead.direct = 0;
         let failed = (0..64).any(|_| ahead.write_all(&[0; PIECE]).is_err());

@@ -1,22 +1,22 @@
-//! Arrays beside the cells of a field.
+//! Arrays stored next to the cells of a field.
 
 use super::{Choice, FORMATS, Format};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::Quantity;
 
-/// The format that holds arrays beside its cells.
-const OF_ARRAYS: &str = "npz";
+/// Name of the only format that holds arrays next to its cells.
+const ARRAY_FORMAT: &str = "npz";
 
 impl Format {
-    /// Whether it holds arrays beside its cells.
+    /// Returns true if the format holds arrays next to its cells.
     pub fn has_arrays(&self) -> bool {
-        self.name == OF_ARRAYS
+        self.name == ARRAY_FORMAT
     }
 
-    /// Refuses arrays beside the cells where the format, or the form that is chosen, has no place for them.
+    /// Checks that the format, with these choices, can hold the arrays.
     ///
     /// # Errors
-    /// If it is so.
+    /// If there is an array, and the format or a choice has no place for arrays next to the cells.
     pub fn check_arrays(
         &self,
         quantities: impl IntoIterator<Item = Quantity>,

@@ -1,29 +1,29 @@
-//! What some formats leave to choose beyond the type of a cell: one row each, for the library, the command line and the
+//! Options of formats besides the type of a cell: one row each, for the library, the command line and the
 //! documentation.
 
 use super::Dtype;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::CellKind;
 
-/// A choice that some formats give; [`Format::choices`](super::Format::choices) are those of one.
+/// Option of some formats. [`Format::choices`](super::Format::choices) lists the choices of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// Cells as they are, not packed.
+    /// Cells without compression.
     Uncompressed,
-    /// An array a[z, y, x] of C order, the bytes being the same.
+    /// An array `a[z, y, x]` of C order, with the same bytes.
     Zyx,
-    /// The places of occupied cells alone.
+    /// Only the places of occupied cells.
     SparseIndices,
     /// Runs of occupied cells along x.
     SparseRuns,
     /// The grid as it is, not filled up to a cube.
     NoCube,
-    /// The grid alone, without smaller levels.
+    /// Only the grid, without smaller levels.
     NoPyramid,
-    /// Without voxels whose six neighbours are all occupied.
+    /// No voxels whose six neighbours are all occupied.
     VoxHull,
-    /// Several files, each a part that is shown.
+    /// Several files where MagicaVoxel cannot show the grid in one.
     VoxSplit,
     /// Occupied cells as the density of a fog volume.
     VdbFog,
@@ -36,7 +36,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// All of them; those of one option stand together.
+    /// All choices. The choices of one option stand together.
     pub const ALL: &[Self] = &[
         Self::Uncompressed,
         Self::Zyx,
@@ -52,7 +52,7 @@ impl Choice {
         Self::Points,
     ];
 
-    /// The option, its value if it has one, and what it does.
+    /// Returns the option, its value if it takes one, and its description.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
@@ -102,22 +102,22 @@ impl Choice {
         }
     }
 
-    /// The name of the option, such as `sparse`.
+    /// Returns the name of the option, such as `sparse`.
     pub const fn option(self) -> &'static str {
         self.row().0
     }
 
-    /// The word after the option; none if the option alone is the choice.
+    /// Returns the word after the option. `None` for an option without a value.
     pub const fn value(self) -> Option<&'static str> {
         self.row().1
     }
 
-    /// What it does, in a few words.
+    /// Returns a short description.
     pub const fn about(self) -> &'static str {
         self.row().2
     }
 
-    /// The kind of cells that a format holds with this choice and not without.
+    /// Returns the kind of cells that a format holds only with this choice.
     pub(super) const fn adds(self) -> Option<CellKind> {
         match self {
             Self::Points => Some(CellKind::Field),
@@ -125,7 +125,7 @@ impl Choice {
         }
     }
 
-    /// The type that cells are stored as with it; none if it leaves that open.
+    /// Returns the type that the choice requires for stored cells. `None` if it leaves the type open.
     pub(super) const fn dtype(self) -> Option<Dtype> {
         match self {
             Self::VdbFog => Some(Dtype::Bool),
@@ -133,10 +133,10 @@ impl Choice {
         }
     }
 
-    /// The type that cells are stored as with a choice that leaves no other.
+    /// Returns `dtype`, the type that this choice requires for stored cells.
     ///
     /// # Errors
-    /// If they are a field, or another type is wanted.
+    /// If the cells are a field, or another type is requested.
     pub(super) fn check(
         self,
         kind: CellKind,
@@ -149,32 +149,28 @@ impl Choice {
                 "'{words}' is for bits and labels, not for fields"
             )));
         }
-        match wanted.filter(|wanted| *wanted != dtype) {
-            None => Ok(dtype),
-            Some(other) => {
-                let [dtype, other] = [dtype, other].map(Dtype::name);
-                Err(Error::usage(format!(
-                    "'{words}' stores cells as '{dtype}', not '{other}'"
-                )))
-            }
+        if let Some(wanted) = wanted
+            && wanted != dtype
+        {
+            let [dtype, other] = [dtype, wanted].map(Dtype::name);
+            return Err(Error::usage(format!(
+                "'{words}' stores cells as '{dtype}', not '{other}'"
+            )));
+        }
+        Ok(dtype)
+    }
+
+    /// Returns the option and its value, such as `sparse indices`.
+    pub fn words(self) -> String {
+        match self.value() {
+            Some(value) => format!("{} {value}", self.option()),
+            None => self.option().to_owned(),
         }
     }
 
-    /// `sparse indices`.
-    pub fn words(self) -> String {
-        [Some(self.option()), self.value()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
-    /// `order zyx, uncompressed`: several of them.
+    /// Joins several choices, as in `order zyx, uncompressed`.
     pub(super) fn list(choices: &[Self]) -> String {
-        choices
-            .iter()
-            .map(|choice| choice.words())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let words: Vec<_> = choices.iter().map(|choice| choice.words()).collect();
+        words.join(", ")
     }
 }

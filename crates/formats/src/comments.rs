@@ -1,5 +1,5 @@
-//! Metadata in the comments of text headers, as lines of ASCII that every reader takes, and in XML, as numbers; and how files
-//! that are only written are known by them.
+//! Metadata in files that are only written: ASCII comments in text headers, numbers in XML. It also serves to
+//! recognise files that this tool wrote.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,16 +10,17 @@ use flate2::read::GzDecoder;
 
 use super::by_path;
 
-/// The word that precedes the metadata.
+/// Word before the metadata.
 pub(super) const MARK: &str = "voxelize ";
 
-/// The most bytes of JSON in a line: Abaqus takes lines of 256 bytes, MeshLab of 510, CloudCompare of 1023.
+/// Maximum number of bytes of JSON in a line. Abaqus takes lines of 256 bytes, MeshLab of 510, CloudCompare
+/// of 1023.
 const LINE: usize = 236;
 
 /// First characters of the metadata of this tool.
 pub(super) const METADATA_START: &str = "{\"tool\":\"voxelize ";
 
-/// JSON with every character beyond ASCII escaped: headers of PLY are ASCII.
+/// Escapes every character of JSON beyond ASCII, because headers of PLY are ASCII.
 pub(super) fn ascii(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
@@ -34,24 +35,33 @@ pub(super) fn ascii(json: &str) -> String {
     text
 }
 
-/// Lines that begin with `begin` and the mark, and have the parts of `json`, which follow each other without a gap.
+/// Splits `json` into comment lines. Each line starts with `begin` and the mark; the parts join without a
+/// gap.
 pub(super) fn comments(begin: &str, json: &str) -> String {
     let json = ascii(json);
     let mut lines = String::new();
     let mut rest = &json[..];
     while !rest.is_empty() {
         let most = rest.len().min(LINE);
-        // Readers may strip blanks, and a line of .obj that ends in \ goes on.
-        let is_clean =
-            |at: &usize| !rest[..*at].ends_with([' ', '\\']) && !rest[*at..].starts_with(' ');
-        let (line, behind) = rest.split_at((1..=most).rev().find(is_clean).unwrap_or(most));
+        let end = (1..=most)
+            .rev()
+            .find(|end| splits_cleanly(rest, *end))
+            .unwrap_or(most);
+        let (line, after) = rest.split_at(end);
         let _ = writeln!(lines, "{begin} {MARK}{line}");
-        rest = behind;
+        rest = after;
     }
     lines
 }
 
-/// The bytes of a text as numbers, in lines.
+/// Returns true if `text` can be split before byte `at`. Readers may strip blanks, and a line of .obj that ends in `\`
+/// continues on the next.
+fn splits_cleanly(text: &str, at: usize) -> bool {
+    let (line, after) = text.split_at(at);
+    !line.ends_with([' ', '\\']) && !after.starts_with(' ')
+}
+
+/// Returns the bytes of a text as decimal numbers, in lines.
 pub(super) fn codes(text: &str) -> String {
     let codes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
     codes

@@ -1,9 +1,8 @@
-//! What images of medicine have in common: where their cells are, in millimetres of a patient, and how their cells are
-//! read.
+//! Common parts of medical images: the frame of their cells, in millimetres of a patient, and the reading of cells.
 //!
-//! A mesh is taken to be in LPS: x to the left, y to the back (posterior), z up (superior), as DICOM, ITK and 3D Slicer
-//! have it. An image says the centre of its first cell and the step along each of its axes; it may count its axes in
-//! another order, or backwards, but must not be tilted against x, y and z.
+//! Mesh coordinates are LPS: x to the left, y to the back (posterior), z up (superior), as in DICOM, ITK and 3D Slicer.
+//! An image states the centre of its first cell and the step along each of its axes. Its axes may have another order or
+//! run backwards, but must not be tilted against x, y and z.
 
 use std::io::Read;
 
@@ -19,7 +18,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend};
 
-/// The exact place of the centre of cell (0, 0, 0), and the step of cells.
+/// Returns the exact centre of cell (0, 0, 0), and the step between cells.
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
     let half = Rational::new(1, 2);
     let [origin, spacing] = [lattice.origin(), lattice.spacing()];
@@ -29,23 +28,25 @@ pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3
     )
 }
 
-/// What is known of cells that are stored as `dtype`, as JSON on one line.
+/// Returns the metadata of cells that are stored as `dtype`, as JSON on one line.
 pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
     let mut metadata = metadata(source, dtype);
     super::npy::annotate(dtype, &mut metadata);
     metadata.to_json(Style::OneLine)
 }
 
-/// The key in [`Metadata::extra`] for the axes of an image, if these are not x, y and z in this order: `-x,-y,z`.
+/// Key in [`Metadata::extra`] for the axes of an image, such as `-x,-y,z`. Absent if they are x, y and z in
+/// this order.
 pub const IMAGE_AXES: &str = "axes";
 
-/// Its value where the image does not say how its axes run: they are taken as x, y and z.
+/// Value of [`IMAGE_AXES`] for an image that does not state the direction of its axes. They count as x, y and
+/// z.
 pub const UNKNOWN_AXES: &str = "unknown";
 
-/// The key in [`Metadata::extra`] for the type of cells that are not read, in the word of the format: `int16`.
+/// Key in [`Metadata::extra`] for a type of cells that cannot be read, as the format names it: `int16`.
 pub const UNREAD_TYPE: &str = "type";
 
-/// Takes over the unit that the header of an image states, where this tool has said nothing of the cells.
+/// Adopts the unit in the header of an image, unless this tool described the cells.
 pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     if metadata.dims.is_none() {
         metadata
@@ -55,22 +56,23 @@ pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     }
 }
 
-/// The axes of a lattice.
+/// Axes of a lattice, in its own order.
 const PLAIN: [(usize, bool); 3] = [(0, false), (1, false), (2, false)];
 
-/// Where the cells of an image are.
+/// Placement of the cells of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImageFrame {
-    /// The cells in the order of x, y and z.
+    /// Lattice of the cells in the order of x, y and z.
     pub lattice: Lattice,
-    /// The cells along each axis of the image.
+    /// Number of cells along each axis of the image.
     dims: [usize; 3],
-    /// For each axis of the image the axis of the lattice along it, and whether it goes backwards.
+    /// Axis of the lattice along each axis of the image, and true if it runs backwards.
     axes: [(usize, bool); 3],
 }
 
 impl ImageFrame {
-    /// The frame of an image whose first cell has this centre; `steps[n]` leads from a cell to the next on axis `n`.
+    /// Creates the frame of an image with this centre of its first cell. `steps[n]` leads from a cell to the
+    /// next on axis `n`.
     ///
     /// # Errors
     /// If an axis is tilted against x, y and z.
@@ -79,17 +81,14 @@ impl ImageFrame {
         centre: &[Rational; 3],
         steps: &[[Rational; 3]; 3],
     ) -> Result<Self> {
-        let axes: Option<Vec<(usize, bool)>> = steps
-            .iter()
-            .zip(dims)
-            .map(|(step, n)| along(step, n))
-            .collect();
-        let axes = axes.and_then(|axes| <[(usize, bool); 3]>::try_from(axes).ok());
-        let is_each =
-            |axes: &[(usize, bool); 3]| (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
-        let axes = axes
-            .filter(is_each)
-            .ok_or_else(|| oblique(dims, centre, steps))?;
+        let mut axes = PLAIN;
+        for (axis, (step, count)) in axes.iter_mut().zip(steps.iter().zip(dims)) {
+            *axis = along(step, count).ok_or_else(|| oblique(dims, centre, steps))?;
+        }
+        let has_all = (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
+        if !has_all {
+            return Err(oblique(dims, centre, steps));
+        }
         let mut all = [0; 3];
         let (mut origin, mut spacing) = (centre.clone(), centre.clone());
         for (n, (axis, is_back)) in axes.into_iter().enumerate() {
@@ -113,7 +112,8 @@ impl ImageFrame {
         })
     }
 
-    /// What is known without reading the cells: those of axes that run otherwise come in another order.
+    /// Adds the properties that are known without reading the cells. Cells are read in the order of the
+    /// lattice, so other axes of the image are noted.
     pub(super) fn describe(&self, mut metadata: Metadata) -> Metadata {
         metadata.dims = Some(self.lattice.dims());
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
@@ -128,52 +128,54 @@ impl ImageFrame {
         metadata
     }
 
-    /// The lattice that `metadata` says exactly, if the image was not moved since; else that of the frame, if the file
-    /// says where it is.
+    /// Returns the exact lattice in `metadata` if the image was not moved since. Otherwise returns the lattice of the
+    /// frame, or `None` if the file does not state it.
     pub(super) fn lattice_of(
         &self,
         metadata: &Metadata,
-        is_said: bool,
+        is_stated: bool,
         round: fn(&Rational) -> f64,
     ) -> Option<Lattice> {
-        self.lattice_by(centre_and_step, metadata, is_said, round)
+        self.lattice_by(centre_and_step, metadata, is_stated, round)
     }
 
-    /// The same of a file that says the outer corner of its first cell, as doubles.
-    pub(super) fn lattice_at_corner(&self, metadata: &Metadata, is_said: bool) -> Option<Lattice> {
-        let corner = |lattice: &Lattice| (lattice.origin().clone(), lattice.spacing().clone());
-        self.lattice_by(corner, metadata, is_said, Rational::to_f64)
+    /// Returns the lattice like [`Self::lattice_of`], for a file that states the outer corner of its first cell in
+    /// doubles.
+    pub(super) fn lattice_at_corner(
+        &self,
+        metadata: &Metadata,
+        is_stated: bool,
+    ) -> Option<Lattice> {
+        self.lattice_by(corner_and_step, metadata, is_stated, Rational::to_f64)
     }
 
     fn lattice_by(
         &self,
         place: fn(&Lattice) -> ([Rational; 3], [Rational; 3]),
         metadata: &Metadata,
-        is_said: bool,
+        is_stated: bool,
         round: fn(&Rational) -> f64,
     ) -> Option<Lattice> {
-        let known = metadata.lattice.as_ref().filter(|lattice| {
-            let (exact, read) = (place(lattice), place(&self.lattice));
-            let same =
-                |a: &[Rational; 3], b: &[Rational; 3]| (0..3).all(|n| round(&a[n]) == round(&b[n]));
-            lattice.dims() == self.lattice.dims()
-                && same(&exact.0, &read.0)
-                && same(&exact.1, &read.1)
-        });
-        let own = || {
-            self.lattice
-                .clone()
-                .with_snap(metadata.record.snap_of_lattice())
-        };
-        known.cloned().or_else(|| is_said.then(own))
+        if let Some(exact) = &metadata.lattice
+            && exact.dims() == self.lattice.dims()
+            && rounded(place(exact), round) == rounded(place(&self.lattice), round)
+        {
+            return Some(exact.clone());
+        }
+        if !is_stated {
+            return None;
+        }
+        let snap = metadata.record.snap_of_lattice();
+        Some(self.lattice.clone().with_snap(snap))
     }
 
-    /// The cells along each axis of the image.
+    /// Returns the number of cells along each axis of the image.
     pub(super) fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// Cells in the order of the image, in that of the lattice, with the names that `metadata` gives them.
+    /// Reorders cells from the order of the image to the order of the lattice, and keeps names that
+    /// `metadata` gives them.
     pub(super) fn placed(&self, cells: Cells, metadata: &Metadata) -> Result<Cells> {
         let is_described = metadata.dims.is_some() || metadata.legend.is_some();
         self.turned(if is_described {
@@ -183,44 +185,50 @@ impl ImageFrame {
         })
     }
 
-    /// Cells in the order of the image, in that of the lattice.
+    /// Returns the cell of the lattice for a cell of the image.
+    fn place(&self, cell: [usize; 3]) -> [usize; 3] {
+        let mut at = [0; 3];
+        for (n, (axis, is_back)) in self.axes.into_iter().enumerate() {
+            at[axis] = if is_back {
+                self.dims[n] - 1 - cell[n]
+            } else {
+                cell[n]
+            };
+        }
+        at
+    }
+
+    /// Reorders cells from the order of the image to the order of the lattice.
     pub(super) fn turned(&self, cells: Cells) -> Result<Cells> {
         if self.axes == PLAIN {
             return Ok(cells);
         }
-        let place = |cell: [usize; 3]| {
-            let mut at = [0; 3];
-            for (n, (axis, is_back)) in self.axes.into_iter().enumerate() {
-                at[axis] = if is_back {
-                    self.dims[n] - 1 - cell[n]
-                } else {
-                    cell[n]
-                };
-            }
-            at
-        };
         let dims = self.lattice.dims();
         Ok(match cells {
             Cells::Bits(bits) => {
                 let mut turned = BitGrid::new(dims)?;
-                bits.iter().for_each(|cell| turned.set(place(cell)));
+                for cell in bits.iter() {
+                    turned.set(self.place(cell));
+                }
                 turned.into()
             }
             Cells::Labels(labels) => {
                 let mut turned = Labels::new(dims, labels.legend().clone())?;
-                labels
-                    .iter()
-                    .for_each(|(cell, value)| turned.set(place(cell), value));
+                for (cell, value) in labels.iter() {
+                    turned.set(self.place(cell), value);
+                }
                 turned.into()
             }
             Cells::Field(field) => {
                 let mut turned = Field::new(dims, field.background())?;
                 let [nx, ny, nz] = self.dims;
-                for (k, j, i) in
-                    (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| (k, j, i))))
-                {
-                    let [x, y, z] = place([i, j, k]);
-                    turned.row_mut(y, z)[x] = field.get([i, j, k]);
+                for k in 0..nz {
+                    for j in 0..ny {
+                        for i in 0..nx {
+                            let [x, y, z] = self.place([i, j, k]);
+                            turned.row_mut(y, z)[x] = field.get([i, j, k]);
+                        }
+                    }
                 }
                 turned.into()
             }
@@ -228,24 +236,47 @@ impl ImageFrame {
     }
 }
 
-/// The axis that a step goes along, and whether backwards; none if it is tilted so much that the last of `count` cells is
-/// a thousandth of a cell away.
+/// Returns the lower corner of cell (0, 0, 0), and the step between cells.
+fn corner_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
+    (lattice.origin().clone(), lattice.spacing().clone())
+}
+
+fn rounded(
+    (place, step): ([Rational; 3], [Rational; 3]),
+    round: fn(&Rational) -> f64,
+) -> [[f64; 3]; 2] {
+    [
+        place.each_ref().map(|number| round(number)),
+        step.each_ref().map(|number| round(number)),
+    ]
+}
+
+/// Returns the index of the largest part of a vector, the first one in a tie.
+fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
+    let mut best = 0;
+    for n in 1..3 {
+        if parts[n] > parts[best] {
+            best = n;
+        }
+    }
+    best
+}
+
+/// Returns the axis along which a step leads, and true if it leads backwards. `None` if the step is tilted so much that
+/// the last of `count` cells is off by a thousandth of a cell.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
-    let axis = (0..3).fold(0, |best, axis| {
-        if sizes[axis] > sizes[best] {
-            axis
-        } else {
-            best
-        }
-    });
+    let axis = largest(&sizes);
     let most = &sizes[axis] * &Rational::new(1, 1000);
     let count = Rational::from(count as i64);
     let is_straight = (0..3).all(|other| other == axis || &sizes[other] * &count <= most);
-    (is_straight && sizes[axis].is_positive()).then(|| (axis, step[axis] < Rational::ZERO))
+    if !is_straight || !sizes[axis].is_positive() {
+        return None;
+    }
+    Some((axis, step[axis] < Rational::ZERO))
 }
 
-/// The refusal of a tilted image, with the grid along x, y and z that holds all of it.
+/// Returns the error for a tilted image, with the grid along x, y and z that holds all of it.
 fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3]) -> Error {
     let centre = centre.each_ref().map(Rational::to_f64);
     let steps = steps
@@ -266,16 +297,8 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         }
     }
     let sizes = steps.map(|step| step.iter().map(|part| part * part).sum::<f64>().sqrt());
-    // Of each axis of the image the nearest of x, y and z, if these are three.
-    let nearest = steps.map(|step| {
-        (0..3).fold(0, |best, a| {
-            if step[a].abs() > step[best].abs() {
-                a
-            } else {
-                best
-            }
-        })
-    });
+    // Nearest of x, y and z to each axis of the image. They need not be three different axes.
+    let nearest = steps.map(|step| largest(&step.map(f64::abs)));
     let tilt = |n: usize| {
         (steps[n][nearest[n]].abs() / sizes[n])
             .min(1.0)
@@ -289,13 +312,6 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
             .iter()
             .position(|near| *near == axis)
             .map(|n| sizes[n])
-    };
-    let list = |numbers: &[f64]| {
-        numbers
-            .iter()
-            .map(|n| format!("{n:.6}"))
-            .collect::<Vec<_>>()
-            .join(",")
     };
     let size = match [along(0), along(1), along(2)] {
         [Some(x), Some(y), Some(z)] if x != y || y != z => list(&[x, y, z]),
@@ -312,20 +328,20 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
     Error::input(Code::V004, text).with_hint(hint)
 }
 
-/// What follows the header of an image.
+/// Description of the data after the header of an image.
 pub(super) struct ImageData {
     pub frame: ImageFrame,
-    /// The type of the cells; none if they are numbers that no cells of this tool are.
+    /// Type of the cells. `None` if the type cannot be read.
     pub dtype: Option<Dtype>,
-    /// The word of the format for the type.
+    /// Name of the type in the format.
     pub type_name: String,
     pub is_packed: bool,
-    /// Where they begin, in what is unpacked.
+    /// Offset of the cells in the unpacked data.
     pub skip: u64,
 }
 
 impl ImageData {
-    /// The cells, by what the header says of them.
+    /// Reads the cells that the header describes.
     pub(super) fn read(self, source: &mut VoxelSource, metadata: Metadata) -> Result<Voxels> {
         let dims = self.frame.dims;
         let dtype = self.dtype.ok_or_else(|| {
@@ -341,27 +357,27 @@ impl ImageData {
         let need = dense::bytes_for(dims, dtype).unwrap_or(u128::MAX);
         let left = u128::from(source.left());
         let [x, y, z] = dims;
-        let says = format!("{x} × {y} × {z} cells take {need} bytes, {left} follow");
-        match self.is_packed {
-            true if need > left.saturating_mul(MOST_PACKED) => {
-                return Err(source.error(Code::V002, says));
+        let text = format!("{x} × {y} × {z} cells take {need} bytes, {left} follow");
+        if self.is_packed {
+            if need > left.saturating_mul(MOST_PACKED) {
+                return Err(source.error(Code::V002, text));
             }
-            false if need > left => return Err(source.error(Code::V002, says)),
-            false if need < left => return Err(source.error(Code::V005, says)),
-            _ => {}
+        } else if need > left {
+            return Err(source.error(Code::V002, text));
+        } else if need < left {
+            return Err(source.error(Code::V005, text));
         }
         let room = source.room;
-        let cells = match self.is_packed {
-            true => {
-                let mut unpacked = MultiGzDecoder::new(source);
-                skip(&mut unpacked, self.skip)?;
-                let cells = cells_of(&mut unpacked, &self.frame, dtype, &metadata, room)?;
-                if unpacked.read(&mut [0]).map_err(super::open::failure)? > 0 {
-                    return Err(Error::input(Code::V005, "more follows the cells"));
-                }
-                cells
+        let cells = if self.is_packed {
+            let mut unpacked = MultiGzDecoder::new(source);
+            skip(&mut unpacked, self.skip)?;
+            let cells = cells_of(&mut unpacked, &self.frame, dtype, &metadata, room)?;
+            if unpacked.read(&mut [0]).map_err(super::open::failure)? > 0 {
+                return Err(Error::input(Code::V005, "more follows the cells"));
             }
-            false => cells_of(source, &self.frame, dtype, &metadata, room)?,
+            cells
+        } else {
+            cells_of(source, &self.frame, dtype, &metadata, room)?
         };
         Ok(Voxels {
             cells,
@@ -370,7 +386,8 @@ impl ImageData {
         })
     }
 
-    /// What is known without reading the cells, of a file that states where they are or does not.
+    /// Adds the properties that are known without reading the cells. `is_placed` is true for a file that states where its
+    /// cells are.
     pub(super) fn describe(&self, metadata: Metadata, is_placed: bool) -> Metadata {
         let is_unplaced = metadata.dims.is_none() && !is_placed;
         let mut metadata = self.frame.describe(metadata);
@@ -398,7 +415,7 @@ fn skip(input: &mut impl Read, count: u64) -> Result<()> {
     }
 }
 
-/// The cells of an image with this frame, in the order of its lattice.
+/// Reads the cells of an image with this frame, in the order of its lattice.
 pub(super) fn cells_of(
     input: &mut dyn Read,
     frame: &ImageFrame,
@@ -412,7 +429,7 @@ pub(super) fn cells_of(
         Dtype::F32 => {
             dense::read_floats(input, dims, Order::XFastest, metadata.background, room)?.into()
         }
-        Dtype::U8 if shares::are_said(metadata) => {
+        Dtype::U8 if shares::are_stated(metadata) => {
             dense::read_shares(input, dims, Order::XFastest, metadata.background, room)?.into()
         }
         _ => dense::read_values(input, dims, Order::XFastest, legend, room)?,
@@ -420,7 +437,8 @@ pub(super) fn cells_of(
     frame.placed(cells, metadata)
 }
 
-/// The metadata in the JSON of an image, if it has any that is of these cells.
+/// Parses the metadata in the JSON of an image. Returns the default if it has none, or if it describes other
+/// cells.
 pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Metadata> {
     let Some(json) = json else {
         return Ok(Metadata::default());
@@ -438,6 +456,11 @@ pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Met
     })
 }
 
+fn list(numbers: &[f64]) -> String {
+    let texts: Vec<_> = numbers.iter().map(|n| format!("{n:.6}")).collect();
+    texts.join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -448,8 +471,8 @@ mod tests {
     }
 
     #[test]
-    fn axes_may_be_in_any_order_and_backwards() {
-        // The image's first axis goes down z, its second along x, its third back along y.
+    fn axes_may_have_any_order_and_direction() {
+        // The image's first axis runs down z, the second along x, the third backwards along y.
         let steps = [[0.0, 0.0, -2.0], [0.5, 0.0, 0.0], [0.0, -1.0, 0.0]].map(numbers);
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
         assert_eq!(frame.lattice.dims(), [4, 5, 3]);
@@ -472,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_was_moved_keeps_how_its_coordinates_snap() {
+    fn a_moved_image_keeps_its_snap() {
         let steps = [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]].map(numbers);
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
         let elsewhere =
@@ -502,14 +525,14 @@ mod tests {
                 && hint.contains("voxel-size 1.000000"),
             "{hint}"
         );
-        // Two axes along one, and none.
+        // Two steps along one axis, and no steps at all.
         for steps in [
             [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
             [[0.0; 3]; 3],
         ] {
             assert!(ImageFrame::new([2, 2, 2], &numbers([0.0; 3]), &steps.map(numbers)).is_err());
         }
-        // So little is rounding.
+        // Such small tilts come from rounding.
         let nearly = [[1.0, 1e-9, 0.0], [0.0, 1.0, 0.0], [0.0, -1e-8, 1.0]].map(numbers);
         assert!(ImageFrame::new([500, 500, 500], &numbers([0.0; 3]), &nearly).is_ok());
     }

@@ -1,10 +1,10 @@
-//! Voxel formats: one file each, with its byte layout in a table on top, and the table of them all.
+//! Voxel formats: one file each, with its byte layout in a table on top, and the table [`FORMATS`].
 //!
-//! Help, sniffing, tests and documentation loop over [`FORMATS`]; a new format is one file and one
-//! row. Cells are streamed a block at a time; a grid is never copied as bytes. Every format takes
-//! [`CellSource`], so that a grid beyond memory is written as one that is whole.
+//! Help, sniffing, tests and documentation loop over [`FORMATS`]. A new format is one file and one row. Cells are
+//! streamed a block at a time; a grid is never copied as bytes. Every format takes a [`CellSource`], so that a grid
+//! beyond memory is written like a grid in memory.
 //!
-//! Findings in files that are read have the codes V001 and on of [`CODES`](voxelize_core::CODES).
+//! Findings in files that are read have codes from V001 on of [`CODES`](voxelize_core::CODES).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(
@@ -73,7 +73,8 @@ pub use self::save::{probe_output, save_bytes};
 pub use self::shares::check_rule as check_rule_of_bytes;
 pub use self::voxels::{InMemory, Voxels};
 
-/// The entry of the [metadata](voxelize_core::grid::metadata::Metadata::extra) of a file that names the arrays beside its cells.
+/// Key in the [metadata](voxelize_core::grid::metadata::Metadata::extra) of a file for the names of the
+/// arrays next to its cells.
 pub const ARRAYS: &str = "arrays";
 
 use self::open::VoxelSource;
@@ -84,71 +85,72 @@ use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM};
 use voxelize_core::par::Progress;
 
-/// One voxel format.
+/// Voxel format.
 pub struct Format {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The file name extensions that mean it, lower case; the first is the usual one.
+    /// File name extensions in lower case. The first is the usual one.
     pub extensions: &'static [&'static str],
-    /// One line about it, for help.
+    /// Description in one line, for help.
     pub about: &'static str,
-    /// Where the lattice is kept.
+    /// Place of the lattice.
     pub carries: Carries,
-    /// What programs that read it take for granted, as [entries of a record](voxelize_core::grid::Record::transform): the unit, the axis that
-    /// points up. The format has no place to say others.
+    /// Assumptions of programs that read the format, as [entries of a
+    /// record](voxelize_core::grid::Record::transform): the unit, and the axis that points up. The format has
+    /// no place for other values.
     pub assumes: &'static [(&'static str, &'static str)],
-    /// The kinds of cells it holds.
+    /// Kinds of cells that the format holds.
     pub kinds: &'static [CellKind],
-    /// The types of numbers for bits and labels; the first is the default. A field is stored as [`Dtype::F32`]; one of
-    /// shares of cells as [`Dtype::U8`], too, if it [is asked for](Self::has_bytes_of_shares).
+    /// Types of numbers for bits and labels. The first is the default. A field is stored as [`Dtype::F32`]. A
+    /// field of shares of cells may also be stored as [`Dtype::U8`], [on request](Self::has_bytes_of_shares).
     pub dtypes: &'static [Dtype],
-    /// The most bytes that a file may have, where the format has a limit.
+    /// Maximum size of a file in bytes. `None` for a format without a limit.
     pub max_bytes: Option<u64>,
-    /// What it leaves to choose; see [`SaveOptions::choices`].
+    /// Choices of the format; see [`SaveOptions::choices`].
     pub choices: &'static [Choice],
-    /// Slabs to write from have a multiple of so many layers, save the last.
+    /// Slabs to write from have a multiple of this number of layers, except the last.
     pub slab_layers: usize,
-    /// First bytes by which content is known; none if it has no mark.
+    /// First bytes by which content is recognised. Empty if the format has no mark.
     magic: &'static [&'static [u8]],
-    /// First bytes that other files have as well: a file of this format has its extension, too.
+    /// First bytes that other formats share. A file of this format must also have its extension.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    /// The findings about a lattice, whose cells stand in the file with so many along each axis.
+    /// Returns the findings about a lattice, given the number of cells along each axis of the file.
     warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
-    /// The size of a file, where that is known.
+    /// Size of a file, if known.
     size: SizeOf,
-    /// What writing takes beside the cells.
+    /// Memory for writing, besides the cells.
     memory: MemoryOf,
     write: Write,
-    /// Adds to a sidecar what a reader needs to know of this format.
+    /// Adds to a sidecar the entries that readers of this format need.
     annotate: fn(Dtype, &mut Metadata),
-    /// How it is read; none if it is only written.
+    /// Reader. `None` for a format that is only written.
     reader: Option<Reader>,
     /// Recognises a file that this tool wrote by its first 4 KiB. Formats with a reader are recognised by their metadata.
     is_ours: fn(&[u8]) -> bool,
 }
 
-/// The size of a file, by dims, type, how many cells are occupied, and choices.
+/// Size of a file, from dims, type, number of occupied cells, and choices.
 type SizeOf = fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>;
 
-/// The memory that writing takes at most beside the cells, in bytes, by dims, type, threads, and choices. Some rows of
-/// cells, and [`save`]'s buffer, are not in it.
+/// Upper bound for the memory of writing besides the cells, in bytes, from dims, type, threads, and choices.
+/// It leaves out some rows of cells, and the buffer of [`save`].
 type MemoryOf = fn([usize; 3], Dtype, usize, &[Choice]) -> u64;
 
-/// How a format is read.
+/// Functions that read a format.
 struct Reader {
     cells: fn(&mut VoxelSource) -> Result<Voxels>,
-    /// The description of the file, without its cells.
+    /// Returns the description of the file, without its cells.
     describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
 
-/// How a format is written.
+/// Way of writing a format.
 enum Write {
-    /// In one go.
+    /// From begin to end.
     Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &SaveOptions) -> io::Result<()>),
-    /// By going back to fill in sizes.
+    /// With seeks back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
-    /// With other files beside it: their paths, and how all are written.
+    /// With other files next to it: their paths, and the function that writes all files.
     Several(fn(&Path, &OutputShape) -> Vec<PathBuf>, WriteSeveral),
     /// As files of a folder.
     Folder(
@@ -157,7 +159,7 @@ enum Write {
     ),
 }
 
-/// Writes a file, whose path comes with what its companions go to.
+/// Writes a file, given its path and the place of its companions.
 type WriteSeveral = fn(
     &mut dyn CellSource,
     &mut dyn Sink,
@@ -166,16 +168,16 @@ type WriteSeveral = fn(
     (&Path, &Companions),
 ) -> io::Result<()>;
 
-/// What an output is to hold, before it is computed.
+/// Properties of an output, before it is computed.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputShape<'a> {
-    /// The kind of its cells.
+    /// Kind of the cells.
     pub kind: CellKind,
     /// Cells per axis.
     pub dims: [usize; 3],
-    /// Whether y points up, not z.
+    /// y points up, not z.
     pub is_y_up: bool,
-    /// What is chosen for its format.
+    /// Choices for the format.
     pub choices: &'a [Choice],
 }
 
@@ -210,16 +212,17 @@ pub static FORMATS: &[Format] = &[
     raw::FORMAT,
 ];
 
-/// The slabs of a format that takes the whole grid at once.
+/// Slab layers of a format that takes the whole grid at once.
 const WHOLE: usize = MAX_DIM;
 
-/// Where a format keeps the lattice.
+/// Place of the lattice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Carries {
     /// In the file itself.
     InFile,
-    /// In the file itself, but as rounded numbers and without the rest; exactly in a sidecar, if one is requested.
+    /// In the file itself, but as rounded numbers and without the rest. A sidecar has the exact lattice, if
+    /// requested.
     Rounded,
     /// In `NAME.ext.json`, which is always written.
     Sidecar,
@@ -227,29 +230,30 @@ pub enum Carries {
     SidecarOnRequest,
 }
 
-/// The type of number of a cell.
+/// Type of number of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dtype {
-    /// A byte of type bool: whether the cell is occupied. Labels lose their values.
+    /// A byte of type bool: 1 for an occupied cell. Labels lose their values.
     Bool,
-    /// A byte of type unsigned integer: 0 for an empty cell, 1 for an occupied one, or its label; of a share of a cell,
-    /// the nearest 255th.
+    /// A byte of type unsigned integer: 0 for an empty cell; 1 or the label for an occupied cell; the nearest
+    /// 255th for the share of a cell.
     U8,
-    /// A byte of type signed integer: the same, for labels up to 127; see [`SaveOptions::values`].
+    /// A byte of type signed integer, like [`Dtype::U8`] but for labels up to 127; see
+    /// [`SaveOptions::values`].
     I8,
-    /// One bit: whether the cell is occupied. Labels lose their values.
+    /// One bit: 1 for an occupied cell. Labels lose their values.
     Bit,
-    /// A 32-bit float, of fields alone.
+    /// A 32-bit float, only for fields.
     F32,
 }
 
-/// The size of a file before it is written.
+/// Size of a file before it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSize {
-    /// Near this, but for a header.
+    /// Approximate size, without a header.
     About(u64),
-    /// Not above this, but for a header.
+    /// Upper bound, without a header.
     AtMost(u64),
 }
 
@@ -262,7 +266,7 @@ impl FileSize {
         Self::AtMost(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// The size with so many bytes more, at most.
+    /// Adds an upper bound for more bytes.
     #[must_use]
     pub fn and_at_most(self, bytes: u64) -> Self {
         match bytes {
@@ -271,7 +275,7 @@ impl FileSize {
         }
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub fn bytes(self) -> u64 {
         match self {
             Self::About(bytes) | Self::AtMost(bytes) => bytes,
@@ -282,7 +286,7 @@ impl FileSize {
 impl Dtype {
     const ALL: [Self; 5] = [Self::Bool, Self::U8, Self::I8, Self::Bit, Self::F32];
 
-    /// The word for it on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -293,71 +297,73 @@ impl Dtype {
         }
     }
 
-    /// The one of this name.
+    /// Returns the type of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 }
 
-/// Whether a sidecar is written.
+/// Request for a sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sidecar {
-    /// Where the format needs one.
+    /// Only if the format needs one.
     #[default]
     Auto,
     /// Always.
     Write,
 }
 
-/// The faults that a saved file survives.
+/// Failures that a saved file survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// A power failure: the file is on the disk before it has its name, and its name before saving ends.
+    /// A power failure: the file is on the disk before it gets its name, and its name is on the disk before
+    /// saving ends.
     #[default]
     Synced,
-    /// The end of this process, however that comes. Saving is done before the disk is.
+    /// Any end of this process. Saving may end before the data are on the disk.
     Unsynced,
 }
 
-/// The fate of a file that is already at the path of an output.
+/// Treatment of a file that already exists at the path of an output.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Existing {
-    /// It is replaced.
+    /// The file is replaced.
     #[default]
     Replace,
-    /// It is replaced if this function of its path says so. Otherwise it stays, even if it appears while the output is
-    /// made, and saving fails with [`Code::Exists`](voxelize_core::Code::Exists).
+    /// The file is replaced if this function returns true for its path. Otherwise it stays, even if it
+    /// appears while the output is made, and saving fails with [`Code::Exists`](voxelize_core::Code::Exists).
     ReplaceIf(fn(&Path) -> bool),
 }
 
-/// How to save. The default is the usual type of the format, a sidecar where it needs one, on the disk, in place of an
-/// older file, silence.
+/// Options of saving. The defaults: the usual type of the format, a sidecar only if needed, synced to the
+/// disk, replacing an older file, without progress.
 #[derive(Clone, Copy)]
 pub struct SaveOptions<'a> {
-    /// The type of number of a cell; `None` for the default of the format.
+    /// Type of number of a cell. `None` for the default of the format.
     pub dtype: Option<Dtype>,
-    /// What else is chosen, of [`Format::choices`].
+    /// Other choices, from [`Format::choices`].
     pub choices: &'a [Choice],
-    /// The numbers that empty cells and labels 1, 2, … are stored as, where [`Format::takes_values`]; of two, the second is
-    /// that of all occupied cells. None: 0, 1, 2, ….
+    /// Numbers to store for empty cells and for labels 1, 2, …, if [`Format::takes_values`]. With two
+    /// numbers, the second stands for all occupied cells. Empty for 0, 1, 2, ….
     pub values: &'a [i16],
-    /// Bits are a segment, which is named after the input: of a path that ends in `.seg.nrrd`.
+    /// Bits are stored as a segment that is named after the input, as in files whose name ends in
+    /// `.seg.nrrd`.
     pub is_segmentation: bool,
-    /// Whether a sidecar is written.
+    /// Request for a sidecar.
     pub sidecar: Sidecar,
-    /// The faults that the files survive.
+    /// Failures that the files survive.
     pub durability: Durability,
-    /// The fate of an older file.
+    /// Treatment of an older file.
     pub existing: Existing,
-    /// Takes the files when they are whole: they are put on the disk and get their names by [`PendingNames::give`]. `None`:
-    /// before saving ends.
+    /// Collects finished files, which are synced and get their names by [`PendingNames::give`]. `None` to
+    /// finish them before saving ends.
     pub later: Option<&'a PendingNames>,
-    /// Reports progress, and may cancel.
+    /// Receives progress, and may cancel.
     pub progress: &'a dyn Progress,
 }
 
 impl SaveOptions<'_> {
-    /// Whether this is chosen.
+    /// Returns true for a choice that is set.
     fn has(&self, choice: Choice) -> bool {
         self.choices.contains(&choice)
     }
@@ -379,45 +385,43 @@ impl Default for SaveOptions<'_> {
     }
 }
 
-/// One file that was written.
+/// File that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The path as requested.
+    /// Path as requested.
     pub path: PathBuf,
-    /// The name of the format; `json` for a sidecar.
+    /// Name of the format; `json` for a sidecar.
     pub format: &'static str,
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// The format of this name.
+/// Returns the format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The format that the extension of `path` means, upper or lower case.
+/// Returns the format for the extension of `path`, in upper or lower case.
 pub fn by_path(path: &Path) -> Option<&'static Format> {
-    // What is no UTF-8 is before the extension, or there is none of ours.
+    // Bytes that are not UTF-8 come before the extension, or the extension is not one of ours.
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    let is_named = |extension: &&str| {
-        name.strip_suffix(extension)
-            .is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
-    };
-    let length = |format: &&Format| {
-        format
-            .extensions
-            .iter()
-            .filter(|e| is_named(e))
-            .map(|e| e.len())
-            .max()
-    };
-    FORMATS
-        .iter()
-        .filter(|format| length(format).is_some())
-        .max_by_key(length)
+    let mut best = None;
+    let mut longest = 0;
+    for format in FORMATS {
+        for extension in format.extensions {
+            let is_named = name
+                .strip_suffix(extension)
+                .is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'));
+            if is_named && extension.len() >= longest {
+                best = Some(format);
+                longest = extension.len();
+            }
+        }
+    }
+    best
 }
 
-/// The format that the extension of `path` names.
+/// Returns the format for the extension of `path`.
 ///
 /// # Errors
 /// If no format has the extension.
@@ -430,11 +434,10 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
     })
 }
 
-/// Whether `format` can hold cells of this kind and lattice; to be checked before computing them.
+/// Checks that `format` can hold cells of this kind and lattice. Call it before computing the cells.
 ///
 /// # Errors
-/// If the format does not hold the kind, the cells are not cubes and it cannot say so, or the type is none of
-/// the format's.
+/// If the format does not hold the kind, does not have the type, or holds only cubic cells and these are not cubes.
 pub fn check(
     kind: CellKind,
     lattice: &Lattice,
@@ -446,15 +449,15 @@ pub fn check(
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// The warnings before a grid is saved in `format`; `stands` are its cells along each axis of the file, which differ from
-/// the lattice's where the format turns the grid.
+/// Returns the warnings for saving a grid in `format`. `stands` is the number of cells along each axis of the
+/// file, which differs from the lattice if the format turns the grid.
 pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
     (format.warnings)(lattice, stands)
 }
 
 impl Format {
-    /// What most formats have in common: every kind of cells, a lattice within the file, no limits, no choices, no mark
-    /// of the content, and no reader. A format states the rest, and what it has otherwise.
+    /// Common defaults: all kinds of cells, the lattice within the file, no limits, no choices, no mark of
+    /// the content, and no reader. A format overrides the rest.
     const BASE: Self = Self {
         name: "",
         extensions: &[],
@@ -480,18 +483,20 @@ impl Format {
 }
 
 impl Format {
-    /// Whether it holds cells of this kind.
+    /// Returns true if the format holds cells of this kind.
     pub fn holds(&self, kind: CellKind) -> bool {
         self.kinds.contains(&kind)
     }
 
-    /// Whether it holds cells of this kind with these choices.
+    /// Returns true if the format holds cells of this kind with these choices.
     pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
-        let adds = |choice: &Choice| self.choices.contains(choice) && choice.adds() == Some(kind);
-        self.holds(kind) || choices.iter().any(adds)
+        self.holds(kind)
+            || choices
+                .iter()
+                .any(|choice| self.choices.contains(choice) && choice.adds() == Some(kind))
     }
 
-    /// Refuses cells of a kind that it does not hold.
+    /// Checks that the format holds cells of a kind.
     ///
     /// # Errors
     /// If it does not hold cells of this kind.
@@ -509,7 +514,8 @@ impl Format {
             .with_hint(format!("{} hold {kind}", known.join(", "))))
     }
 
-    /// The types that keep all that cells of this kind hold; none if it does not hold them, or only a part.
+    /// Returns the types that keep all data of cells of this kind. Empty if the format does not hold them, or
+    /// only a part.
     pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
         match kind {
             _ if !self.holds(kind) => &[],
@@ -520,8 +526,8 @@ impl Format {
         }
     }
 
-    /// The size of a file of cells stored as `dtype`, of which so many are occupied; `None` if that decides it
-    /// and is not known.
+    /// Returns the size of a file of cells stored as `dtype`, from the number of occupied cells. `None` if
+    /// the size depends on this number and it is not known.
     pub fn size(
         &self,
         dims: [usize; 3],
@@ -532,12 +538,12 @@ impl Format {
         (self.size)(dims, dtype, occupied, choices)
     }
 
-    /// Whether its files are read, not only written.
+    /// Returns true if the format is read, not only written.
     pub fn is_readable(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Whether an output is a folder.
+    /// Returns true if an output is a folder.
     pub fn is_folder(&self) -> bool {
         self.folder().is_some()
     }
@@ -549,13 +555,15 @@ impl Format {
         }
     }
 
-    /// The dims of the grids that are held beside a slab while it is written, by the dims of all.
+    /// Returns the dims of the grids that are held next to a slab during writing, from the dims of the whole
+    /// grid.
     pub fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
         self.folder()
             .map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
-    /// The bytes that writing takes at most beside the cells and those grids.
+    /// Returns an upper bound for the memory of writing in bytes, besides the cells and the grids of
+    /// [`Self::pending`].
     pub fn memory(
         &self,
         dims: [usize; 3],
@@ -566,7 +574,7 @@ impl Format {
         (self.memory)(dims, dtype, threads, choices)
     }
 
-    /// The files that are written beside `path`.
+    /// Returns the files that are written next to `path`.
     pub fn companions(&self, path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
         match self.write {
             Write::Several(companions, _) => companions(path, shape),
@@ -574,39 +582,36 @@ impl Format {
         }
     }
 
-    /// Refuses choices that it does not give.
+    /// Checks that the format has the choices, and that they do not conflict.
     fn check_choices(&self, options: &SaveOptions) -> Result<()> {
-        let others = |one: &Choice| {
-            options
+        for one in options.choices {
+            let has_rival = options
                 .choices
                 .iter()
-                .any(|two| two != one && two.option() == one.option())
-        };
-        if let Some(one) = options.choices.iter().find(|choice| others(choice)) {
-            return Err(Error::usage(format!(
-                "'{}' is one of several choices of one kind",
-                one.words()
-            )));
+                .any(|two| two != one && two.option() == one.option());
+            if has_rival {
+                return Err(Error::usage(format!(
+                    "'{}' is one of several choices of one kind",
+                    one.words()
+                )));
+            }
         }
-        let Some(other) = options
-            .choices
-            .iter()
-            .find(|choice| !self.choices.contains(choice))
-        else {
-            return Ok(());
-        };
-        let known: Vec<_> = FORMATS
-            .iter()
-            .filter(|f| f.choices.contains(other))
-            .map(|f| f.name)
-            .collect();
-        Err(
-            Error::usage(format!("{} has no choice '{}'", self.name, other.words()))
-                .with_hint(format!("{} have it", known.join(", "))),
-        )
+        for choice in options.choices {
+            if self.choices.contains(choice) {
+                continue;
+            }
+            let known: Vec<_> = FORMATS
+                .iter()
+                .filter(|format| format.choices.contains(choice))
+                .map(|format| format.name)
+                .collect();
+            let text = format!("{} has no choice '{}'", self.name, choice.words());
+            return Err(Error::usage(text).with_hint(format!("{} have it", known.join(", "))));
+        }
+        Ok(())
     }
 
-    /// The type that cells of this kind are stored as: the type in the options, or the usual.
+    /// Returns the type for storing cells of this kind: the type in the options, or the usual type.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
         if !self.holds_with(kind, options.choices) {
             self.check_kind(kind)?;
@@ -651,12 +656,12 @@ impl Format {
 }
 
 impl Format {
-    /// Whether a file has the exposed faces of cells, whose number is known only once they are made.
+    /// Returns true if a file has the exposed faces of cells. Their number is known only after they are made.
     pub fn is_of_faces(&self) -> bool {
         ["ply", "obj", "glb", "stl"].contains(&self.name)
     }
 
-    /// Whether cells are elements of a model that is computed, which shares nodes where they touch.
+    /// Returns true if cells become elements of a simulation model, which share nodes where they touch.
     pub fn has_elements(&self) -> bool {
         ["inp", "vtu"].contains(&self.name)
     }
@@ -669,7 +674,7 @@ impl std::fmt::Debug for Format {
 }
 
 impl Voxels {
-    /// Saves to `path`, in the format its extension names, atomically.
+    /// Saves to `path`, in the format of its extension, atomically.
     ///
     /// # Errors
     /// If no format has the extension, it cannot hold the grid, or the file cannot be written.
@@ -687,7 +692,7 @@ impl Voxels {
     }
 }
 
-/// Refuses cells with sides of different lengths in a format that has one size for all axes.
+/// Returns an error for cells with sides of different lengths, for a format that has one size for all axes.
 fn require_cubes(lattice: Option<&Lattice>, extension: &str) -> Result<()> {
     if lattice.is_none_or(Lattice::is_cubic) {
         return Ok(());
@@ -696,7 +701,7 @@ fn require_cubes(lattice: Option<&Lattice>, extension: &str) -> Result<()> {
     Err(Error::usage(text).with_hint("give one cell size for all axes, or save as .npz"))
 }
 
-/// The metadata of cells that are stored as `dtype`.
+/// Returns the metadata of cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
         CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => {
@@ -722,16 +727,16 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     metadata
 }
 
-/// The key for what cells are stored as.
+/// Key for the type of stored cells.
 const DTYPE: &str = "dtype";
 
-/// The key for the digest of the cells.
+/// Key for the digest of the cells.
 const CELLS: &str = "cells";
 
-/// The key for the digest of the cells and of where they are.
+/// Key for the digest of the cells and their lattice.
 const GRID: &str = "grid";
 
-/// Adds the digests, which are known behind the last slab, to what is known of cells.
+/// Adds the digests, which are known after the last slab, to the metadata of cells.
 fn put_digest(digest: Digest, metadata: &mut Metadata) {
     metadata
         .extra
@@ -741,13 +746,13 @@ fn put_digest(digest: Digest, metadata: &mut Metadata) {
         .extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
 }
 
-/// The key for the choices that a file was written with.
+/// Key for the choices with which a file was written.
 const CHOICES: &str = "choices";
 
-/// The key for the order of the cells, and its value in files of this tool.
+/// Key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];
 
-/// The key for the order of bits in a byte, and its value in files of this tool: the word of `numpy.unpackbits`.
+/// Key for the order of bits in a byte, and its value in files of this tool, a word of `numpy.unpackbits`.
 const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
 
 #[cfg(test)]
@@ -770,7 +775,7 @@ mod tests {
     }
 }
 
-/// The names that examples of this package use: those of the package `voxelize-mesh`.
+/// Names of the package `voxelize-mesh`, for the examples of this package.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as format;

@@ -1,4 +1,4 @@
-//! `.nii` and `.nii.gz`, the image of NIfTI-1 that the programs of brain images read.
+//! `.nii` and `.nii.gz`, NIfTI-1 images, the format of brain imaging.
 //!
 //! | byte | content (little-endian) |
 //! |---|---|
@@ -7,19 +7,20 @@
 //! | 68 | intent: 1002 for labels |
 //! | 70, 72 | type and bits: 2 and 8 for bits and labels, 16 and 32 for a field |
 //! | 76 | 1, sx, sy, sz: floats |
-//! | 108 | where the cells begin, as a float |
+//! | 108 | offset of the cells, as a float |
 //! | 112, 116 | slope 1 and offset 0; slope 1/255 of shares of cells as u8 |
 //! | 123 | the unit: metre 1, millimetre 2, micrometre 3, else 0 |
 //! | 148 | `voxelize` |
-//! | 252, 254 | qform and sform, 1 each: places in a scanner |
-//! | 256 | the quaternion 0, 0, 1, and the place of the centre of the first cell |
+//! | 252, 254 | qform and sform, 1 each: positions in a scanner |
+//! | 256 | the quaternion 0, 0, 1, and the centre of the first cell |
 //! | 280 | rows −sx 0 0 x, 0 −sy 0 y, 0 0 sz z: x to the right, y to the front, z up |
 //! | 344 | `n+1\0` |
-//! | 348 | 1, 0, 0, 0: an extension follows, its length, 6 (a comment), and JSON: the lattice exactly, and how the grid was made |
+//! | 348 | 1, 0, 0, 0: an extension follows, its length, 6 (a comment), and JSON: the exact lattice and the record of how the grid was made |
 //! | … | the cells |
 //!
-//! x of a mesh is to the left and y to the back, so both turn round. Floats round the place of the cells: the JSON does not.
-//! Others are read by their sform, else qform, else sizes of cells alone, if their axes are along x, y and z.
+//! x of a mesh points to the left and y to the back, so both are reversed. Floats round the positions of the
+//! cells, but the JSON is exact. Files of other programs are read by their sform, else by their qform, else
+//! only by the sizes of cells. Their axes must be along x, y and z.
 //!
 //! <https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h>
 
@@ -39,19 +40,19 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, Lattice};
 
-/// The bytes of the header.
+/// Size of the header in bytes.
 const HEADER: usize = 348;
 
-/// The bytes of our JSON, at most.
+/// Maximum size of our JSON in bytes.
 const MAX_JSON: u64 = 1 << 20;
 
-/// A comment.
+/// Extension code of a comment.
 const COMMENT: u32 = 6;
 
-/// The number that bytes of shares are multiplied by.
+/// Factor of bytes that are shares.
 const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
 
-/// The units by their numbers.
+/// Units by their numbers in the format.
 const UNITS: [Option<&str>; 8] = [
     None,
     Some("m"),
@@ -63,8 +64,14 @@ const UNITS: [Option<&str>; 8] = [
     None,
 ];
 
-/// The most cells per axis: sizes have 15 bits.
+/// Maximum number of cells along an axis: sizes have 15 bits.
 const MOST: usize = i16::MAX as usize;
+
+const ZERO_STEPS: [[Rational; 3]; 3] = [
+    [Rational::ZERO; 3],
+    [Rational::ZERO; 3],
+    [Rational::ZERO; 3],
+];
 
 pub(super) const FORMAT: Format = Format {
     name: "nii",
@@ -99,13 +106,14 @@ pub(super) const PACKED: Format = Format {
 };
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
-    match lattice.filter(|lattice| lattice.dims().iter().any(|n| *n > MOST)) {
-        None => Ok(()),
-        Some(_) => Err(Error::usage(format!(
-            "a NIfTI image holds at most {MOST} cells along an axis"
-        ))
-        .with_hint("use larger cells, or save as .nrrd")),
+    let Some(lattice) = lattice else {
+        return Ok(());
+    };
+    if lattice.dims().iter().all(|n| *n <= MOST) {
+        return Ok(());
     }
+    let text = format!("a NIfTI image holds at most {MOST} cells along an axis");
+    Err(Error::usage(text).with_hint("use larger cells, or save as .nrrd"))
 }
 
 fn write(
@@ -118,7 +126,7 @@ fn write(
     dense::write(source, out, dtype, options.progress)
 }
 
-/// The bytes before the cells.
+/// Returns the bytes before the cells.
 fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Result<Vec<u8>> {
     if source.dims().iter().any(|n| *n > MOST) {
         return Err(io::Error::other(
@@ -128,7 +136,7 @@ fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Res
         ));
     }
     let mut json = described(source, dtype).into_bytes();
-    // The extension with its length and its code is a multiple of 16 bytes.
+    // The extension, including its length and its code, is a multiple of 16 bytes.
     json.resize((json.len() + 8).next_multiple_of(16) - 8, 0);
     let extension = json.len() as u32 + 8;
     let header = header(source, dtype, HEADER as u32 + 4 + extension);
@@ -142,62 +150,67 @@ fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Res
     .concat())
 }
 
+fn put(header: &mut [u8; HEADER], at: usize, bytes: &[u8]) {
+    header[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn put_floats(header: &mut [u8; HEADER], at: usize, values: &[f32]) {
+    for (n, value) in values.iter().enumerate() {
+        put(header, at + 4 * n, &value.to_le_bytes());
+    }
+}
+
 fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     let mut header = [0; HEADER];
-    let mut put = |at: usize, bytes: &[u8]| header[at..at + bytes.len()].copy_from_slice(bytes);
-    let mut floats = |at: usize, values: &[f32]| {
-        (at..)
-            .step_by(4)
-            .zip(values)
-            .for_each(|(at, value)| put(at, &value.to_le_bytes()));
-    };
-    let place = source.lattice().map(centre_and_step);
-    let float = |values: &[Rational; 3]| values.each_ref().map(Rational::to_f32);
-    let [sx, sy, sz] = place.as_ref().map_or([1.0; 3], |(_, step)| float(step));
-    floats(76, &[1.0, sx, sy, sz]);
-    let slope = if shares::are_bytes(source.cell_type(), dtype) {
-        SLOPE_OF_SHARES
-    } else {
-        1.0
-    };
-    floats(108, &[begin as f32, slope, 0.0]);
-    if let Some((centre, _)) = &place {
-        let [x, y, z] = float(centre);
-        floats(256, &[0.0, 0.0, 1.0, -x, -y, z]);
-        floats(
-            280,
-            &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z],
-        );
-        put(252, &[1, 0, 1, 0]);
-    }
-    put(0, &(HEADER as u32).to_le_bytes());
+    put(&mut header, 0, &(HEADER as u32).to_le_bytes());
     let dims = source.dims().map(|n| n as u16);
     let shape = [3, dims[0], dims[1], dims[2], 1, 1, 1, 1];
-    (40..)
-        .step_by(2)
-        .zip(shape)
-        .for_each(|(at, n)| put(at, &n.to_le_bytes()));
+    for (n, size) in shape.into_iter().enumerate() {
+        put(&mut header, 40 + 2 * n, &size.to_le_bytes());
+    }
     if let (CellType::Labels(_), Dtype::U8) = (source.cell_type(), dtype) {
-        put(68, &1002_u16.to_le_bytes());
+        put(&mut header, 68, &1002_u16.to_le_bytes());
     }
     let [kind, bits] = if dtype == Dtype::F32 {
         [16_u16, 32]
     } else {
         [2, 8]
     };
-    put(70, &kind.to_le_bytes());
-    put(72, &bits.to_le_bytes());
+    put(&mut header, 70, &kind.to_le_bytes());
+    put(&mut header, 72, &bits.to_le_bytes());
+    let place = source.lattice().map(centre_and_step);
+    let [sx, sy, sz] = match &place {
+        Some((_, step)) => step.each_ref().map(Rational::to_f32),
+        None => [1.0; 3],
+    };
+    put_floats(&mut header, 76, &[1.0, sx, sy, sz]);
+    let slope = if shares::are_bytes(source.cell_type(), dtype) {
+        SLOPE_OF_SHARES
+    } else {
+        1.0
+    };
+    put_floats(&mut header, 108, &[begin as f32, slope, 0.0]);
     let unit = source.record().transform("unit");
     let unit = UNITS
         .iter()
         .position(|known| known.is_some() && *known == unit);
-    put(123, &[unit.unwrap_or(0) as u8]);
-    put(148, b"voxelize");
-    put(344, b"n+1\0");
+    put(&mut header, 123, &[unit.unwrap_or(0) as u8]);
+    put(&mut header, 148, b"voxelize");
+    if let Some((centre, _)) = &place {
+        let [x, y, z] = centre.each_ref().map(Rational::to_f32);
+        put(&mut header, 252, &[1, 0, 1, 0]);
+        put_floats(&mut header, 256, &[0.0, 0.0, 1.0, -x, -y, z]);
+        put_floats(
+            &mut header,
+            280,
+            &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z],
+        );
+    }
+    put(&mut header, 344, b"n+1\0");
     header
 }
 
-/// The header and what it says in its extensions.
+/// Header, and our JSON from its extensions.
 struct NiftiHeader {
     bytes: [u8; HEADER],
     json: Option<String>,
@@ -270,7 +283,7 @@ impl NiftiHeader {
         f32::from_bits(self.u32(at))
     }
 
-    /// A float, exactly.
+    /// Reads a float as an exact number.
     fn exact(&self, at: usize) -> Result<Rational> {
         let value = self.float(at);
         Rational::from_f32(value).ok_or_else(|| {
@@ -278,7 +291,7 @@ impl NiftiHeader {
         })
     }
 
-    /// Where the cells begin.
+    /// Returns the offset of the cells.
     fn begin(&self) -> Result<u64> {
         let begin = self.float(108);
         if begin.fract() == 0.0 && (352.0..1e15).contains(&begin) {
@@ -291,12 +304,12 @@ impl NiftiHeader {
         .at_byte(108))
     }
 
-    /// Whether a qform or an sform says where its cells are.
+    /// Returns true if a qform or an sform places the cells.
     fn is_placed(&self) -> bool {
         self.i16(252) > 0 || self.i16(254) > 0
     }
 
-    /// Whether its bytes are 255ths.
+    /// Returns true if the bytes are 255ths.
     fn is_of_shares(&self) -> bool {
         [self.float(112), self.float(116)] == [SLOPE_OF_SHARES, 0.0]
     }
@@ -317,7 +330,7 @@ impl NiftiHeader {
 
     fn data(&self) -> Result<ImageData> {
         let kind = self.i16(70);
-        // Values are what they are unless the header scales them.
+        // A slope of 0 means that values are not scaled.
         let is_plain = matches!([self.float(112), self.float(116)], [0.0 | 1.0, 0.0]);
         let dtype = match kind {
             2 if is_plain || self.is_of_shares() => Some(Dtype::U8),
@@ -348,29 +361,21 @@ impl NiftiHeader {
 
     fn frame(&self) -> Result<ImageFrame> {
         let dims = self.dims()?;
-        let exact = |at: [usize; 3]| {
-            Ok::<_, Error>([self.exact(at[0])?, self.exact(at[1])?, self.exact(at[2])?])
-        };
-        let sizes = exact([80, 84, 88])?;
-        // Steps and centre.
+        let sizes = self.vector([80, 84, 88])?;
         let (mut steps, mut centre) = if self.i16(254) > 0 {
-            let column = |n: usize| exact([280, 296, 312].map(|row| row + 4 * n));
-            ([column(0)?, column(1)?, column(2)?], column(3)?)
+            let [x, y, z, centre] =
+                [0, 4, 8, 12].map(|column| [280, 296, 312].map(|row| row + column));
+            let steps = [self.vector(x)?, self.vector(y)?, self.vector(z)?];
+            (steps, self.vector(centre)?)
         } else if self.i16(252) > 0 {
-            (self.turned(&sizes)?, exact([268, 272, 276])?)
+            (self.turned(&sizes)?, self.vector([268, 272, 276])?)
         } else {
-            let one = |n: usize| {
-                std::array::from_fn(|axis| {
-                    if axis == n {
-                        sizes[n].clone()
-                    } else {
-                        Rational::ZERO
-                    }
-                })
-            };
-            // Sizes alone say nothing of directions.
-            let centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-            return ImageFrame::new(dims, &centre, &[one(0), one(1), one(2)]);
+            // Sizes alone state no directions.
+            let mut steps = ZERO_STEPS;
+            for (n, size) in sizes.into_iter().enumerate() {
+                steps[n][n] = size;
+            }
+            return ImageFrame::new(dims, &[Rational::ZERO; 3], &steps);
         };
         // From RAS to LPS.
         for vector in steps.iter_mut().chain([&mut centre]) {
@@ -381,7 +386,12 @@ impl NiftiHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// The steps that the quaternion of the qform makes of the sizes of cells.
+    /// Reads the floats at three offsets as exact numbers.
+    fn vector(&self, [x, y, z]: [usize; 3]) -> Result<[Rational; 3]> {
+        Ok([self.exact(x)?, self.exact(y)?, self.exact(z)?])
+    }
+
+    /// Returns the steps between cells of these sizes, turned by the quaternion of the qform.
     fn turned(&self, sizes: &[Rational; 3]) -> Result<[[Rational; 3]; 3]> {
         let [b, c, d] = [256, 260, 264].map(|at| f64::from(self.float(at)));
         let a = (1.0 - b * b - c * c - d * d).max(0.0).sqrt();
@@ -403,40 +413,36 @@ impl NiftiHeader {
                 a * a + d * d - b * b - c * c,
             ],
         ];
-        let step = |n: usize| {
+        let mut steps = ZERO_STEPS;
+        for (n, (step, size)) in steps.iter_mut().zip(sizes).enumerate() {
             let sign = if n == 2 { last } else { 1.0 };
-            let part = |row: usize| {
-                // Whole turns are exact.
-                let cosine = rows[row][n] * sign;
-                let near = cosine.round();
-                let cosine = if (cosine - near).abs() < 1e-6 {
-                    near
-                } else {
-                    cosine
-                };
-                Rational::from_f64(cosine).map(|cosine| &cosine * &sizes[n])
-            };
-            Some([part(0)?, part(1)?, part(2)?])
-        };
-        let steps = (step(0), step(1), step(2));
-        let (Some(x), Some(y), Some(z)) = steps else {
-            return Err(Error::input(Code::V004, "a qform that is no rotation").at_byte(256));
-        };
-        Ok([x, y, z])
+            for (part, row) in step.iter_mut().zip(&rows) {
+                // Turns by right angles are exact.
+                let mut cosine = row[n] * sign;
+                if (cosine - cosine.round()).abs() < 1e-6 {
+                    cosine = cosine.round();
+                }
+                let cosine = Rational::from_f64(cosine).ok_or_else(|| {
+                    Error::input(Code::V004, "a qform that is no rotation").at_byte(256)
+                })?;
+                *part = &cosine * size;
+            }
+        }
+        Ok(steps)
     }
 
-    /// What our JSON says of the cells.
+    /// Returns the metadata in our JSON, if it describes these cells.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
-        if shares::are_said(&metadata) && !self.is_of_shares() {
-            // Another program has put other cells behind our header.
+        if shares::are_stated(&metadata) && !self.is_of_shares() {
+            // Another program has put other cells after our header.
             metadata = Metadata::default();
         }
-        // Of an image that has neither form the sizes of its cells are known at least, unless it is ours.
-        let is_said = metadata.dims.is_none() || self.is_placed();
-        // The lower three bits; those above are of time.
+        // Without qform and sform only the sizes of cells are known. That suffices unless the image is ours.
+        let is_stated = metadata.dims.is_none() || self.is_placed();
+        // The lower three bits. The bits above are the unit of time.
         take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
-        metadata.lattice = frame.lattice_of(&metadata, is_said, |exact| exact.to_f32().into());
+        metadata.lattice = frame.lattice_of(&metadata, is_stated, |exact| exact.to_f32().into());
         if self.i16(70) == 2 && self.is_of_shares() {
             shares::annotate(&mut metadata);
         }

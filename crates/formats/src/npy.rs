@@ -5,31 +5,31 @@
 //! | 6 | `\x93NUMPY` |
 //! | 2 | version, 1 and 0 |
 //! | 2 | length of the header, little-endian (4 bytes from version 2 on) |
-//! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces so that the cells start at a multiple of 64, and a line end |
-//! | nx·ny·nz | the cells, x fastest (that is Fortran order) |
+//! | … | `{'descr': '\|b1', 'fortran_order': True, 'shape': (nx, ny, nz), }`, padded with spaces and a line end so that the cells start at a multiple of 64 |
+//! | nx·ny·nz | the cells, x fastest (Fortran order) |
 //!
-//! | `descr` | bytes a cell | holds |
+//! | `descr` | bytes per cell | holds |
 //! |---|---|---|
 //! | `\|b1` | 1 | bits, 0 or 1 |
 //! | `\|u1` | 1 | bits, 0 or 1; labels, 0 for empty cells; shares of cells in 255ths, rounded, with `"value_scale": "1/255"` in the sidecar |
-//! | `\|i1` | 1 | the same, for labels up to 127 |
+//! | `\|i1` | 1 | like `\|u1`, for labels up to 127 |
 //! | `<f4` | 4 | a field, little-endian |
 //! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
 //!
-//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is `a[x, y, z]`, 0 or 1.
-//! The sidecar says `dtype` (`bit`), `dims` and `bit_order` (`little`); without one they are read as the plain numbers that
-//! they are.
+//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is `a[x, y, z]`, 0 or
+//! 1. The sidecar states `dtype` (`bit`), `dims` and `bit_order` (`little`). Without a sidecar the bytes are read as plain
+//! numbers.
 //!
-//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`. The
-//! sidecar says so; without one it is read as `a[x, y, z]`, as any array of others.
+//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`.
+//! The sidecar states the order. Without a sidecar the array is read as `a[x, y, z]`, like any array of another program.
 //!
-//! `--values -1,0,1` puts other numbers in a `|u1` or `|i1`: that of empty cells, then those of labels 1, 2, …; of two, the
-//! second is that of all occupied cells. The sidecar says them.
+//! `--values -1,0,1` stores other numbers in a `|u1` or `|i1`: first the number of empty cells, then the numbers of labels
+//! 1, 2, …. With two numbers, the second stands for all occupied cells. The sidecar lists the numbers.
 //!
-//! Either order and versions 1 to 3 are read. As `|b1`, and as `|i1` that nothing describes, any byte but 0 is an occupied
-//! cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The lattice, the legend and
-//! the background are in `NAME.npy.json`, if requested; without it labels have no names, and a field
-//! has the background 0.
+//! Both orders and versions 1 to 3 are read. In a `|b1`, and in a `|i1` without a description, any byte except 0 is an
+//! occupied cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The
+//! lattice, the legend and the background are in `NAME.npy.json`, if requested. Without it labels have no names, and a
+//! field has the background 0.
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
@@ -50,7 +50,7 @@ use voxelize_core::grid::{CellSource, Cells};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that is read; those of plain arrays have 128 bytes.
+/// Maximum size of a header that is read. Headers of plain arrays have 128 bytes.
 const MAX_HEADER: u32 = 1 << 16;
 
 pub(super) const FORMAT: Format = Format {
@@ -82,7 +82,7 @@ pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert(DTYPE.into(), dtype.name().into());
 }
 
-/// The bytes of the cells, packed if they are bits.
+/// Returns the bytes of the cells, packed if they are bits.
 pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
     match dtype {
         Dtype::Bit => dense::bytes_for(dense::bit_row_shape(dims), Dtype::U8),
@@ -90,7 +90,7 @@ pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
     }
 }
 
-/// Writes the cells as an array; a member of a `.npz` is the same.
+/// Writes the cells as an array. A member of a `.npz` has the same bytes.
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn io::Write,
@@ -104,7 +104,7 @@ pub(super) fn write(
     }
 }
 
-/// The type of numbers, as NumPy calls it.
+/// Returns NumPy's name of a type of numbers.
 pub(super) fn descr(dtype: Dtype) -> &'static str {
     match dtype {
         Dtype::U8 | Dtype::Bit => "|u1",
@@ -114,7 +114,7 @@ pub(super) fn descr(dtype: Dtype) -> &'static str {
     }
 }
 
-/// The header of an array of cells.
+/// Returns the header of an array of cells.
 pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
     let descr = descr(dtype);
     let [x, y, z] = if dtype == Dtype::Bit {
@@ -129,11 +129,11 @@ pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOpti
     }
 }
 
-/// Saves an array of a whole number for each cell, `int32`, x fastest: `work` puts them into the file, in order.
+/// Saves an array of a whole number for each cell, `int32`, x fastest. `work` puts the numbers into the file, in order.
 ///
 /// # Errors
-/// Those of `work`; if the file cannot be written, or the numbers are not as many as the cells. What was at `path`
-/// before is then still there.
+/// The errors of `work`; if the file cannot be written, or the count of numbers is not the count of cells. An older file
+/// at `path` then stays.
 pub fn save_numbers(
     path: &Path,
     dims: [usize; 3],
@@ -164,19 +164,19 @@ pub fn save_numbers(
     })
 }
 
-/// The header of an array of Fortran order.
+/// Returns the header of an array of Fortran order.
 pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     header_in(descr, shape, "True")
 }
 
-/// The header of an array of C order, in which rows follow each other.
+/// Returns the header of an array of C order, in which rows follow each other.
 pub(super) fn header_of_rows(descr: &str, shape: &[usize]) -> Vec<u8> {
     header_in(descr, shape, "False")
 }
 
 fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
     let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    // A tuple of one keeps its comma.
+    // A tuple of one element keeps its comma.
     sizes.truncate(
         sizes
             .len()
@@ -196,14 +196,14 @@ fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
     .concat()
 }
 
-/// The header of an array.
+/// Header of an array.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
-    /// The type without its byte order: `b1`, `u1`, `f8`, `U12`.
+    /// Type without its byte order: `b1`, `u1`, `f8`, `U12`.
     pub descr: String,
     pub fortran: bool,
     pub shape: Vec<usize>,
-    /// Where the data begin.
+    /// Offset of the data.
     pub bytes: u64,
 }
 
@@ -239,7 +239,7 @@ impl Header {
         })
     }
 
-    /// The same bytes as an array of the other order, with its axes reversed.
+    /// Returns the header of the same bytes as an array of the other order, with its axes reversed.
     pub(super) fn reversed(mut self) -> Self {
         self.shape.reverse();
         Self {
@@ -248,12 +248,8 @@ impl Header {
         }
     }
 
-    /// The dims, if these are the cells of a grid.
+    /// Returns the dims if the array can be the cells of a grid.
     pub(super) fn dims(&self) -> Result<[usize; 3]> {
-        let refused = |what: String| {
-            let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
-            Error::input(Code::V004, what).with_hint(hint)
-        };
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
             let descr = sanitize(&self.descr);
             return Err(refused(format!(
@@ -269,7 +265,7 @@ impl Header {
         }
     }
 
-    /// The type of its cells.
+    /// Returns the type of the cells.
     pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
             "u1" => Dtype::U8,
@@ -279,17 +275,17 @@ impl Header {
         }
     }
 
-    /// The bytes that the cells take; `None` if no file has so many.
+    /// Returns the bytes of the cells. `None` if the number is too large for a file.
     pub(super) fn bytes_of_cells(&self) -> Result<Option<u128>> {
         Ok(dense::bytes_for(self.dims()?, self.dtype()))
     }
 
-    /// Whether it is an array of the bits of so many cells.
+    /// Returns true if the array is the packed bits of a grid of these dims.
     pub(super) fn packs(&self, dims: [usize; 3]) -> bool {
         self.descr == "u1" && self.shape == dense::bit_row_shape(dims)
     }
 
-    /// The order of its cells.
+    /// Returns the order of the cells.
     fn order(&self) -> Order {
         if self.fortran {
             Order::XFastest
@@ -298,7 +294,7 @@ impl Header {
         }
     }
 
-    /// Reads the bits of so many cells that follow.
+    /// Reads the packed bits that follow, of a grid of these dims.
     pub(super) fn bits(
         &self,
         input: &mut dyn Read,
@@ -308,7 +304,7 @@ impl Header {
         Ok(dense::read_bit_rows(input, dims, self.order(), room)?.into())
     }
 
-    /// Reads the cells that follow, by what `metadata` says of labels or the background.
+    /// Reads the cells that follow. `metadata` gives the labels or the background.
     pub(super) fn cells(
         &self,
         input: &mut dyn Read,
@@ -321,7 +317,7 @@ impl Header {
             "i1" if !metadata.is_some_and(is_numbered) => {
                 Ok(dense::read_occupied(input, dims, order, room)?.into())
             }
-            "u1" if metadata.is_some_and(shares::are_said) => {
+            "u1" if metadata.is_some_and(shares::are_stated) => {
                 let background = metadata.and_then(|metadata| metadata.background);
                 Ok(dense::read_shares(input, dims, order, background, room)?.into())
             }
@@ -338,12 +334,18 @@ impl Header {
     }
 }
 
-/// Whether it says what numbers are: their labels, or the cells that they stand for.
-fn is_numbered(metadata: &Metadata) -> bool {
-    metadata.legend.is_some() || values::are_said(metadata)
+/// Returns the error for an array that cannot be the cells of a grid.
+fn refused(what: String) -> Error {
+    let hint = "save a.astype(bool), uint8 or float32, of three axes x, y, z, from NumPy";
+    Error::input(Code::V004, what).with_hint(hint)
 }
 
-/// Reads the dictionary: three keys in any order, each once.
+/// Returns true if the metadata explain the numbers, by their labels or by the cells for which they stand.
+fn is_numbered(metadata: &Metadata) -> bool {
+    metadata.legend.is_some() || values::are_stated(metadata)
+}
+
+/// Parses the dictionary: three keys in any order, each once.
 fn parse(text: &str, bytes: u64) -> Option<Header> {
     let mut descr = None;
     let mut fortran = None;
@@ -352,7 +354,7 @@ fn parse(text: &str, bytes: u64) -> Option<Header> {
     while !rest.is_empty() {
         let (key, value) = rest.split_once(':')?;
         let value = value.trim_start();
-        // A tuple ends at its bracket, anything else at a comma.
+        // A tuple ends at its bracket, any other value at a comma.
         let end = if value.starts_with('(') {
             value.find(')')? + 1
         } else {
@@ -385,8 +387,12 @@ fn parse(text: &str, bytes: u64) -> Option<Header> {
 }
 
 fn unquoted(text: &str) -> Option<&str> {
-    let within = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
-    within('\'').or_else(|| within('"'))
+    for quote in ['\'', '"'] {
+        if let Some(rest) = text.strip_prefix(quote) {
+            return rest.strip_suffix(quote);
+        }
+    }
+    None
 }
 
 fn tuple(text: &str) -> Option<Vec<usize>> {
@@ -401,7 +407,7 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Reads the header and holds the size it claims against the length of the file.
+/// Reads the header, and compares the size it states with the length of the file.
 fn checked_header(source: &mut VoxelSource) -> Result<Header> {
     let header = Header::read(source)?;
     let choices = source
@@ -429,24 +435,24 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let header = checked_header(source)?;
     let metadata = source.sidecar.take();
     let room = source.room;
-    if let Some((metadata, dims)) = metadata
-        .as_ref()
-        .and_then(|metadata| packed(&header, metadata))
+    if let Some(metadata) = &metadata
+        && let Some(dims) = packed_dims(&header, metadata)
     {
         match header.bits(source, dims, room) {
             Ok(cells) if is_about(metadata, &cells) => {
                 return Ok(described(cells, metadata.clone()));
             }
-            // It is left from an earlier file: these are numbers.
+            // The sidecar is left from an earlier file: these are numbers.
             _ => source.seek(header.bytes)?,
         }
     }
-    let metadata = metadata.filter(|metadata| Some(metadata.dims) == header.dims().ok().map(Some));
+    let metadata =
+        metadata.filter(|metadata| metadata.dims.is_some() && metadata.dims == header.dims().ok());
     let cells = header.cells(source, metadata.as_ref(), room)?;
     Ok(
         match metadata.filter(|metadata| is_about(metadata, &cells)) {
             Some(metadata) => described(cells, metadata),
-            // It is left from an earlier file.
+            // The sidecar is left from an earlier file.
             None => Voxels::new(nameless(cells)?),
         },
     )
@@ -460,20 +466,17 @@ fn described(cells: Cells, metadata: Metadata) -> Voxels {
     }
 }
 
-/// What a sidecar says of an array of bits, and the dims of its cells; none if it is of numbers.
-fn packed<'a>(header: &Header, metadata: &'a Metadata) -> Option<(&'a Metadata, [usize; 3])> {
-    let is_bits = metadata
-        .extra
-        .get(DTYPE)
-        .is_some_and(|dtype| dtype == Dtype::Bit.name());
-    let is_ours = metadata
-        .extra
-        .get(BIT_ORDER[0])
-        .is_none_or(|order| order == BIT_ORDER[1]);
-    let dims = metadata
-        .dims
-        .filter(|dims| is_bits && is_ours && header.packs(*dims))?;
-    Some((metadata, dims))
+/// Returns the dims of the cells if the sidecar describes the array as packed bits.
+fn packed_dims(header: &Header, metadata: &Metadata) -> Option<[usize; 3]> {
+    let dtype = metadata.extra.get(DTYPE)?;
+    if dtype != Dtype::Bit.name() {
+        return None;
+    }
+    let bit_order = metadata.extra.get(BIT_ORDER[0]);
+    if bit_order.is_some_and(|order| order != BIT_ORDER[1]) {
+        return None;
+    }
+    metadata.dims.filter(|dims| header.packs(*dims))
 }
 
 fn describe(source: &mut VoxelSource) -> Result<Metadata> {
@@ -481,21 +484,19 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let sidecar = source.sidecar.take();
     let is_packed = sidecar
         .as_ref()
-        .is_some_and(|metadata| packed(&header, metadata).is_some());
+        .is_some_and(|metadata| packed_dims(&header, metadata).is_some());
     let dims = header.dims()?;
     let metadata = sidecar.filter(|metadata| is_packed || metadata.dims == Some(dims));
     let mut metadata = metadata.unwrap_or(Metadata {
         dims: Some(dims),
         ..Metadata::default()
     });
-    annotate(
-        if is_packed {
-            Dtype::Bit
-        } else {
-            header.dtype()
-        },
-        &mut metadata,
-    );
+    let dtype = if is_packed {
+        Dtype::Bit
+    } else {
+        header.dtype()
+    };
+    annotate(dtype, &mut metadata);
     if header.fortran {
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
     }

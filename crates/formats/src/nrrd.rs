@@ -1,22 +1,22 @@
-//! `.nrrd`, the image of Teem that 3D Slicer and ITK read: text, an empty line, and the cells.
+//! `.nrrd`, the image format of Teem, 3D Slicer and ITK: text, an empty line, and the cells.
 //!
 //! | line | content |
 //! |---|---|
 //! | `NRRD0005` | the version; 1 to 5 are read |
-//! | `type: uint8` | as bool 0 and 1; as u8 labels, 0 for empty cells; `float` for a field |
+//! | `type: uint8` | 0 and 1 as bool; labels as u8, 0 for empty cells; `float` for a field |
 //! | `dimension: 3`, `sizes: nx ny nz` | x fastest |
 //! | `space: left-posterior-superior` | x to the left, y to the back, z up |
 //! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell |
 //! | `space origin: (x,y,z)` | the centre of the first cell, as the nearest doubles |
-//! | `space units: "m" "m" "m"` | the unit, if it is known |
+//! | `space units: "m" "m" "m"` | the unit, if known |
 //! | `kinds: domain domain domain`, `endian: little` | |
-//! | `encoding: gzip` | `raw` if it is chosen |
-//! | `Segment0_Name:=bone` … | labels as 3D Slicer knows them: name, number, colour, extent; of a `.seg.nrrd` bits are one segment, called as the mesh |
-//! | `voxelize:={…}` | the lattice exactly, and how the grid was made, as JSON; `\` is written `\\` |
+//! | `encoding: gzip` | `raw` on request |
+//! | `Segment0_Name:=bone` … | labels as segments of 3D Slicer: name, number, colour, extent; in a `.seg.nrrd` bits are one segment, named after the mesh |
+//! | `voxelize:={…}` | the exact lattice and the record of how the grid was made, as JSON; `\` is written `\\` |
 //!
-//! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a space without a
-//! name, which is taken as LPS. Coordinates of a space with a name are in mm unless `space units` says another unit.
-//! `.nhdr` files are described, but their cells lie elsewhere.
+//! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a
+//! space without a name, which counts as LPS. Coordinates of a named space are in mm unless `space units`
+//! states another unit. `.nhdr` files are described, but their cells are in another file.
 //!
 //! <https://teem.sourceforge.net/nrrd/format.html>
 
@@ -36,13 +36,13 @@ use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, Label, Legend};
 use voxelize_core::text::file_label;
 
-/// The longest header that is read.
+/// Maximum size of a header that is read.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// The key of our JSON.
+/// Key of our JSON.
 const KEY: &str = "voxelize";
 
-/// The words for units, and the units.
+/// Names of units in files, and the units.
 const UNITS: [(&[&str], &str); 6] = [
     (&["um", "µm", "μm", "micron", "microns"], "um"),
     (&["mm"], "mm"),
@@ -120,7 +120,7 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
     text + KEY + ":=" + &json.replace('\\', r"\\") + "\n\n"
 }
 
-/// The legend of bits: one label, named after the files that they are of.
+/// Returns the legend of bits: one label, named after the input files.
 fn of_input(input: Option<&str>) -> Legend {
     let names: Vec<_> = input
         .unwrap_or("mesh")
@@ -130,7 +130,7 @@ fn of_input(input: Option<&str>) -> Legend {
     Legend::new([Label::new(1, names.join(", "))]).expect("one label is a legend")
 }
 
-/// The labels as 3D Slicer knows them.
+/// Returns the labels as segments of 3D Slicer.
 fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
     let mut text = String::from("Segmentation_MasterRepresentation:=Binary labelmap\n");
     for (n, label) in legend.labels().iter().enumerate() {
@@ -157,12 +157,12 @@ fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
     text
 }
 
-/// The fields and the keys of a header.
+/// Fields and keys of a header.
 #[derive(Default)]
 struct NrrdHeader {
     fields: BTreeMap<String, String>,
     keys: BTreeMap<String, String>,
-    /// Its bytes.
+    /// Size of the header in bytes.
     length: u64,
 }
 
@@ -176,7 +176,7 @@ impl NrrdHeader {
             let length = reader.read_until(b'\n', &mut line).map_err(failure)?;
             header.length += length as u64;
             if length == 0 {
-                // A header of its own has no cells behind it.
+                // A detached header has no cells after it.
                 break;
             }
             let text = String::from_utf8_lossy(&line);
@@ -232,12 +232,14 @@ impl NrrdHeader {
     }
 
     fn dims(&self) -> Result<[usize; 3]> {
-        let sizes = self.field("sizes").unwrap_or_default().split_whitespace();
-        let sizes: Option<Vec<usize>> = sizes
+        let words = self.field("sizes").unwrap_or_default().split_whitespace();
+        let sizes: Option<Vec<usize>> = words
             .map(|word| word.parse().ok().filter(|n| *n > 0))
             .collect();
-        let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-        sizes.ok_or_else(|| self.bad("sizes", "a grid has three sizes"))
+        match sizes.map(<[usize; 3]>::try_from) {
+            Some(Ok(sizes)) => Ok(sizes),
+            _ => Err(self.bad("sizes", "a grid has three sizes")),
+        }
     }
 
     fn data(&self) -> Result<ImageData> {
@@ -256,7 +258,7 @@ impl NrrdHeader {
         })
     }
 
-    /// Whether it says where its cells are, and not their sizes alone.
+    /// Returns true if the header places the cells, beyond stating their sizes.
     fn is_placed(&self) -> bool {
         ["space", "space directions", "space origin"]
             .iter()
@@ -265,136 +267,152 @@ impl NrrdHeader {
 
     fn frame(&self) -> Result<ImageFrame> {
         let dims = self.dims()?;
-        let turn = match self.field("space").map(str::to_lowercase).as_deref() {
-            None | Some("left-posterior-superior" | "lps") => [1, 1, 1],
-            Some("right-anterior-superior" | "ras") => [-1, -1, 1],
-            Some("left-anterior-superior" | "las") => [1, -1, 1],
+        let is_reversed = match self.field("space").map(str::to_lowercase).as_deref() {
+            None | Some("left-posterior-superior" | "lps") => [false, false, false],
+            Some("right-anterior-superior" | "ras") => [true, true, false],
+            Some("left-anterior-superior" | "las") => [false, true, false],
             Some(_) => return Err(self.bad("space", "known are LPS, RAS and LAS")),
-        };
-        let turned = |vector: [Rational; 3]| {
-            let mut axis = turn.into_iter();
-            vector.map(|part| {
-                if axis.next() == Some(-1) {
-                    -&part
-                } else {
-                    part
-                }
-            })
-        };
-        let one = |axis: usize, size: Rational| {
-            let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-            step[axis] = size;
-            step
         };
         let steps = match (self.field("space directions"), self.field("spacings")) {
             (Some(directions), _) => {
-                let all: Option<Vec<_>> = vectors(directions)
-                    .map(|vector| vector.map(turned))
-                    .collect();
-                let all = all.and_then(|all| <[[Rational; 3]; 3]>::try_from(all).ok());
-                all.ok_or_else(|| self.bad("space directions", "three vectors are expected"))?
+                let steps: Option<Vec<_>> = vectors(directions).collect();
+                let Some(Ok(steps)) = steps.map(<[[Rational; 3]; 3]>::try_from) else {
+                    return Err(self.bad("space directions", "three vectors are expected"));
+                };
+                steps.map(|step| turned(step, is_reversed))
             }
             (None, Some(spacings)) => {
-                let all: Option<Vec<_>> = spacings.split_whitespace().map(number).collect();
-                let all = all.and_then(|all| <[Rational; 3]>::try_from(all).ok());
-                let [x, y, z] =
-                    all.ok_or_else(|| self.bad("spacings", "three numbers are expected"))?;
-                [one(0, x), one(1, y), one(2, z)]
+                let sizes: Option<Vec<_>> = spacings.split_whitespace().map(number).collect();
+                let Some(Ok([x, y, z])) = sizes.map(<[Rational; 3]>::try_from) else {
+                    return Err(self.bad("spacings", "three numbers are expected"));
+                };
+                [along(0, x), along(1, y), along(2, z)]
             }
-            (None, None) => [0, 1, 2].map(|axis| one(axis, Rational::ONE)),
+            (None, None) => [0, 1, 2].map(|axis| along(axis, Rational::ONE)),
         };
         let centre = match self.field("space origin") {
             Some(text) => {
-                let found = vectors(text).next().flatten();
-                turned(found.ok_or_else(|| self.bad("space origin", "a vector is expected"))?)
+                let Some(centre) = vectors(text).next().flatten() else {
+                    return Err(self.bad("space origin", "a vector is expected"));
+                };
+                turned(centre, is_reversed)
             }
-            None => [Rational::ZERO, Rational::ZERO, Rational::ZERO],
+            None => [Rational::ZERO; 3],
         };
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// The unit that the file states; spaces of patients are in millimetres unless it does.
+    /// Returns the unit in the file. Named spaces are in millimetres unless the file states a unit.
     fn unit(&self) -> Option<&'static str> {
         let Some(all) = self.field("space units").or(self.field("units")) else {
             return self.field("space").map(|_| "mm");
         };
         let mut words = all.split_whitespace().map(|word| word.trim_matches('"'));
-        let first = words
-            .next()
-            .filter(|first| words.all(|word| word == *first))?;
-        let is_it = |(names, _): &&(&[&str], &'static str)| names.contains(&first);
-        UNITS.iter().find(is_it).map(|(_, unit)| *unit)
+        let first = words.next()?;
+        if words.any(|word| word != first) {
+            return None;
+        }
+        let unit = UNITS.iter().find(|(names, _)| names.contains(&first));
+        unit.map(|(_, unit)| *unit)
     }
 
-    /// What the file says of the cells: in our JSON, or as segments.
+    /// Returns the metadata of the cells, from our JSON or from segments.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata =
             parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
-        let is_said = ["space directions", "spacings"]
+        let is_stated = ["space directions", "spacings"]
             .iter()
             .any(|name| self.field(name).is_some());
         take_unit(&mut metadata, self.unit());
-        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
         if metadata.dims.is_none() {
             metadata.legend = self.legend();
         }
         Ok(metadata)
     }
 
-    /// The segments of 3D Slicer.
+    /// Returns the segments of 3D Slicer as a legend.
     fn legend(&self) -> Option<Legend> {
-        let segment = |n: usize| {
-            let key = |name: &str| self.keys.get(&format!("Segment{n}_{name}"));
-            let value = key("LabelValue")?
-                .trim()
-                .parse()
-                .ok()
-                .filter(|value| *value > 0)?;
-            let label = Label::new(value, key("Name").cloned().unwrap_or_default());
-            let colour = key("Color").map(|text| {
-                text.split_whitespace()
-                    .map_while(|word| word.parse::<f64>().ok())
-            });
-            let colour: Vec<u8> = colour
-                .into_iter()
-                .flatten()
-                .map(|share| (share * 255.0).round() as u8)
-                .collect();
-            Some(match <[u8; 3]>::try_from(colour) {
-                Ok(colour) => label.with_colour(colour),
-                Err(_) => label,
-            })
-        };
-        let labels: Vec<_> = (0..).map_while(segment).collect();
+        let labels: Vec<_> = (0..).map_while(|n| self.segment(n)).collect();
         if labels.is_empty() {
-            None
-        } else {
-            Legend::new(labels).ok()
+            return None;
         }
+        Legend::new(labels).ok()
+    }
+
+    /// Returns segment `n` as a label.
+    fn segment(&self, n: usize) -> Option<Label> {
+        let value: u8 = self.segment_key(n, "LabelValue")?.trim().parse().ok()?;
+        if value == 0 {
+            return None;
+        }
+        let name = self.segment_key(n, "Name").unwrap_or_default();
+        let mut label = Label::new(value, name.to_string());
+        let mut colour = Vec::new();
+        for word in self
+            .segment_key(n, "Color")
+            .unwrap_or_default()
+            .split_whitespace()
+        {
+            let Ok(share) = word.parse::<f64>() else {
+                break;
+            };
+            colour.push((share * 255.0).round() as u8);
+        }
+        if let Ok(colour) = <[u8; 3]>::try_from(colour) {
+            label = label.with_colour(colour);
+        }
+        Some(label)
+    }
+
+    fn segment_key(&self, n: usize, name: &str) -> Option<&str> {
+        self.keys
+            .get(&format!("Segment{n}_{name}"))
+            .map(String::as_str)
     }
 }
 
-/// The value of a key: `\n` ends a line, `\\` is a backslash.
+/// Reverses parts of a vector.
+fn turned(mut vector: [Rational; 3], is_reversed: [bool; 3]) -> [Rational; 3] {
+    for (part, is_reversed) in vector.iter_mut().zip(is_reversed) {
+        if is_reversed {
+            *part = -&*part;
+        }
+    }
+    vector
+}
+
+/// Returns the vector of length `size` along an axis.
+fn along(axis: usize, size: Rational) -> [Rational; 3] {
+    let mut vector = [Rational::ZERO; 3];
+    vector[axis] = size;
+    vector
+}
+
+/// Resolves the escapes in the value of a key: `\n` is the end of a line, `\\` a backslash.
 fn unescaped(text: &str) -> String {
     let mut value = String::new();
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        value.extend(match c {
-            '\\' => rest
-                .next()
-                .map(|next| if next == 'n' { '\n' } else { next }),
-            other => Some(other),
-        });
+        if c != '\\' {
+            value.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => value.push('\n'),
+            Some(other) => value.push(other),
+            None => {}
+        }
     }
     value
 }
 
-/// A number, exactly as it is written.
+/// Parses a number exactly.
 fn number(word: &str) -> Option<Rational> {
     Rational::parse_decimal(word.trim()).ok()
 }
 
-/// Vectors such as `(1,0,0) (0,1,0)`; `none` is none.
+/// Parses vectors such as `(1,0,0) (0,1,0)`. The word `none` gives `None`.
 fn vectors(text: &str) -> impl Iterator<Item = Option<[Rational; 3]>> {
     text.split(')')
         .map(str::trim)

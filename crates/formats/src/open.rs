@@ -1,6 +1,6 @@
-//! Opening: the format of a file, its sidecar, and readers that trust no size of a header.
+//! Opening of files: detection of the format, sidecars, and readers that do not trust sizes in headers.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -12,38 +12,38 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Digest, Legend};
 
-/// The longest sidecar that is read.
+/// Maximum size of a sidecar that is read.
 const MAX_SIDECAR: u64 = 1 << 20;
 
-/// Reads a file of any voxel format: known by its content where it has a mark, else by its
-/// extension. Its sidecar is read, too.
+/// Reads a voxel file and its sidecar. The format is detected by the content if it has a mark, else by the extension.
 ///
 /// # Errors
-/// If the file cannot be read or is broken, with the place where that is known.
+/// If the file cannot be read or is broken. The error states the place if it is known.
 pub fn open(path: &Path) -> Result<Voxels> {
     open_within(path, None)
 }
 
-/// Reads a file as [`open`] does, if its cells take at most so many bytes of memory.
+/// Reads a file like [`open`], if its cells take at most `max_memory` bytes.
 ///
 /// # Errors
-/// As those of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is taken.
+/// The errors of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is allocated.
 pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
-    let read = || {
-        let Recognised {
-            mut file,
-            format,
-            folder,
-        } = recognise(path)?;
-        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom(max_memory))?;
-        source.folder = folder;
-        (reader(format)?.cells)(&mut source)
-    };
-    read().map_err(|error: Error| error.in_file(path))
+    read_cells(path, max_memory).map_err(|error| error.in_file(path))
 }
 
-/// Reads `format` from anything that can be searched, such as a `Cursor` over bytes; `sidecar` is
-/// the text of the sidecar, if there is one.
+fn read_cells(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
+    let Recognised {
+        mut file,
+        format,
+        folder,
+    } = recognise(path)?;
+    let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom(max_memory))?;
+    source.folder = folder;
+    (reader(format)?.cells)(&mut source)
+}
+
+/// Reads `format` from any seekable input, such as a `Cursor` over bytes. `sidecar` is the text of the
+/// sidecar.
 ///
 /// # Errors
 /// If the bytes cannot be read or are broken.
@@ -60,110 +60,113 @@ pub fn read_from<R: Read + Seek>(
     )?)
 }
 
-/// The description of a voxel file, without its cells.
+/// Description of a voxel file, without its cells.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// Its format.
+    /// Format of the file.
     pub format: &'static Format,
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The type that its cells are stored as, where the format has a choice and the file says it.
+    /// Type of the stored cells, if the format has a choice and the file states it.
     pub dtype: Option<Dtype>,
-    /// Dims, lattice and how it was made, as far as the file or its sidecar says them.
+    /// Dims, lattice and record, as far as the file or its sidecar states them.
     pub metadata: Metadata,
 }
 
-/// The description of the file at `path`, from its headers. A sidecar is used if its dims are
-/// those of the file; [`open`] also compares the digest of the cells.
+/// Describes the file at `path` from its headers. A sidecar is used if its dims are the dims of the file;
+/// [`open`] also compares the digest of the cells.
 ///
 /// # Errors
 /// If the file cannot be read or its headers are broken.
 pub fn describe(path: &Path) -> Result<Description> {
-    let look = || {
-        let Recognised {
-            mut file,
-            format,
-            folder,
-        } = recognise(path)?;
-        let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
-        let bytes = folder.as_deref().map_or(source.len(), bytes_in);
-        source.folder = folder;
-        let metadata = (reader(format)?.describe)(&mut source)?;
-        let dtype = metadata
-            .extra
-            .get(DTYPE)
-            .and_then(|name| Dtype::from_name(name));
-        Ok(Description {
-            format,
-            bytes,
-            dtype,
-            metadata,
-        })
-    };
-    look().map_err(|error: Error| error.in_file(path))
+    read_description(path).map_err(|error| error.in_file(path))
 }
 
-/// The voxel format of the file at `path`: by its content, or by its name if the format has no mark.
-/// `None` for anything else, and for what cannot be read.
+fn read_description(path: &Path) -> Result<Description> {
+    let Recognised {
+        mut file,
+        format,
+        folder,
+    } = recognise(path)?;
+    let mut source = VoxelSource::new(&mut file, read_sidecar(path)?, CellRoom::default())?;
+    let bytes = match &folder {
+        Some(folder) => bytes_in(folder),
+        None => source.len(),
+    };
+    source.folder = folder;
+    let metadata = (reader(format)?.describe)(&mut source)?;
+    let dtype = metadata
+        .extra
+        .get(DTYPE)
+        .and_then(|name| Dtype::from_name(name));
+    Ok(Description {
+        format,
+        bytes,
+        dtype,
+        metadata,
+    })
+}
+
+/// Detects the voxel format of the file at `path`: by its content, or by its name if the format has no mark.
+/// `None` for other files, and for files that cannot be read.
 pub fn sniff(path: &Path) -> Option<&'static Format> {
     recognise(path).ok().map(|found| found.format)
 }
 
-/// Whether the file at `path`, or its sidecar, says that this tool made it. A cheap look; whatever
-/// cannot be read does not say so.
+/// Returns true if the file at `path`, or its sidecar, states that this tool made it. The check is cheap, and false for a
+/// file that cannot be read.
 pub fn made_by_this_tool(path: &Path) -> bool {
-    let described = || describe(path).ok().map(|found| found.metadata);
     let metadata = if is_sidecar(path) {
         parse_file(path).ok().flatten()
     } else {
-        described()
+        describe(path).ok().map(|found| found.metadata)
     };
-    metadata
-        .and_then(|metadata| metadata.record.tool)
-        .is_some_and(|tool| tool.starts_with("voxelize "))
-        || is_marked(path)
+    let tool = metadata.and_then(|metadata| metadata.record.tool);
+    tool.is_some_and(|tool| tool.starts_with("voxelize ")) || is_marked(path)
 }
 
-/// Whether the file at `path` is a sidecar, of whatever program of this library.
+/// Returns true if the file at `path` is a sidecar, of any program that uses this library.
 pub(super) fn describes_cells(path: &Path) -> bool {
-    parse_file(path)
-        .ok()
-        .flatten()
-        .is_some_and(|metadata| metadata.dims.is_some())
-        || made_by_this_tool(path)
+    let metadata = parse_file(path).ok().flatten();
+    metadata.is_some_and(|metadata| metadata.dims.is_some()) || made_by_this_tool(path)
 }
 
-/// Whether the file at `path` may be an output of this tool: it says so, or it has no place to say so and its cells are
-/// laid out as this tool does.
+/// Returns true if the file at `path` may be an output of this tool: it states so, or it has no place for that statement
+/// and the order of its cells is the order of this tool.
 pub fn may_be_of_this_tool(path: &Path) -> bool {
-    let is_alike = |found: Description| {
-        matches!(
-            found.format.carries,
-            Carries::SidecarOnRequest | Carries::Rounded
-        ) && found
-            .metadata
-            .extra
-            .get(ORDER[0])
-            .is_some_and(|order| order == ORDER[1])
+    if made_by_this_tool(path) {
+        return true;
+    }
+    if sidecar_path(path).exists() {
+        return false;
+    }
+    let Ok(found) = describe(path) else {
+        return false;
     };
-    made_by_this_tool(path) || !sidecar_path(path).exists() && describe(path).is_ok_and(is_alike)
+    let order = found.metadata.extra.get(ORDER[0]);
+    matches!(
+        found.format.carries,
+        Carries::SidecarOnRequest | Carries::Rounded
+    ) && order.is_some_and(|order| order == ORDER[1])
 }
 
-/// The name of the sidecar of `path`: `NAME.ext.json`.
+/// Returns the path of the sidecar of `path`: `NAME.ext.json`.
 pub(super) fn sidecar_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(".json");
     name.into()
 }
 
-/// The lengths of all files in `folder` and below.
+/// Returns the total size of all files in `folder` and below.
 pub(super) fn bytes_in(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let length = |entry: std::fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
-        _ => entry.metadata().map_or(0, |found| found.len()),
-    };
-    entries.map(length).sum()
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        bytes += match entry.file_type() {
+            Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
+            _ => entry.metadata().map_or(0, |found| found.len()),
+        };
+    }
+    bytes
 }
 
 fn is_sidecar(path: &Path) -> bool {
@@ -171,12 +174,12 @@ fn is_sidecar(path: &Path) -> bool {
         .is_some_and(|extension| extension == "json")
 }
 
-/// A file of a known format.
+/// File of a known format.
 struct Recognised {
-    /// The file at its start; of a folder the file that makes it known.
+    /// The file at its start. For a folder, the file in it that identifies the format.
     file: BufReader<File>,
     format: &'static Format,
-    /// The folder, if it is one.
+    /// The folder, if the format is one.
     folder: Option<PathBuf>,
 }
 
@@ -187,19 +190,17 @@ fn opened(path: &Path) -> Result<BufReader<File>> {
     ))
 }
 
-/// The file or folder at `path`, and its format.
+/// Finds the file or folder at `path`, and its format.
 fn recognise(path: &Path) -> Result<Recognised> {
-    let index = |format: &&'static Format| format.folder()?.index_in(path);
-    let found = FORMATS.iter().filter(|format| format.is_readable());
-    if let Some((format, index)) = found
-        .filter_map(|format| Some((format, index(&format)?)))
-        .next()
-    {
-        return Ok(Recognised {
-            file: opened(&index)?,
-            format,
-            folder: Some(path.to_path_buf()),
-        });
+    for format in readable() {
+        let index = format.folder().and_then(|layout| layout.index_in(path));
+        if let Some(index) = index {
+            return Ok(Recognised {
+                file: opened(&index)?,
+                format,
+                folder: Some(path.to_path_buf()),
+            });
+        }
     }
     let mut file = opened(path)?;
     let mut start = Vec::new();
@@ -208,27 +209,41 @@ fn recognise(path: &Path) -> Result<Recognised> {
         .read_to_end(&mut start)
         .map_err(failure)?;
     file.rewind().map_err(failure)?;
-    let known = |format: &&Format| format.magic.iter().any(|magic| start.starts_with(magic));
-    let begins = |format: &&Format| {
-        format
-            .weak_magic
-            .iter()
-            .any(|magic| start.starts_with(magic))
+    let marked = readable().find(|format| has_mark(&start, format.magic));
+    let Some(format) = marked.or_else(|| by_name_and_start(path, &start)) else {
+        return Err(unknown(path));
     };
-    let is_unmarked = |format: &&Format| format.magic.is_empty() && format.weak_magic.is_empty();
-    let by_name = || by_path(path).filter(|f| f.is_readable() && (is_unmarked(f) || begins(f)));
-    let readable = || FORMATS.iter().filter(|format| format.is_readable());
-    match readable().find(known).or_else(by_name) {
-        Some(format) => Ok(Recognised {
-            file,
-            format,
-            folder: None,
-        }),
-        None => Err(unknown(path)),
+    Ok(Recognised {
+        file,
+        format,
+        folder: None,
+    })
+}
+
+/// Returns all formats that can be read.
+fn readable() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.is_readable())
+}
+
+fn has_mark(start: &[u8], marks: &[&[u8]]) -> bool {
+    marks.iter().any(|mark| start.starts_with(mark))
+}
+
+/// Returns the format for the extension of `path`, if it can be read and the first bytes do not contradict it.
+fn by_name_and_start(path: &Path, start: &[u8]) -> Option<&'static Format> {
+    let format = by_path(path)?;
+    if !format.is_readable() {
+        return None;
+    }
+    let is_unmarked = format.magic.is_empty() && format.weak_magic.is_empty();
+    if is_unmarked || has_mark(start, format.weak_magic) {
+        Some(format)
+    } else {
+        None
     }
 }
 
-/// How files of `format` are read.
+/// Returns the reader of a format.
 fn reader(format: &Format) -> Result<&Reader> {
     format.reader.as_ref().ok_or_else(|| {
         Error::usage(format!(
@@ -239,13 +254,8 @@ fn reader(format: &Format) -> Result<&Reader> {
 }
 
 fn unknown(path: &Path) -> Error {
-    let known = || {
-        let readable = FORMATS.iter().filter(|format| format.is_readable());
-        readable
-            .map(|format| format.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let known: Vec<_> = readable().map(|format| format.name).collect();
+    let known = known.join(", ");
     match by_path(path) {
         Some(format) if format.is_readable() => Error::input(
             Code::V001,
@@ -261,36 +271,31 @@ fn unknown(path: &Path) -> Error {
                 format.extensions[0]
             ),
         )
-        .with_hint(format!("files of {} are read", known())),
-        None => {
-            Error::input(Code::V001, "is not a voxel file of a known format").with_hint(format!(
-                "the formats are {}; save other images as .nrrd or .nii.gz",
-                known()
-            ))
-        }
+        .with_hint(format!("files of {} are read", known)),
+        None => Error::input(Code::V001, "is not a voxel file of a known format").with_hint(
+            format!("the formats are {known}; save other images as .nrrd or .nii.gz"),
+        ),
     }
 }
 
-/// The sidecar of `path`, if there is one.
+/// Reads the sidecar of `path`, if it exists.
 fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
     parse_file(&sidecar_path(path))
 }
 
-/// The content of a sidecar, if there is one.
+/// Reads a sidecar, if it exists.
 fn parse_file(path: &Path) -> Result<Option<Metadata>> {
-    let read = || {
-        let mut text = String::new();
-        match File::open(path) {
-            Ok(file) => file
-                .take(MAX_SIDECAR)
-                .read_to_string(&mut text)
-                .map_err(failure)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failure(error)),
-        };
-        parse_sidecar(&text).map(Some)
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failure(error).in_file(path)),
     };
-    read().map_err(|error: Error| error.in_file(path))
+    let mut text = String::new();
+    file.take(MAX_SIDECAR)
+        .read_to_string(&mut text)
+        .map_err(|error| failure(error).in_file(path))?;
+    let metadata = parse_sidecar(&text).map_err(|error| error.in_file(path))?;
+    Ok(Some(metadata))
 }
 
 fn parse_sidecar(text: &str) -> Result<Metadata> {
@@ -298,7 +303,7 @@ fn parse_sidecar(text: &str) -> Result<Metadata> {
         .map_err(|why| Error::input(Code::V007, format!("the sidecar is broken: {why}")))
 }
 
-/// The error of this crate for a failed read.
+/// Converts the error of a failed read.
 pub(super) fn failure(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => Error::input(Code::V002, "the file ends early"),
@@ -309,20 +314,20 @@ pub(super) fn failure(error: io::Error) -> Error {
     }
 }
 
-/// The source of the bytes.
+/// Source of bytes.
 pub(super) trait Input: Read + Seek {}
 impl<T: Read + Seek> Input for T {}
 
-/// A file that is being read: every claimed length is held against the bytes that are left.
+/// File that is being read. Every length in it is checked against the remaining bytes.
 pub(super) struct VoxelSource<'a> {
     input: &'a mut dyn Input,
     len: u64,
     position: u64,
-    /// The metadata of the sidecar, if there is one.
+    /// Metadata of the sidecar, if it exists.
     pub sidecar: Option<Metadata>,
-    /// The memory for cells.
+    /// Memory limit for cells.
     pub room: CellRoom,
-    /// The folder of the file, if its format is one.
+    /// Folder of the file, for formats that are folders.
     pub folder: Option<PathBuf>,
 }
 
@@ -344,29 +349,29 @@ impl<'a> VoxelSource<'a> {
         })
     }
 
-    /// The length of the file.
+    /// Returns the length of the file.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Where the next byte comes from.
+    /// Returns the offset of the next byte.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
 
-    /// The bytes from here to the end of the file.
+    /// Returns the number of bytes from here to the end of the file.
     pub(super) fn left(&self) -> u64 {
         self.len.saturating_sub(self.position)
     }
 
-    /// Goes to `position`.
+    /// Seeks to `position`.
     ///
     /// # Errors
     /// If the file ends before it.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         if position > self.len {
-            let says = format!("the file ends early: its cells begin at byte {position}");
-            return Err(Error::input(Code::V002, says).at_byte(self.len));
+            let text = format!("the file ends early: its cells begin at byte {position}");
+            return Err(Error::input(Code::V002, text).at_byte(self.len));
         }
         self.input
             .seek(SeekFrom::Start(position))
@@ -375,19 +380,19 @@ impl<'a> VoxelSource<'a> {
         Ok(())
     }
 
-    /// The next `N` bytes.
+    /// Reads the next `N` bytes.
     pub(super) fn bytes<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// The next number, 32 bits, little-endian.
+    /// Reads the next number: 32 bits, little-endian.
     pub(super) fn u32(&mut self) -> Result<u32> {
         self.bytes().map(u32::from_le_bytes)
     }
 
-    /// The next `len` bytes, if the file has so many.
+    /// Reads the next `len` bytes, if the file has them.
     pub(super) fn vec(&mut self, len: u64) -> Result<Vec<u8>> {
         let wanted = usize::try_from(len).ok().filter(|_| len <= self.left());
         let mut bytes = vec![0; wanted.ok_or_else(|| self.ends_early(len))?];
@@ -395,7 +400,7 @@ impl<'a> VoxelSource<'a> {
         Ok(bytes)
     }
 
-    /// Fills `bytes` with what is next.
+    /// Fills `bytes` with the next bytes.
     pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         if bytes.len() as u64 > self.left() {
             return Err(self.ends_early(bytes.len() as u64));
@@ -403,7 +408,7 @@ impl<'a> VoxelSource<'a> {
         self.read_exact(bytes).map_err(failure)
     }
 
-    /// The file has fewer than `wanted` bytes from here.
+    /// Returns the error for a file with fewer than `wanted` bytes from here.
     fn ends_early(&self, wanted: u64) -> Error {
         let left = self.left();
         Error::input(
@@ -413,44 +418,48 @@ impl<'a> VoxelSource<'a> {
         .at_byte(self.position)
     }
 
-    /// The whole input, for readers that find their own way.
+    /// Returns the whole input, for readers that seek themselves.
     pub(super) fn input(&mut self) -> &mut dyn Input {
         self.input
     }
 
-    /// An error about what was read just before or at the current place.
+    /// Creates an error about the data just before or at the current position.
     pub(super) fn error(&self, code: Code, message: impl Into<String>) -> Error {
         Error::input(code, message).at_byte(self.position)
     }
 }
 
-/// Whether a sidecar is about these cells, read by what it says of them: it may be left from an earlier file.
+/// Returns true if a sidecar describes these cells, which were read with its help. It may be left from an earlier file.
 pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
+    if metadata.dims != Some(cells.as_ref().dims()) {
+        return false;
+    }
     let legend = match cells {
         Cells::Labels(labels) => Some(labels.legend()),
         _ => None,
     };
-    let digest = || Digest::of(cells, None).cells.to_string();
-    metadata.dims == Some(cells.as_ref().dims())
-        // Labels without names are those of the file, in place of a legend that does not name them.
-        && metadata.legend.as_ref() == legend
-        && metadata.extra.get(CELLS).is_none_or(|cells| *cells == digest())
+    // A legend that does not name all labels was replaced by labels without names.
+    if metadata.legend.as_ref() != legend {
+        return false;
+    }
+    match metadata.extra.get(CELLS) {
+        Some(digest) => *digest == Digest::of(cells, None).cells.to_string(),
+        None => true,
+    }
 }
 
-/// The cells of a file that nothing describes.
+/// Converts the cells of a file without description.
 pub(super) fn nameless(cells: Cells) -> Result<Cells> {
     Ok(match cells {
-        Cells::Labels(labels)
-            if labels
-                .counts()
-                .iter()
-                .filter(|(_, count)| *count > 0)
-                .count()
-                < 2 =>
-        {
-            labels.into_occupied().into()
+        Cells::Labels(labels) => {
+            let counts = labels.counts();
+            let used = counts.iter().filter(|(_, count)| *count > 0).count();
+            if used < 2 {
+                labels.into_occupied().into()
+            } else {
+                labels.with_legend(Legend::default())?.into()
+            }
         }
-        Cells::Labels(labels) => labels.with_legend(Legend::default())?.into(),
         Cells::Field(field) => field.with_background(0.0).into(),
         bits => bits,
     })

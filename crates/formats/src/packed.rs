@@ -1,7 +1,7 @@
-//! Deflate in threads: pieces are packed side by side, and joined in their order.
+//! Parallel deflate: pieces are packed in threads, and joined in their order.
 //!
-//! Pieces do not look back at those before, as those of `pigz -i`; each ends at a whole byte, so that any reader takes
-//! them for one stream. The bytes are the same for any number of threads.
+//! Pieces do not refer back to earlier pieces, as with `pigz -i`. Each ends at a whole byte, so that any reader takes them
+//! for one stream. The bytes are the same for any number of threads.
 
 use std::io::{self, Read, Write};
 
@@ -13,21 +13,21 @@ use super::{Choice, Dtype, FileSize, SaveOptions, dense, runs};
 use voxelize_core::grid::CellSource;
 use voxelize_core::par;
 
-/// The bytes of a piece.
+/// Bytes of a piece.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// The most that deflate packs into a byte.
+/// Maximum number of bytes that deflate packs into a byte.
 pub(super) const MOST_PACKED: u128 = 1032;
 
-/// The pieces that are packed side by side.
+/// Pieces that are packed in parallel.
 const PIECES: usize = 16;
 
-/// The bytes that a queue of pieces takes at most: plain, packed, and at work.
+/// Returns an upper bound for the memory of a queue of pieces: plain, packed, and in work.
 pub(super) fn queue_bytes(threads: usize) -> u64 {
     (2 * PIECES * PIECE + threads * (512 << 10)) as u64
 }
 
-/// The same, unless the choice is not to pack.
+/// Returns the memory of a queue, or 0 if nothing is packed.
 pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
     if choices.contains(&Choice::Uncompressed) {
         0
@@ -36,7 +36,7 @@ pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
     }
 }
 
-/// The size of cells that are packed unless something else is chosen.
+/// Returns the size of cells that are packed by default.
 pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option<FileSize> {
     let is_packed = !choices.contains(&Choice::Uncompressed);
     dense::bytes_for(dims, dtype).map(if is_packed {
@@ -46,16 +46,16 @@ pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option
     })
 }
 
-/// What packed pieces begin and end with.
+/// Framing of packed pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrap {
-    /// Parts of one stream.
+    /// Pieces are parts of one stream.
     Part,
-    /// A zlib stream each.
+    /// Each piece is a zlib stream.
     Zlib,
 }
 
-/// `piece`, packed.
+/// Packs a piece.
 fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
     let (is_zlib, flush) = match wrap {
         Wrap::Part => (false, FlushCompress::Sync),
@@ -67,7 +67,7 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
         let taken = deflate.total_in() as usize;
         let status = deflate.compress_vec(&piece[taken..], &mut packed, flush)?;
         let is_done = match wrap {
-            // A sync that fills the room to the last byte may have more to say.
+            // A sync that fills the buffer to the last byte may have more output.
             Wrap::Part => {
                 deflate.total_in() as usize == piece.len() && packed.len() < packed.capacity()
             }
@@ -80,26 +80,28 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The whole zlib stream `packed`, of which `length` bytes come out.
+/// Unpacks the whole zlib stream `packed`, which must give `length` bytes.
 pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io::Result<()> {
     out.clear();
     let taken = ZlibDecoder::new(packed)
         .take(length as u64 + 1)
         .read_to_end(out)?;
-    match taken == length {
-        true => Ok(()),
-        false => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "a packed block is not as long as it says",
-        )),
+    if taken != length {
+        return Err(broken("a packed block is not as long as it says"));
     }
+    Ok(())
 }
 
-/// The level of chunks and pictures: level 1 is as fast for chunks of cells, and makes twice the bytes (a surface of
-/// 1024 cells: 3.1 MB, at level 2 1.7 MB, at level 6 1.0 MB in twice the time).
+fn broken(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// Deflate level of chunks and pictures. Level 1 is as fast for chunks of cells, but makes twice the bytes.
+/// (A surface of 1024 cells takes 3.1 MB at level 1, 1.7 MB at level 2, and 1.0 MB at level 6 in twice the
+/// time.)
 pub(super) const LEVEL: u32 = 2;
 
-/// `plain` as a gzip stream of its own.
+/// Packs `plain` as a gzip stream.
 pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(
         Vec::with_capacity(plain.len() / 16),
@@ -109,9 +111,8 @@ pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The whole gzip stream `packed`, of which `length` bytes come out.
+/// Unpacks the whole gzip stream `packed`, which must give `length` bytes.
 pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
-    let broken = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
     if length as u128 > packed.len() as u128 * MOST_PACKED {
         return Err(broken("a packed block is shorter than it says"));
     }
@@ -126,7 +127,7 @@ pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Cuts what is written into pieces, packs as many as threads are good for, and hands them on in their order.
+/// Queue that cuts bytes into pieces, packs them in parallel, and hands them on in their order.
 struct PieceQueue {
     wrap: Wrap,
     pending: Vec<u8>,
@@ -165,7 +166,7 @@ impl PieceQueue {
     }
 }
 
-/// Deflate, no name, no time, packed fast, by no system in particular.
+/// Header of gzip: deflate, no name, no time, fast compression, unknown system.
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
 /// Writes a gzip stream of `head` and all cells, x fastest.
@@ -185,12 +186,12 @@ pub(super) fn gzip_cells(
     out.write_all(&GZIP)?;
     let plain = runs::write(source, head, out, options.progress)?;
     out.write_all(&plain.sum.to_le_bytes())?;
-    // The length in 32 bits, as it comes out.
+    // Length of the plain data in 32 bits.
     out.write_all(&(plain.count as u32).to_le_bytes())?;
     out.flush()
 }
 
-/// A gzip stream.
+/// Writer of a gzip stream.
 pub(super) struct GzipWriter<'a> {
     out: &'a mut dyn Write,
     pieces: PieceQueue,
@@ -209,7 +210,7 @@ impl<'a> GzipWriter<'a> {
 
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        // An empty last block.
+        // Empty last block.
         self.out.write_all(&[3, 0])?;
         self.out.write_all(&self.sum.sum().to_le_bytes())?;
         self.out.write_all(&self.sum.amount().to_le_bytes())?;
@@ -230,12 +231,12 @@ impl Write for GzipWriter<'_> {
     }
 }
 
-/// Blocks of [`PIECE`] bytes, save the last, that are zlib streams each.
+/// Writer of blocks of [`PIECE`] bytes, the last possibly shorter, each a zlib stream.
 pub(super) struct ZlibBlocks<W> {
-    /// Where the streams go.
+    /// Output for the streams.
     pub out: W,
     pieces: PieceQueue,
-    /// The packed length of each block.
+    /// Packed length of each block.
     pub lengths: Vec<u64>,
 }
 
@@ -283,7 +284,7 @@ mod tests {
     use super::*;
 
     fn bytes(count: usize) -> Vec<u8> {
-        // Half of it cannot be packed.
+        // Half of the bytes cannot be packed.
         let mut state = 7_u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_one_stream_that_any_reader_takes() {
+    fn pieces_are_one_stream_for_any_reader() {
         for count in [
             0,
             1,
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_streams_of_their_own() {
+    fn each_block_is_a_stream() {
         let plain = bytes(3 * PIECE + 5);
         let mut packed = vec![];
         let mut blocks = ZlibBlocks::new(&mut packed);

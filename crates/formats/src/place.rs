@@ -1,8 +1,8 @@
-//! Where a file is put: at the end of all links, under a temporary name until it is whole, beside other processes that
-//! write there.
+//! Placement of files: a file goes to the end of all links, under a temporary name until it is complete, next to other
+//! processes that write to the same folder.
 //!
-//! Devices, pipes and what a shell has redirected (`/dev/stdout`) have no name that could be replaced: they are written
-//! directly, and never cut.
+//! Devices, pipes and redirected standard output (`/dev/stdout`) have no name that could be replaced. They are written
+//! directly, and never truncated.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileType, OpenOptions, TryLockError};
@@ -18,7 +18,7 @@ use super::{Durability, Existing, Written};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::par::Progress;
 
-/// The error of this crate for a failed write: its own, if one was passed through, or the system's.
+/// Converts the error of a failed write: an error of this crate that was passed through, or the system's.
 pub(super) fn failure(error: io::Error) -> Error {
     if let Some(own) = error
         .get_ref()
@@ -32,10 +32,10 @@ pub(super) fn failure(error: io::Error) -> Error {
     }
 }
 
-/// The file at the end of the links that `path` begins, whether there is one or not.
+/// Follows the links at `path` to the last name. A file of that name need not exist.
 pub fn link_target(path: &Path) -> PathBuf {
     let mut place = path.to_path_buf();
-    // As many links as Linux follows.
+    // The number of links that Linux follows.
     for _ in 0..40 {
         match fs::read_link(&place) {
             Ok(target) if !has_no_name(&place) => {
@@ -47,29 +47,28 @@ pub fn link_target(path: &Path) -> PathBuf {
     place
 }
 
-/// Whether `place` is an open file of a process, as `/dev/stdout` points to: it has no name that could be replaced, even
-/// if it is a file.
+/// Returns true if `place` is an open file of a process, the target of `/dev/stdout`. It has no name that
+/// could be replaced, even if it is a file.
 fn has_no_name(place: &Path) -> bool {
     place.starts_with("/proc") || place.starts_with("/dev/fd")
 }
 
-/// Where output for a path goes.
+/// Destination of output for a path.
 pub(super) enum Place {
-    /// A file at the end of all links, to be replaced.
+    /// File at the end of all links, which is replaced.
     File(PathBuf),
-    /// A device or pipe.
+    /// Device or pipe.
     Direct,
 }
 
 impl Place {
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let fail = |reason: String| Error::output(reason).in_file(path);
         let place = link_target(path);
         if has_no_name(&place) {
             return Ok(Self::Direct);
         }
         match fs::metadata(&place) {
-            Ok(found) if found.is_dir() => Err(fail("is a folder".into())),
+            Ok(found) if found.is_dir() => Err(Error::output("is a folder").in_file(path)),
             Ok(found) if !found.is_file() => Ok(Self::Direct),
             Ok(_) => Ok(Self::File(place)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -77,41 +76,45 @@ impl Place {
                     return Ok(Self::File(place));
                 }
                 let hint = format!("make the folder {} first", folder_of(&place).display());
-                Err(fail(format!("cannot be written: {error}")).with_hint(hint))
+                let error = Error::output(format!("cannot be written: {error}"));
+                Err(error.in_file(path).with_hint(hint))
             }
-            Err(error) => Err(fail(format!("cannot be written: {error}"))),
+            Err(error) => Err(Error::output(format!("cannot be written: {error}")).in_file(path)),
         }
     }
 }
 
-/// The folder that `file` is in.
+/// Returns the folder of `file`.
 pub(super) fn folder_of(file: &Path) -> &Path {
     file.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
 }
 
-/// The name of what is written: `.voxelize-PID-….tmp`.
+/// First part of temporary names, which have the form `.voxelize-PID-….tmp`.
 const PREFIX: &str = ".voxelize-";
+
+/// Last part of temporary names.
 const SUFFIX: &str = ".tmp";
 
-/// A new file in the folder of `file`, removed unless persisted.
+/// Creates a file in the folder of `file`, which is removed unless persisted.
 pub(super) fn temporary(file: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(file);
     let made = by_builder(folder, 0o666, |builder| builder.tempfile_in(folder))?;
-    // By this others know that its process lives; where the system has no locks, its number says so.
+    // The lock shows other processes that this process lives. On systems without locks its number does.
     let _ = made.as_file().try_lock();
     Ok(made)
 }
 
-/// A new folder beside `place`, removed with all it holds unless renamed.
+/// Creates a folder next to `place`, which is removed with its contents unless renamed.
 pub(super) fn temporary_folder(place: &Path) -> io::Result<TempDir> {
     let folder = folder_of(place);
     by_builder(folder, 0o777, |builder| builder.tempdir_in(folder))
 }
 
-/// A new file in `folder` whose name begins with `prefix`, removed unless persisted. Another process that writes there
-/// leaves it, even if it does not see that this one lives: it may run on another machine.
+/// Creates a file in `folder` whose name begins with `prefix`, which is removed unless persisted. Another
+/// process that writes there never removes it, even if it cannot see that this process lives: it may run on
+/// another machine.
 pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(prefix);
@@ -119,8 +122,8 @@ pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> 
     builder.tempfile_in(folder).map_err(without_name)
 }
 
-/// What `make` makes in `folder`, under a name by which others know its process, with the permissions that anything new
-/// gets: the system takes the umask off.
+/// Calls `make` to create something in `folder`, under a name that identifies this process. The new file gets
+/// the usual permissions: the system subtracts the umask.
 fn by_builder<T>(
     folder: &Path,
     mode: u32,
@@ -128,7 +131,7 @@ fn by_builder<T>(
 ) -> io::Result<T> {
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     if folders.insert(folder.to_path_buf()) {
-        // Once in a process, as it may be a long list.
+        // Sweep once per process, because the folder may have many entries.
         sweep(folder);
     }
     let prefix = own_prefix();
@@ -138,7 +141,7 @@ fn by_builder<T>(
     make(&builder).map_err(without_name)
 }
 
-/// The permissions that anything new gets.
+/// Sets the usual permissions of new files.
 fn with_usual_permissions(builder: &mut Builder, mode: u32) {
     #[cfg(unix)]
     {
@@ -149,7 +152,7 @@ fn with_usual_permissions(builder: &mut Builder, mode: u32) {
     let _ = (builder, mode);
 }
 
-/// The system's error without the name of the temporary file.
+/// Removes the name of the temporary file from the system's error.
 fn without_name(error: io::Error) -> io::Error {
     match error.to_string().split_once(" at path ") {
         Some((reason, _)) => io::Error::new(error.kind(), reason.to_string()),
@@ -157,15 +160,16 @@ fn without_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Folders in which this process has made temporary files and folders. The lock is held while one is made.
+/// Folders in which this process has made temporary files and folders. The lock is held while one of them is
+/// created.
 static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn own_prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
-/// Removes the temporary files and folders of this process, then does `work`. No new ones are made meanwhile: for a
-/// process that ends at once.
+/// Removes the temporary files and folders of this process, then calls `work`. Meanwhile no new ones are
+/// created. For a process that ends at once.
 pub fn without_temporaries<T>(work: impl FnOnce() -> T) -> T {
     let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     let own = own_prefix();
@@ -177,10 +181,10 @@ pub fn without_temporaries<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Removes what processes that died left in `folder`.
+/// Removes temporary files in `folder` whose processes have ended.
 fn sweep(folder: &Path) {
     for (path, kind) in temporaries(folder, is_left) {
-        // Another container may have a process of that number, which holds the lock.
+        // A process of that number in another container may hold the lock.
         let lock = File::open(&path).map(|file| file.try_lock().is_ok());
         if lock.is_ok_and(|is_free| is_free) {
             remove(&path, kind);
@@ -188,7 +192,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The files and folders in `folder` with names of a certain form.
+/// Returns the files and folders in `folder` whose names `is_wanted` accepts.
 fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileType)> {
     let mut found = vec![];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -211,28 +215,32 @@ fn remove(path: &Path, kind: FileType) {
     };
 }
 
-/// Whether this is the name of what a process wrote that is no more.
+/// Returns true for the name of a temporary file whose process has ended.
 fn is_left(name: &str) -> bool {
-    let number = name
-        .strip_prefix(PREFIX)
-        .filter(|name| name.ends_with(SUFFIX));
-    let process = number
-        .and_then(|name| name.split_once('-'))
-        .and_then(|(id, _)| id.parse::<u32>().ok());
+    let Some(name) = name.strip_prefix(PREFIX) else {
+        return false;
+    };
+    let Some((id, _)) = name.split_once('-') else {
+        return false;
+    };
+    let Ok(id) = id.parse::<u32>() else {
+        return false;
+    };
     let processes = Path::new("/proc");
-    process.is_some_and(|id| {
-        processes.join("self").exists() && !processes.join(id.to_string()).exists()
-    })
+    name.ends_with(SUFFIX)
+        && processes.join("self").exists()
+        && !processes.join(id.to_string()).exists()
 }
 
-/// How long to wait for other processes that write to the same folder: many of them on a loaded machine take a while.
+/// Longest wait for other processes that write to the same folder. Many of them on a loaded machine take a
+/// while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A lock on the folder of `file`, as long as it lives: for files that belong together. Nothing where the system
-/// has no such locks.
+/// Locks the folder of `file` until the returned value is dropped, for files that belong together. Returns `None` if the
+/// system has no such locks.
 ///
 /// # Errors
-/// If others have it for a minute, or the wait is cancelled.
+/// If other processes hold the lock for a minute, or the wait is cancelled.
 pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>> {
     let Ok(locked) = File::open(folder_of(file)) else {
         return Ok(None);
@@ -255,30 +263,35 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
     }
 }
 
-/// A finished file under its temporary name.
-pub(super) struct Beside {
+/// Finished file under its temporary name.
+pub(super) struct FinishedFile {
     file: NamedTempFile,
     pub(super) place: PathBuf,
-    /// The requested name, for messages.
+    /// Requested name, for messages.
     path: PathBuf,
     bytes: u64,
 }
 
-impl Beside {
+impl FinishedFile {
     pub(super) fn write(
         path: &Path,
         place: &Path,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<Self> {
-        let make = || {
-            let file = temporary(place)?;
-            write(file.as_file())?;
-            Self::finish(path, place, file)
-        };
-        make().map_err(|error| failure(error).in_file(path))
+        Self::try_write(path, place, write).map_err(|error| failure(error).in_file(path))
     }
 
-    /// A file that is written, with the permissions of the one that it will replace.
+    fn try_write(
+        path: &Path,
+        place: &Path,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let file = temporary(place)?;
+        write(file.as_file())?;
+        Self::finish(path, place, file)
+    }
+
+    /// Finishes a written file: it gets the permissions of the file that it will replace.
     pub(crate) fn finish(path: &Path, place: &Path, file: NamedTempFile) -> io::Result<Self> {
         keep_permissions(place, file.as_file())?;
         let bytes = file.as_file().metadata()?.len();
@@ -290,14 +303,14 @@ impl Beside {
         })
     }
 
-    /// Refuses a file that is there and stays.
+    /// Returns an error if an existing file stays.
     pub(super) fn check(&self, existing: Existing) -> Result<()> {
         existing
             .check(&self.place)
             .map_err(|error| error.in_file(&self.path))
     }
 
-    /// Puts the file on the disk, if it is to be there before it has its name.
+    /// Syncs the file, if it must be on the disk before it gets its name.
     pub(super) fn sync(&self, durability: Durability) -> Result<()> {
         match durability {
             Durability::Synced => self
@@ -309,7 +322,7 @@ impl Beside {
         }
     }
 
-    /// What will be written.
+    /// Returns the report on the file.
     pub(super) fn written(&self, format: &'static str) -> Written {
         Written {
             path: self.path.clone(),
@@ -318,27 +331,30 @@ impl Beside {
         }
     }
 
-    /// Gives the file its name, which is not on the disk yet. A file that appeared there in the meantime and is not to be
-    /// replaced stays.
+    /// Gives the file its name, which is not on the disk yet. A file that appeared there in the meantime
+    /// stays unless it may be replaced.
     pub(super) fn persist(self, existing: Existing) -> Result<()> {
         let Self {
             file, place, path, ..
         } = self;
-        let fail = |error: io::Error| failure(error).in_file(&path);
         if let Existing::Replace = existing {
-            file.persist(&place).map_err(|e| fail(e.error))?;
+            file.persist(&place)
+                .map_err(|e| failure(e.error).in_file(&path))?;
         } else if let Err(e) = file.persist_noclobber(&place) {
             existing
                 .check(&place)
                 .map_err(|error| error.in_file(&path))?;
-            e.file.persist(&place).map_err(|e| fail(e.error))?;
+            e.file
+                .persist(&place)
+                .map_err(|e| failure(e.error).in_file(&path))?;
         }
         Ok(())
     }
 }
 
 impl Existing {
-    /// What is at the path of a sidecar goes only if it is one: nobody has named it.
+    /// Returns the treatment of a file at the path of a sidecar. It is replaced only if it is a sidecar,
+    /// because the user did not name it.
     pub(crate) fn of_sidecar(self) -> Self {
         match self {
             Self::Replace => Self::ReplaceIf(describes_cells),
@@ -346,7 +362,8 @@ impl Existing {
         }
     }
 
-    /// Refuses a file that is at `place` and stays. A device is written to, and nothing of it is lost.
+    /// Returns an error if a file at `place` stays. Devices are allowed, because writing to them loses
+    /// nothing.
     pub fn check(self, place: &Path) -> Result<()> {
         let is_kept = fs::metadata(place).is_ok_and(|found| found.is_file() || found.is_dir());
         match self {
@@ -365,7 +382,7 @@ pub(super) fn buffered(
 ) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 << 10, file);
     if let Err(error) = write(&mut out) {
-        // Without this, the buffer would be written to a file that is about to go.
+        // Otherwise the buffer would be written to a file that is removed anyway.
         drop(out.into_parts());
         return Err(error);
     }
@@ -374,22 +391,22 @@ pub(super) fn buffered(
         .map(drop)
 }
 
-/// Puts the name of a file on the disk, if it is to be there.
+/// Syncs the name of a file, if that is requested.
 pub(super) fn sync_name(place: &Path, durability: Durability) {
     if durability == Durability::Synced {
         sync_folder(folder_of(place));
     }
 }
 
-/// Puts the names in `folder` on the disk. Where the system cannot do that, for some file system or at
-/// all, it is no failure: the file stands there whole.
+/// Syncs the names in `folder`. A system or file system that cannot do this is not an error: the file is
+/// complete.
 pub(super) fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
-/// Gives `file` the permissions of what it will replace, and the owner where the system allows it.
+/// Gives `file` the permissions of the file that it will replace, and its owner if the system allows it.
 fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
     let Ok(old) = fs::metadata(place) else {
         return Ok(());
@@ -399,22 +416,24 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-            // Only the superuser may; for others the file becomes theirs, as with any new file.
+            // Only the superuser may change the owner. Otherwise the file gets the current user, like any new
+            // file.
             let _ = fchown(file, Some(old.uid()), Some(old.gid()));
         }
     }
     file.set_permissions(old.permissions())
 }
 
-/// A device, a pipe, or an open file of this process, to be written to directly: behind what an open file holds, as the
-/// shell that opened it has cut it, or means it to grow.
+/// Opens a device, a pipe, or an open file of this process for direct writing. Bytes are appended, because
+/// the shell that opened the file has truncated it, or wants it to grow.
 pub(super) fn open_direct(path: &Path) -> io::Result<Box<dyn io::Write>> {
     let standard = ["/proc/self/fd/1", "/dev/fd/1"];
     if standard
         .iter()
         .any(|name| link_target(path) == Path::new(name))
     {
-        // What others write to it next goes behind these bytes, which a file of its own would not ensure.
+        // Later output of other writers must follow these bytes, which a separately opened file would not
+        // ensure.
         return Ok(Box::new(BufWriter::with_capacity(64 << 10, io::stdout())));
     }
     Ok(Box::new(OpenOptions::new().append(true).open(path)?))

@@ -1,21 +1,22 @@
-//! `.ply` with `--points`: a point for each cell, binary, for CloudCompare, MeshLab, Open3D and PCL.
+//! `.ply` with `--points`: a binary point for each cell, for CloudCompare, MeshLab, Open3D and PCL.
 //!
 //! ```text
 //! ply
 //! format binary_little_endian 1.0
-//! comment voxelize {…}                         as in a .ply of faces (faces/ply.rs)
-//! element vertex N                             by z, then y, then x
+//! comment voxelize {…}                         like a .ply of faces (faces/ply.rs)
+//! element vertex N                             sorted by z, then y, then x
 //! property double x                            then y and z
-//! property uchar red                           then green and blue; of labels
-//! property uchar label                         of labels
-//! property float value                         of fields
-//! comment ....                                 as long as makes headers of all counts equally long
+//! property uchar red                           then green and blue; for labels
+//! property uchar label                         for labels
+//! property float value                         for fields
+//! comment ....                                 fills up the header to the same length for all counts
 //! end_header
 //! ```
 //!
-//! Then the points, each with its properties in their order, without gaps. A point is the centre of an occupied cell, of a field of a
-//! cell that differs from the background: the doubles nearest to it. Without a lattice cells have the size 1. Coordinates are the
-//! mesh's, and no axis is up. The colour is that of the label.
+//! Then follow the points, each with its properties in their order, without gaps. A point is the centre of an
+//! occupied cell, or of a cell of a field that differs from the background, as the nearest doubles. Without a
+//! lattice cells have the size 1. Coordinates are the mesh's, and no axis is up. The colour is the colour of
+//! the label.
 
 use std::io::{self, SeekFrom};
 
@@ -28,18 +29,18 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellSource, CellType, CellsRef, Slab};
 
-/// The bytes of a point at most: three doubles, and a float or a colour and a label.
+/// Maximum number of bytes of a point: three doubles, and a float or a colour and a label.
 const POINT: u128 = 28;
 
-/// The size of a file of so many points.
+/// Returns the size of a file of points.
 pub(super) fn size(occupied: Option<u64>) -> Option<FileSize> {
     Some(FileSize::at_most(POINT * u128::from(occupied?)))
 }
 
-/// The most points: readers count them by 32 bits with a sign.
+/// Maximum number of points: readers count them in signed 32 bits.
 const MOST: u64 = i32::MAX as u64;
 
-/// The properties of a point behind its coordinates.
+/// Properties of a point after its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PointValue {
     None,
@@ -57,11 +58,11 @@ impl PointValue {
     }
 }
 
-/// What points are made of.
+/// Data for making points.
 struct PointMaker {
     centres: [Vec<f64>; 3],
     value: PointValue,
-    /// Of each label.
+    /// Colour of each label.
     colours: Vec<[u8; 3]>,
 }
 
@@ -142,7 +143,7 @@ fn check(count: u64) -> io::Result<()> {
     )))
 }
 
-/// The header, equally long for all counts of points.
+/// Returns the header, which has the same length for all counts of points.
 fn header(json: &str, count: u64, value: PointValue) -> String {
     let json = comments("comment", json);
     let value = match value {
@@ -160,16 +161,20 @@ fn header(json: &str, count: u64, value: PointValue) -> String {
     )
 }
 
-/// The doubles nearest to the centres of cells along each axis.
+/// Returns the doubles nearest to the centres of cells along each axis.
 fn centres(source: &dyn CellSource) -> [Vec<f64>; 3] {
     let dims = source.dims();
     let half = Rational::new(1, 2);
     [0, 1, 2].map(|axis| {
-        let centre = |n: usize| match source.lattice() {
-            Some(lattice) => lattice.axis(axis).half_plane(2 * n as i64 + 1),
-            None => &Rational::from(n as i64) + &half,
-        };
-        (0..dims[axis]).map(|n| centre(n).to_f64()).collect()
+        let mut centres = Vec::with_capacity(dims[axis]);
+        for n in 0..dims[axis] {
+            let centre = match source.lattice() {
+                Some(lattice) => lattice.axis(axis).half_plane(2 * n as i64 + 1),
+                None => &Rational::from(n as i64) + &half,
+            };
+            centres.push(centre.to_f64());
+        }
+        centres
     })
 }
 

@@ -1,13 +1,14 @@
-//! `.xyz` and `.csv`: a line for each cell, for tools that take points: CloudCompare, MeshLab, Open3D, pandas, spreadsheets.
+//! `.xyz` and `.csv`: a line for each cell, for tools that read points: CloudCompare, MeshLab, Open3D,
+//! pandas, spreadsheets.
 //!
 //! | format | line |
 //! |---|---|
-//! | `.xyz` | `X Y Z`: the centre of an occupied cell; of labels and fields followed by the label or the value |
-//! | `.csv` | first `x,y,z,i,j,k`, then for each cell its centre and its indices; of labels and fields followed by `label` or `value` |
+//! | `.xyz` | `X Y Z`: the centre of an occupied cell; for labels and fields followed by the label or the value |
+//! | `.csv` | first `x,y,z,i,j,k`, then for each cell its centre and its indices; for labels and fields followed by `label` or `value` |
 //!
-//! Of a field the cells that differ from its background are written. Cells come by z, then y, then x. A centre is the double
-//! nearest to the exact one, in as few digits as say it; without a lattice cells have the size 1. Coordinates are the mesh's, and no axis
-//! is up.
+//! A field is written without the cells that equal its background. Cells are sorted by z, then y, then x. A
+//! centre is the double nearest to the exact number, in the fewest digits that identify it. Without a lattice
+//! cells have the size 1. Coordinates are the mesh's, and no axis is up.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,9 +16,9 @@ use std::io;
 use super::{Carries, Dtype, FileSize, Format, SaveOptions, Write};
 use crate::steps::{cancelled, next};
 use voxelize_core::geom::Rational;
-use voxelize_core::grid::{CellSource, CellType, CellsRef, Lattice};
+use voxelize_core::grid::{CellSource, CellType, CellsRef};
 
-/// A line, at most.
+/// Maximum number of bytes of a line.
 const LINE: u128 = 120;
 
 pub(super) const XYZ: Format = Format {
@@ -61,26 +62,28 @@ pub(super) const CSV: Format = Format {
     ..XYZ
 };
 
-/// How lines are written.
+/// Style of lines.
 struct TextStyle {
     gap: char,
-    /// With a line of names, and with indices.
+    /// There is a line of names, and lines have indices.
     is_table: bool,
 }
 
-/// The centres of cells along each axis, as text.
+/// Returns the centres of cells along each axis, as text.
 fn centres(source: &dyn CellSource, gap: char) -> [Vec<String>; 3] {
     let half = Rational::new(1, 2);
     let dims = source.dims();
     std::array::from_fn(|axis| {
-        let place = |n: usize| {
+        let mut centres = Vec::with_capacity(dims[axis]);
+        for n in 0..dims[axis] {
             let cells = &Rational::from(n as i64) + &half;
-            let exact =
-                |lattice: &Lattice| &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells);
-            let centre = source.lattice().map_or_else(|| cells.clone(), exact);
-            format!("{}{gap}", centre.to_f64())
-        };
-        (0..dims[axis]).map(place).collect()
+            let centre = match source.lattice() {
+                Some(lattice) => &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells),
+                None => cells,
+            };
+            centres.push(format!("{}{gap}", centre.to_f64()));
+        }
+        centres
     })
 }
 
@@ -128,7 +131,7 @@ fn write(
                         }
                         _ => {}
                     }
-                    // The gap after the last number.
+                    // Remove the gap after the last number.
                     text.pop();
                     text.push('\n');
                 }

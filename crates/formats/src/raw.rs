@@ -1,16 +1,21 @@
-//! `.raw`: the cells alone; the sidecar `NAME.raw.json` describes them.
+//! `.raw`: only the cells. The sidecar `NAME.raw.json` describes them.
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
 //! | u8 | nx·ny·nz | one byte per cell, x fastest, then y: bits as 0 and 1; labels, 0 for empty cells; shares of cells in 255ths, rounded, with the `value_scale` 1/255 in the sidecar |
-//! | i8 | nx·ny·nz | the same for labels up to 127; or the `values` that the sidecar says, such as −1 for empty and 1 for occupied cells |
+//! | i8 | nx·ny·nz | like u8, for labels up to 127; or the `values` in the sidecar, such as −1 for empty and 1 for occupied cells |
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
 //!
-//! The sidecar says `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or the
-//! `background` of a field, and `dtype` (`u8`, `i8`, `bit` or `f32`), `values` if u8 or i8 have chosen ones (`-1,0,1`: of empty cells, then of
-//! labels 1, 2, …; of two, the second is that of all occupied cells), `order` (`x fastest`), `row_bytes`, for bits `bit_order` (`little`, the word of
-//! `numpy.unpackbits`), and `cells`, the digest of the cells.
+//! The sidecar has `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or the
+//! `background` of a field, and these entries:
+//!
+//! - `dtype`: `u8`, `i8`, `bit` or `f32`;
+//! - `values`, if u8 or i8 store requested numbers (`-1,0,1`): first the number of empty cells, then the numbers of labels
+//!   1, 2, …; with two numbers, the second stands for all occupied cells;
+//! - `order` (`x fastest`) and `row_bytes`;
+//! - `bit_order` of bits (`little`, the word of `numpy.unpackbits`);
+//! - `cells`, the digest of the cells.
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
@@ -36,7 +41,7 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// The bytes of a row of cells.
+/// Returns the bytes of a row of cells.
 fn row_bytes(nx: usize, dtype: Dtype) -> Option<u64> {
     u64::try_from(dense::bytes_for([nx, 1, 1], dtype)?).ok()
 }
@@ -75,7 +80,7 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let cells: Cells = match dtype {
         Dtype::Bit => dense::read_words(source, dims, room)?.into(),
         Dtype::Bool => dense::read_occupied(source, dims, order, room)?.into(),
-        Dtype::U8 if shares::are_said(&metadata) => {
+        Dtype::U8 if shares::are_stated(&metadata) => {
             dense::read_shares(source, dims, order, metadata.background, room)?.into()
         }
         Dtype::U8 | Dtype::I8 => values::read(source, dtype, Some(&metadata), |input| {
@@ -100,22 +105,25 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     source.sidecar.take().ok_or_else(no_sidecar)
 }
 
-/// The size and the type in the sidecar.
+/// Returns the dims and the type in the sidecar.
 fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
-    let bad = |what: &str| Error::input(Code::V007, format!("the sidecar {what}"));
     let dims = metadata
         .dims
         .filter(|dims| !dims.contains(&0))
         .ok_or_else(|| bad("does not say the dims"))?;
-    let text = |key: &str| metadata.extra.get(key).map(String::as_str);
-    let dtype = text("dtype")
-        .and_then(Dtype::from_name)
+    let extra = &metadata.extra;
+    let dtype = extra
+        .get("dtype")
+        .and_then(|name| Dtype::from_name(name))
         .ok_or_else(|| bad("has no known dtype"))?;
-    if text("order").is_some_and(|order| order != "x fastest") {
+    if extra.get("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
     }
-    if text(BIT_ORDER[0]).is_some_and(|order| order != BIT_ORDER[1]) {
+    if extra
+        .get(BIT_ORDER[0])
+        .is_some_and(|order| order != BIT_ORDER[1])
+    {
         return Err(bad("has a bit_order other than 'little'"));
     }
     let row = metadata.numbers.get("row_bytes");
@@ -123,6 +131,10 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
         return Err(bad("has row_bytes that do not fit its dims"));
     }
     Ok((dims, dtype))
+}
+
+fn bad(what: &str) -> Error {
+    Error::input(Code::V007, format!("the sidecar {what}"))
 }
 
 fn no_sidecar() -> Error {

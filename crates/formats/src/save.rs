@@ -1,14 +1,14 @@
-//! Saving: afterwards the whole new file exists, or the old one is intact.
+//! Saving: afterwards the complete new file exists, or the old one is intact.
 //!
-//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It gets
-//! the permissions of the one it replaces. Links are followed to what they point to; devices, pipes and
-//! `/dev/stdout` are written directly.
+//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It gets the
+//! permissions of the file that it replaces. Links are followed to their targets. Devices, pipes and `/dev/stdout` are
+//! written directly.
 //!
-//! Many outputs can wait for their names: the disk takes the bytes of several at once while others are made.
+//! Many outputs can wait for their names. So the disk takes the bytes of several outputs while others are made.
 //!
-//! A sidecar is renamed before the file it describes. If the process dies between the two, the older
-//! file, if there was one, has a sidecar that is not its own: reading it reports this, as a sidecar
-//! has the digest of its cells. There is no file without the sidecar it needs.
+//! A sidecar is renamed before the file it describes. If the process dies between the two renames, an older file has the
+//! sidecar of another file. Reading reports this, because a sidecar has the digest of its cells. No file lacks the sidecar
+//! it needs.
 //!
 //! The next process that writes to the folder removes temporary files of processes that died.
 
@@ -21,7 +21,7 @@ use tempfile::SpooledTempFile;
 use super::ahead::Ahead;
 use super::open::{made_by_this_tool, sidecar_path};
 use super::place::{
-    Beside, Place, buffered, failure, lock_folder, open_direct, sync_name, temporary,
+    FinishedFile, Place, buffered, failure, lock_folder, open_direct, sync_name, temporary,
 };
 use super::several::{Companions, NewFolder, is_companion};
 use super::{
@@ -35,18 +35,18 @@ use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellSource, Lattice};
 use voxelize_core::par::Progress;
 
-/// A file for formats that go back to fill in sizes.
+/// File for formats that seek back to fill in sizes.
 pub(super) trait Sink: io::Write + Seek {}
 impl<T: io::Write + Seek> Sink for T {}
 
-/// Bytes of a format that goes back, on their way to a pipe, that stay in memory.
+/// Bytes of a spooled output that stay in memory: the output of a format that seeks, written to a pipe.
 pub(super) const SPOOL: usize = 1 << 20;
 
-/// Saves `voxels` to `path` atomically, with a sidecar where the format or the options want one.
+/// Saves `voxels` to `path` atomically, with a sidecar if the format or the options require one.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. What
-/// was at `path` before is then still there, and nothing else.
+/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. An older file at `path` then
+/// stays, and no other file is left.
 pub fn save(
     voxels: &Voxels,
     path: &Path,
@@ -56,11 +56,11 @@ pub fn save(
     save_source(&mut InMemory::new(voxels), path, format, options)
 }
 
-/// Saves a grid that comes in slabs: the bytes are those of the whole. Slabs have a multiple of
-/// [`Format::slab_layers`] layers, save the last.
+/// Saves a grid that comes in slabs. The bytes do not depend on the slabs. Slabs have a multiple of
+/// [`Format::slab_layers`] layers, except the last.
 ///
 /// # Errors
-/// The same, and whatever ends the slabs.
+/// The errors of [`save`], and errors of the slabs.
 pub fn save_source(
     source: &mut dyn CellSource,
     path: &Path,
@@ -85,7 +85,7 @@ pub fn save_source(
         }
         _ => match Place::of(path)? {
             Place::Direct => {
-                return save_directly(source, path, format, options).map(|one| vec![one]);
+                return Ok(vec![save_directly(source, path, format, options)?]);
             }
             Place::File(file) => UnnamedOutput::File(write_file(
                 source,
@@ -96,13 +96,17 @@ pub fn save_source(
             )?),
         },
     };
-    let wanted = options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar;
-    let sidecar = wanted
-        .then(|| write_sidecar(source, path, format, dtype, options))
-        .transpose()?;
-    // A sidecar of the file that is replaced would describe another.
-    let stale =
-        Some(sidecar_path(data.place())).filter(|stale| !wanted && made_by_this_tool(stale));
+    let mut sidecar = None;
+    let mut stale = None;
+    if options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar {
+        sidecar = Some(write_sidecar(source, path, format, dtype, options)?);
+    } else {
+        // The sidecar of the replaced file would describe another file.
+        let old = sidecar_path(data.place());
+        if made_by_this_tool(&old) {
+            stale = Some(old);
+        }
+    }
     let companions = companions.finish();
     let mut written = vec![data.written(format.name)];
     written.extend(
@@ -135,35 +139,38 @@ pub fn save_source(
     Ok(written)
 }
 
-/// Outputs that are whole and have no names yet. Until they have, an older file of the name is there; if this is dropped,
-/// nothing of them remains.
+/// Complete outputs without their names. Until [`PendingNames::give`] an older file of the name stays.
+/// Dropping this value removes the outputs.
 #[derive(Default)]
 pub struct PendingNames(Mutex<Vec<SavedOutput>>);
 
 impl PendingNames {
-    /// Puts the outputs on the disk and gives them their names, as saving does otherwise.
+    /// Syncs the outputs and gives them their names, as saving does otherwise.
     ///
     /// # Errors
-    /// If the disk does not take one, or a file is there that stays. What was at its path before is then still there.
+    /// If an output cannot be synced, or an existing file stays. The older file at its path then stays.
     pub fn give(self, progress: &dyn Progress) -> Result<()> {
         let saved = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        saved.into_iter().try_for_each(|saved| saved.name(progress))
+        for saved in saved {
+            saved.name(progress)?;
+        }
+        Ok(())
     }
 }
 
-/// An output that is whole, under temporary names.
+/// Complete output under temporary names.
 struct SavedOutput {
     data: UnnamedOutput,
-    sidecar: Option<Beside>,
-    companions: Vec<Beside>,
-    /// A sidecar that goes.
+    sidecar: Option<FinishedFile>,
+    companions: Vec<FinishedFile>,
+    /// Older sidecar that is removed.
     stale: Option<PathBuf>,
     existing: Existing,
     durability: Durability,
 }
 
 impl SavedOutput {
-    /// Puts all of it on the disk, and gives it its names.
+    /// Syncs all files, and gives them their names.
     fn name(self, progress: &dyn Progress) -> Result<()> {
         let Self {
             data,
@@ -174,45 +181,47 @@ impl SavedOutput {
             durability,
         } = self;
         data.sync(durability)?;
-        companions
-            .iter()
-            .chain(&sidecar)
-            .try_for_each(|file| file.sync(durability))?;
+        for file in companions.iter().chain(&sidecar) {
+            file.sync(durability)?;
+        }
         let place = data.place().to_path_buf();
-        let beside = sidecar
+        let other = sidecar
             .iter()
             .chain(&companions)
             .map(|file| &file.place)
             .next()
             .or(stale.as_ref());
         // Other processes that write the same files wait, so that no file gets the sidecar of another.
-        let lock = beside
-            .map(|beside| lock_folder(beside, progress))
-            .transpose()?;
+        let lock = match other {
+            Some(other) => lock_folder(other, progress)?,
+            None => None,
+        };
         data.check(existing)?;
         let may_go = Existing::ReplaceIf(is_companion);
-        companions
-            .iter()
-            .try_for_each(|companion| companion.check(may_go))?;
-        // The sidecar and the companions first: a data file never stands there without what it needs.
-        sidecar.map_or(Ok(()), |sidecar| sidecar.persist(existing.of_sidecar()))?;
-        companions
-            .into_iter()
-            .try_for_each(|one| one.persist(may_go))?;
+        for companion in &companions {
+            companion.check(may_go)?;
+        }
+        // The sidecar and the companions come first, so that the data file never exists without them.
+        if let Some(sidecar) = sidecar {
+            sidecar.persist(existing.of_sidecar())?;
+        }
+        for companion in companions {
+            companion.persist(may_go)?;
+        }
         data.persist(existing)?;
         if let Some(stale) = stale {
             std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
         }
         drop(lock);
-        // Once for all names: a file system with a journal keeps their order.
+        // One sync for all names: a file system with a journal keeps their order.
         sync_name(&place, durability);
         Ok(())
     }
 }
 
-/// A file or a folder that is whole, under its temporary name.
+/// Complete file or folder under its temporary name.
 enum UnnamedOutput {
-    File(Beside),
+    File(FinishedFile),
     Folder(NewFolder),
 }
 
@@ -224,7 +233,7 @@ impl UnnamedOutput {
         }
     }
 
-    /// Puts a file on the disk; a folder's are on their way.
+    /// Syncs a file. The files of a folder are synced in the background.
     fn sync(&self, durability: Durability) -> Result<()> {
         match self {
             Self::File(file) => file.sync(durability),
@@ -254,17 +263,17 @@ impl UnnamedOutput {
     }
 }
 
-/// Writes the file at `path`, which is at `place`, all links followed.
+/// Writes the file at `path`. `place` is the path after following all links.
 fn write_file(
     source: &mut dyn CellSource,
     (path, place): (&Path, &Path),
     format: &Format,
     options: &SaveOptions,
     companions: &Companions,
-) -> Result<Beside> {
+) -> Result<FinishedFile> {
     let dtype = checked_dtype(source, format, options)?;
     let durability = options.durability;
-    Beside::write(path, place, |file| {
+    FinishedFile::write(path, place, |file| {
         let mut out = Ahead::new(file.try_clone()?, durability);
         match format.write {
             Write::Forward(write) => write(source, &mut out, dtype, options)?,
@@ -278,11 +287,11 @@ fn write_file(
     })
 }
 
-/// Writes `voxels` to a stream such as standard output, without a sidecar; answers with the length.
+/// Writes `voxels` to a stream such as standard output, without a sidecar. Returns the number of bytes.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or writing fails; a pipe closed by
-/// its reader has the code `closed-pipe`.
+/// If the format cannot hold the grid, the run was cancelled, or writing fails. A pipe that its reader closed gives the
+/// code `closed-pipe`.
 pub fn write_to(
     voxels: &Voxels,
     out: &mut dyn io::Write,
@@ -292,10 +301,10 @@ pub fn write_to(
     write_source_to(&mut InMemory::new(voxels), out, format, options)
 }
 
-/// Writes a grid that comes in slabs, as [`save_source`] takes it.
+/// Writes a grid that comes in slabs, as for [`save_source`], to a stream.
 ///
 /// # Errors
-/// The same, and whatever ends the slabs.
+/// The errors of [`write_to`], and errors of the slabs.
 pub fn write_source_to(
     source: &mut dyn CellSource,
     out: &mut dyn io::Write,
@@ -330,20 +339,19 @@ pub fn write_source_to(
     Ok(out.bytes)
 }
 
-/// Writes to a temporary file, which is then passed on.
+/// Writes to a temporary file, and then copies it to `out`.
 pub(super) fn spooled(
     out: &mut dyn io::Write,
     options: &SaveOptions,
     write: impl FnOnce(&mut SpooledTempFile) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut spool = SpooledTempFile::new(SPOOL);
-    write(&mut spool)
-        .and_then(|()| spool.rewind())
-        .map_err(not_spooled)
-        .and_then(|()| copy(&mut spool, out, options.progress))
+    write(&mut spool).map_err(not_spooled)?;
+    spool.rewind().map_err(not_spooled)?;
+    copy(&mut spool, out, options.progress)
 }
 
-/// The type of number of the cells, in a format that holds them on their lattice.
+/// Returns the type for storing the cells, after checking that the format holds them on their lattice.
 pub(super) fn checked_dtype(
     source: &dyn CellSource,
     format: &Format,
@@ -370,29 +378,27 @@ pub(super) fn checked_dtype(
     Ok(dtype)
 }
 
-/// The error for what is written here first, as its sizes are filled in at the end: it names the place.
+/// Converts an error of writing to the spool, which is needed because sizes are filled in at the end. It
+/// names the folder.
 pub(super) fn not_spooled(error: io::Error) -> io::Error {
     let folder = std::env::temp_dir();
-    match error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
-        true => error,
-        false => io::Error::other(
-            Error::output(format!(
-                "cannot be written here before it is passed on: {error}"
-            ))
+    if error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
+        return error;
+    }
+    io::Error::other(
+        Error::output(format!("cannot be written here before it is passed on: {error}"))
             .in_file(folder)
             .with_hint([
                 "TMPDIR names another folder",
                 "`-o FILE` and `-f raw` need none",
             ]),
-        ),
-    }
+    )
 }
 
-/// Saves whatever `write` writes at `path`, as grids are: whole or not at all. `format` is the word
-/// for it in [`Written`].
+/// Saves the bytes from `write` at `path` like a grid: completely or not at all. `format` is their name in [`Written`].
 ///
 /// # Errors
-/// If it cannot be written, or a file is there that stays. What was at `path` before is then still there.
+/// If the file cannot be written, or an existing file stays. The older file at `path` then stays.
 pub fn save_bytes(
     path: &Path,
     existing: Existing,
@@ -401,25 +407,17 @@ pub fn save_bytes(
 ) -> Result<Written> {
     match Place::of(path)? {
         Place::File(file) => {
-            let saved = Beside::write(path, &file, |file| buffered(file, |out| write(out)))?;
-            let (written, durability) = (saved.written(format), Durability::default());
+            let saved = FinishedFile::write(path, &file, |file| buffered(file, |out| write(out)))?;
+            let written = saved.written(format);
+            let durability = Durability::default();
             saved.sync(durability)?;
             saved.persist(existing)?;
             sync_name(&file, durability);
             Ok(written)
         }
         Place::Direct => {
-            let bytes = open_direct(path)
-                .and_then(|mut file| {
-                    let mut out = CountedWriter {
-                        out: &mut *file,
-                        bytes: 0,
-                    };
-                    write(&mut out)
-                        .and_then(|()| out.flush())
-                        .map(|()| out.bytes)
-                })
-                .map_err(|error| failure(error).in_file(path))?;
+            let bytes =
+                write_directly(path, write).map_err(|error| failure(error).in_file(path))?;
             Ok(Written {
                 path: path.to_path_buf(),
                 format,
@@ -429,10 +427,24 @@ pub fn save_bytes(
     }
 }
 
-/// Checks early that `path` can be written to: its folder exists and accepts new files. A format may make it a folder.
+fn write_directly(
+    path: &Path,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut file = open_direct(path)?;
+    let mut out = CountedWriter {
+        out: &mut *file,
+        bytes: 0,
+    };
+    write(&mut out)?;
+    out.flush()?;
+    Ok(out.bytes)
+}
+
+/// Checks early that `path` can be written to: its folder exists and accepts new files. Some formats make it a folder.
 ///
 /// # Errors
-/// If not, with the system's reason. Nothing is left behind.
+/// If it cannot be written to, with the system's reason. No file is left.
 pub fn probe_output(path: &Path, format: Option<&Format>) -> Result<()> {
     let place = match format.and_then(Format::folder) {
         Some(layout) => Place::File(layout.place(path)?),
@@ -443,7 +455,7 @@ pub fn probe_output(path: &Path, format: Option<&Format>) -> Result<()> {
 
 fn probe(place: Place) -> io::Result<()> {
     match place {
-        // To open a pipe is to begin to write: its reader would see the end.
+        // A pipe is not opened: that begins the output, and its reader would see the end.
         Place::Direct => Ok(()),
         Place::File(file) => temporary(&file).map(drop),
     }
@@ -455,7 +467,7 @@ fn write_sidecar(
     format: &Format,
     dtype: Dtype,
     options: &SaveOptions,
-) -> Result<Beside> {
+) -> Result<FinishedFile> {
     let mut metadata = super::metadata(source, dtype);
     if !options.choices.is_empty() {
         metadata
@@ -464,19 +476,19 @@ fn write_sidecar(
     }
     metadata.extra.insert("format".into(), format.name.into());
     values::annotate(options, &mut metadata);
-    // By this a reader knows a sidecar that was left from an earlier file.
+    // The digest reveals a sidecar that was left from an earlier file.
     if values::keep_digest(source.cell_type(), dtype, options) {
         super::put_digest(source.digest(), &mut metadata);
     }
-    metadata.legend = metadata
-        .legend
-        .filter(|_| values::keep_labels(dtype, options));
+    if !values::keep_labels(dtype, options) {
+        metadata.legend = None;
+    }
     (format.annotate)(dtype, &mut metadata);
     let path = sidecar_path(path);
     match Place::of(&path)? {
         Place::File(file) => {
             let text = metadata.to_json(Style::Pretty);
-            Beside::write(&path, &file, |mut file| file.write_all(text.as_bytes()))
+            FinishedFile::write(&path, &file, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => {
             Err(Error::output("is not a file, so no sidecar can be there").in_file(&path))
@@ -500,7 +512,7 @@ fn save_directly(
     })
 }
 
-/// A stream that counts what it passes on.
+/// Stream that counts the bytes it passes on.
 pub(super) struct CountedWriter<'a> {
     pub out: &'a mut dyn io::Write,
     pub bytes: u64,

@@ -1,55 +1,56 @@
-//! Shares of cells, 0 to 1, as bytes: 255ths, rounded to the nearest. A file says so by its `value_scale`, 1/255.
+//! Shares of cells, 0 to 1, as bytes: 255ths, rounded to the nearest. The `value_scale` of a file, 1/255,
+//! states this.
 
 use super::{Choice, Dtype, FORMATS, Format, SaveOptions};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, CellType, Record};
 
-/// The key for the number that bytes are multiplied by, and its value in files of this tool.
+/// Key for the factor of bytes, and its value in files of this tool.
 pub(super) const SCALE: [&str; 2] = ["value_scale", "1/255"];
 
-/// The formats that have shares as bytes.
-const OF_BYTES: [&str; 7] = ["npy", "npz", "nrrd", "nii", "nii.gz", "vti", "raw"];
+/// Formats that store shares as bytes.
+const BYTE_FORMATS: [&str; 7] = ["npy", "npz", "nrrd", "nii", "nii.gz", "vti", "raw"];
 
-/// The rule whose fields are shares.
+/// Rule whose fields are shares.
 const RULE: &str = "fraction";
 
-/// The byte nearest to a share.
+/// Returns the byte nearest to a share.
 pub(super) fn byte(share: f32) -> u8 {
     // The product is exact.
     (f64::from(share) * 255.0).round() as u8
 }
 
-/// The share that a byte stands for.
+/// Returns the share of a byte.
 pub(super) fn share(byte: u8) -> f32 {
     f32::from(byte) / 255.0
 }
 
-/// Whether cells that are stored so are bytes of shares.
+/// Returns true if cells of this type are stored as bytes of shares.
 pub(super) fn are_bytes(cells: CellType, dtype: Dtype) -> bool {
     cells.kind() == CellKind::Field && dtype == Dtype::U8
 }
 
-/// Whether `metadata` says that bytes are shares.
-pub(super) fn are_said(metadata: &Metadata) -> bool {
+/// Returns true if `metadata` state that bytes are shares.
+pub(super) fn are_stated(metadata: &Metadata) -> bool {
     metadata
         .extra
         .get(SCALE[0])
         .is_some_and(|scale| scale == SCALE[1])
 }
 
-/// Says that bytes are shares.
+/// States that bytes are shares.
 pub(super) fn annotate(metadata: &mut Metadata) {
     metadata.extra.insert(SCALE[0].into(), SCALE[1].into());
 }
 
 impl Format {
-    /// Whether it stores shares of cells as [`Dtype::U8`], too: 255ths, rounded to the nearest.
+    /// Returns true if the format can store shares of cells as [`Dtype::U8`]: 255ths, rounded to the nearest.
     pub fn has_bytes_of_shares(&self) -> bool {
-        OF_BYTES.contains(&self.name)
+        BYTE_FORMATS.contains(&self.name)
     }
 
-    /// The names of the formats that store shares of cells as bytes.
+    /// Returns the names of the formats that store shares of cells as bytes.
     pub fn names_with_bytes_of_shares() -> Vec<&'static str> {
         FORMATS
             .iter()
@@ -58,7 +59,7 @@ impl Format {
             .collect()
     }
 
-    /// Refuses bytes of shares with options that they do not go with.
+    /// Checks that the format and the options allow shares as bytes.
     pub(super) fn check_bytes_of_shares(&self, options: &SaveOptions) -> Result<()> {
         if !self.has_bytes_of_shares() {
             let known = Self::names_with_bytes_of_shares().join(", ");
@@ -86,7 +87,7 @@ impl Format {
     }
 }
 
-/// Refuses to store a field as bytes that is none of shares.
+/// Checks that a field to be stored as bytes is a field of shares.
 ///
 /// # Errors
 /// If the record is not of shares of cells.
@@ -117,19 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_those_of_the_table() {
-        assert!(OF_BYTES.iter().all(|name| cfg!(not(all(
+    fn formats_with_bytes_of_shares_hold_fields_and_bytes() {
+        assert!(BYTE_FORMATS.iter().all(|name| cfg!(not(all(
             feature = "npz",
             feature = "vti",
             feature = "vox"
         ))) || crate::by_name(name).is_some()));
-        let holds =
-            |format: &&Format| format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8);
-        assert!(
-            FORMATS
-                .iter()
-                .filter(|format| format.has_bytes_of_shares())
-                .all(|format| holds(&format))
-        );
+        for format in FORMATS.iter().filter(|format| format.has_bytes_of_shares()) {
+            assert!(format.holds(CellKind::Field) && format.dtypes.contains(&Dtype::U8));
+        }
     }
 }

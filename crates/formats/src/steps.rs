@@ -1,4 +1,4 @@
-//! Steps of writing a grid slab by slab, which every format takes.
+//! Steps of writing a grid slab by slab, common to all formats.
 
 use std::io;
 
@@ -11,25 +11,22 @@ pub(crate) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
     progress.check().map_err(io::Error::other)
 }
 
-/// The next slab, as a step of writing: of the kind and the size that its source promises.
+/// Returns the next slab, after checking that it has the kind and the size that its source states.
 pub(crate) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
     let kind = source.cell_type().kind();
     let [nx, ny, nz] = source.dims();
-    let slab = source.next().map_err(io::Error::other)?;
-    let fits = |slab: &Slab| {
-        let [x, y, layers] = slab.cells.dims();
-        slab.cells.kind() == kind && [x, y] == [nx, ny] && slab.first + layers <= nz
+    let Some(slab) = source.next().map_err(io::Error::other)? else {
+        return Ok(None);
     };
-    match slab {
-        Some(slab) if !fits(&slab) => {
-            let what = "a slab has cells of another kind or another grid than its source";
-            Err(io::Error::other(Error::usage(what)))
-        }
-        slab => Ok(slab),
+    let [x, y, layers] = slab.cells.dims();
+    if slab.cells.kind() != kind || [x, y] != [nx, ny] || slab.first + layers > nz {
+        let what = "a slab has cells of another kind or another grid than its source";
+        return Err(io::Error::other(Error::usage(what)));
     }
+    Ok(Some(slab))
 }
 
-/// Calls `work` with all occupied cells at once; those of several slabs are put together first.
+/// Calls `work` with all occupied cells. The cells of several slabs are joined first.
 pub(crate) fn whole(
     source: &mut dyn CellSource,
     work: impl FnOnce(&BitGrid) -> io::Result<()>,
@@ -48,5 +45,8 @@ pub(crate) fn whole(
             whole.put(bits, slab.first);
         }
     }
-    whole.map_or(Ok(()), |bits| work(&bits))
+    match whole {
+        Some(bits) => work(&bits),
+        None => Ok(()),
+    }
 }

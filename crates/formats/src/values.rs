@@ -1,5 +1,5 @@
-//! Numbers chosen for cells, such as −1, 0 and 1 for outside, surface and interior: bytes of arrays on their way to a file
-//! and back. The sidecar has them as `"values": "-1,0,1"`.
+//! Requested numbers for cells, such as −1, 0 and 1 for outside, surface and interior. They are converted
+//! when arrays are written and read. The sidecar lists them as `"values": "-1,0,1"`.
 
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
@@ -9,13 +9,13 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, LabelDigest};
 
-/// The key for them in a sidecar.
+/// Key for the numbers in a sidecar.
 const VALUES: &str = "values";
 
-/// The bytes of empty cells, and of those of each label. Of two, the second is that of all occupied cells.
+/// Bytes of empty cells, and of each label. With two bytes, the second stands for all occupied cells.
 struct ValueTable(Vec<u8>);
 
-/// The numbers that a type holds, if they may be chosen.
+/// Returns the numbers that a type holds. `None` if numbers cannot be requested for the type.
 fn range(dtype: Dtype) -> Option<RangeInclusive<i16>> {
     match dtype {
         Dtype::I8 => Some(-128..=127),
@@ -25,15 +25,15 @@ fn range(dtype: Dtype) -> Option<RangeInclusive<i16>> {
 }
 
 impl Format {
-    /// Whether the numbers of its cells may be chosen, see [`SaveOptions::values`].
+    /// Returns true if numbers can be requested for the cells, see [`SaveOptions::values`].
     pub fn takes_values(&self) -> bool {
         self.dtypes.contains(&Dtype::I8)
     }
 
-    /// Refuses chosen numbers that it does not take, that the type does not hold, or that are there twice.
+    /// Checks requested numbers.
     ///
     /// # Errors
-    /// If one of these is so.
+    /// If the format does not take numbers, the type does not hold one, or one is listed twice.
     pub fn check_values(&self, dtype: Dtype, values: &[i16]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
@@ -54,7 +54,7 @@ impl Format {
     }
 }
 
-/// The bytes of these numbers.
+/// Returns the bytes of these numbers.
 fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, String> {
     let name = dtype.name();
     let range =
@@ -78,18 +78,18 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
             ));
         }
     }
-    // The bytes of i8 are those of its two's complement.
+    // Negative numbers are stored in two's complement.
     Ok(ValueTable(
         values.iter().map(|value| *value as u8).collect(),
     ))
 }
 
-/// Whether labels keep their values in cells stored so.
+/// Returns true if labels keep their values in cells that are stored with these options.
 pub(super) fn keep_labels(dtype: Dtype, options: &SaveOptions) -> bool {
     range(dtype).is_some() && options.values.len() != 2
 }
 
-/// Whether all that a digest covers is in a file of cells that are stored so.
+/// Returns true if a file of cells that are stored with these options has all data of the digest.
 pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     match cells {
         CellType::Labels(legend) => {
@@ -101,19 +101,22 @@ pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) 
     }
 }
 
-/// Refuses cells with a label that has no number.
+/// Returns an error if a label has no number.
 pub(super) fn check_labels(cells: CellType, dtype: Dtype, options: &SaveOptions) -> Result<()> {
     let CellType::Labels(legend) = cells else {
         return Ok(());
     };
+    if !keep_labels(dtype, options) {
+        return Ok(());
+    }
     let most = most_label(dtype, options.values);
     match legend.labels().iter().find(|label| label.value > most) {
-        Some(label) if keep_labels(dtype, options) => Err(no_value(label.value)),
-        _ => Ok(()),
+        Some(label) => Err(no_value(label.value)),
+        None => Ok(()),
     }
 }
 
-/// The greatest label that has a number.
+/// Returns the greatest label that has a number.
 fn most_label(dtype: Dtype, values: &[i16]) -> u8 {
     match values.len() {
         0 if dtype == Dtype::I8 => 127,
@@ -127,7 +130,7 @@ fn no_value(label: u8) -> Error {
         .with_hint("give one for empty cells and one for each label from 1 on")
 }
 
-/// Adds to a sidecar what a reader needs to know of the numbers.
+/// Lists the numbers in a sidecar.
 pub(super) fn annotate(options: &SaveOptions, metadata: &mut Metadata) {
     if !options.values.is_empty() {
         let words: Vec<_> = options.values.iter().map(i16::to_string).collect();
@@ -135,7 +138,7 @@ pub(super) fn annotate(options: &SaveOptions, metadata: &mut Metadata) {
     }
 }
 
-/// Writes an array of cells, x fastest, as the chosen numbers.
+/// Writes an array of cells, x fastest, as the requested numbers.
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -164,7 +167,7 @@ pub(super) fn write(
     )
 }
 
-/// Turns labels into bytes.
+/// Writer that converts labels into bytes.
 struct ValueWriter<'a> {
     out: &'a mut dyn Write,
     table: ValueTable,
@@ -193,7 +196,7 @@ impl Write for ValueWriter<'_> {
     }
 }
 
-/// Reads with `read` the labels of cells whose bytes are the numbers that `metadata` says, or the labels themselves.
+/// Reads labels with `read`. The input has the numbers that `metadata` list, or the labels themselves.
 pub(super) fn read<T>(
     input: &mut dyn Read,
     dtype: Dtype,
@@ -207,9 +210,10 @@ pub(super) fn read<T>(
         .split(',')
         .map(|word| word.trim().parse().ok())
         .collect();
-    let table = values
-        .ok_or_else(|| "they are no numbers".to_string())
-        .and_then(|all| checked(dtype, &all));
+    let table = match values {
+        Some(values) => checked(dtype, &values),
+        None => Err("they are no numbers".to_string()),
+    };
     let ValueTable(bytes) = table.map_err(|why| {
         Error::input(
             Code::V007,
@@ -223,12 +227,12 @@ pub(super) fn read<T>(
     read(&mut ValueReader { input, labels })
 }
 
-/// Whether `metadata` says the numbers of cells.
-pub(super) fn are_said(metadata: &Metadata) -> bool {
+/// Returns true if `metadata` list the numbers of cells.
+pub(super) fn are_stated(metadata: &Metadata) -> bool {
     metadata.extra.contains_key(VALUES)
 }
 
-/// Turns bytes into labels.
+/// Reader that converts bytes into labels.
 struct ValueReader<'a> {
     input: &'a mut dyn Read,
     labels: [Option<u8>; 256],

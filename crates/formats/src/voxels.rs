@@ -1,4 +1,4 @@
-//! A finished grid with what is known about it: the thing that is saved and read back.
+//! A finished grid with its lattice and record, which is saved and read.
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::{
@@ -6,19 +6,19 @@ use voxelize_core::grid::{
     Record, Slab,
 };
 
-/// Cells, where they are, and how they came about.
+/// Cells with their lattice and record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Voxels {
-    /// The cells: bits, labels or a field.
+    /// Cells: bits, labels or a field.
     pub cells: Cells,
-    /// Where the cells are; `None` if read from a file that does not say.
+    /// Lattice of the cells. `None` if the file does not state it.
     pub lattice: Option<Lattice>,
-    /// Rule, ties, tool and input, as far as known.
+    /// Rule, ties, tool and input, as far as they are known.
     pub record: Record,
 }
 
 impl Voxels {
-    /// Cells of which nothing else is known.
+    /// Creates voxels without lattice and record.
     pub fn new(cells: impl Into<Cells>) -> Self {
         Self {
             cells: cells.into(),
@@ -27,56 +27,54 @@ impl Voxels {
         }
     }
 
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.cells.as_ref().dims()
     }
 
-    /// The kind of the cells.
+    /// Returns the kind of the cells.
     pub fn kind(&self) -> CellKind {
         self.cells.as_ref().kind()
     }
 
-    /// The occupied cells of bits or labels.
+    /// Returns the occupied cells of bits or labels.
     ///
     /// # Errors
-    /// If it is a field, which has none.
+    /// If the cells are a field.
     pub fn occupied(&self) -> Result<&BitGrid> {
         self.cells.as_ref().occupied()
     }
 
-    /// The occupied cells alone.
+    /// Converts bits or labels to the occupied cells.
     ///
     /// # Errors
-    /// The same.
+    /// If the cells are a field.
     pub fn into_occupied(self) -> Result<BitGrid> {
         self.cells.into_occupied()
     }
 
-    /// The labels, if that is what the cells hold.
+    /// Returns the labels. `None` for cells of another kind.
     pub fn labels(&self) -> Option<&Labels> {
-        if let Cells::Labels(labels) = &self.cells {
-            Some(labels)
-        } else {
-            None
+        match &self.cells {
+            Cells::Labels(labels) => Some(labels),
+            _ => None,
         }
     }
 
-    /// The field, if that is what the cells hold.
+    /// Returns the field. `None` for cells of another kind.
     pub fn field(&self) -> Option<&Field> {
-        if let Cells::Field(field) = &self.cells {
-            Some(field)
-        } else {
-            None
+        match &self.cells {
+            Cells::Field(field) => Some(field),
+            _ => None,
         }
     }
 
-    /// How many cells are occupied; of a field, how many have another value than the background.
+    /// Counts the occupied cells, or the cells of a field that differ from the background.
     pub fn count(&self) -> u64 {
         self.cells.as_ref().count()
     }
 
-    /// The digests of the cells and, where the lattice is known, of the grid.
+    /// Returns the digest of the cells and, with a known lattice, of the grid.
     pub fn digest(&self) -> Digest {
         Digest::of(self, self.lattice.as_ref())
     }
@@ -88,7 +86,7 @@ impl<'a> From<&'a Voxels> for CellsRef<'a> {
     }
 }
 
-/// Voxels in memory: one slab.
+/// Voxels in memory as a source of one slab.
 #[derive(Debug, Clone)]
 pub struct InMemory<'a> {
     voxels: &'a Voxels,
@@ -97,7 +95,7 @@ pub struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    /// All of `voxels`, whose digest is computed when it is needed.
+    /// Creates a source of all of `voxels`. Their digest is computed when it is needed.
     pub fn new(voxels: &'a Voxels) -> Self {
         Self {
             voxels,
@@ -106,7 +104,7 @@ impl<'a> InMemory<'a> {
         }
     }
 
-    /// Voxels whose digest is known.
+    /// Creates a source of voxels with a known digest.
     pub fn with_digest(voxels: &'a Voxels, digest: Digest) -> Self {
         Self {
             digest: Some(digest),
@@ -133,8 +131,10 @@ impl CellSource for InMemory<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Slab<'_>>> {
-        let given = std::mem::replace(&mut self.given, true);
-        Ok((!given).then(|| Slab {
+        if std::mem::replace(&mut self.given, true) {
+            return Ok(None);
+        }
+        Ok(Some(Slab {
             first: 0,
             cells: self.voxels.cells.as_ref(),
         }))

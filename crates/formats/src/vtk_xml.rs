@@ -1,9 +1,9 @@
-//! What XML files of VTK have in common: data packed in blocks.
+//! Common parts of XML files of VTK: data packed in blocks.
 //!
 //! | bytes | content (numbers are 64 bits, little-endian) |
 //! |---|---|
 //! | 8 | the number of blocks |
-//! | 8 each | bytes of a block, and of the last if it is shorter, else 0; before packing |
+//! | 8 each | plain bytes of a block, and of the last block if it is shorter, else 0 |
 //! | 8 each | the packed bytes of each block |
 //! | … | the blocks, each a zlib stream |
 //!
@@ -18,22 +18,24 @@ use tempfile::SpooledTempFile;
 use super::packed::{PIECE, ZlibBlocks};
 use super::save::{SPOOL, not_spooled};
 
-/// The bytes before the blocks of so many bytes of data.
+/// Returns the size of the header before the blocks of `bytes` bytes of data.
 pub(super) fn head_bytes(bytes: u64) -> u64 {
     8 * (3 + bytes.div_ceil(PIECE as u64))
 }
 
-/// Writes what stands before the blocks of so many bytes of data, which are so long when they are packed.
+/// Writes the header before the blocks of `bytes` bytes of data. `lengths` are the packed lengths of the
+/// blocks.
 pub(super) fn write_head(out: &mut dyn Write, bytes: u64, lengths: &[u64]) -> io::Result<()> {
     let piece = PIECE as u64;
     let sizes = [lengths.len() as u64, piece, bytes % piece];
-    sizes
-        .iter()
-        .chain(lengths)
-        .try_for_each(|number| out.write_all(&number.to_le_bytes()))
+    for number in sizes.iter().chain(lengths) {
+        out.write_all(&number.to_le_bytes())?;
+    }
+    Ok(())
 }
 
-/// Data of an array on their way to a file, whose header says where the arrays behind it begin.
+/// Data of an array in temporary storage. They are collected because the header states the offsets of all
+/// arrays.
 pub(super) struct ArrayData {
     bytes: u64,
     store: DataStore,
@@ -47,9 +49,10 @@ enum DataStore {
 impl ArrayData {
     pub(super) fn new(is_packed: bool) -> Self {
         let spool = SpooledTempFile::new(SPOOL);
-        let store = match is_packed {
-            true => DataStore::Packed(ZlibBlocks::new(spool)),
-            false => DataStore::Plain(BufWriter::with_capacity(PIECE, spool)),
+        let store = if is_packed {
+            DataStore::Packed(ZlibBlocks::new(spool))
+        } else {
+            DataStore::Plain(BufWriter::with_capacity(PIECE, spool))
         };
         Self { bytes: 0, store }
     }
@@ -66,7 +69,7 @@ impl ArrayData {
         }
     }
 
-    /// Ends the data; answers with their bytes in the file.
+    /// Ends the data, and returns their size in the file.
     pub(crate) fn finish(&mut self) -> io::Result<u64> {
         self.out().flush().map_err(not_spooled)?;
         Ok(match &self.store {
@@ -77,7 +80,7 @@ impl ArrayData {
         })
     }
 
-    /// Writes the data that [`finish`](Self::finish) has ended.
+    /// Writes the data after [`finish`](Self::finish) has ended them.
     pub(super) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let mut spool = match self.store {
             DataStore::Plain(buffered) => {

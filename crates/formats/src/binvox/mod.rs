@@ -1,18 +1,18 @@
-//! `.binvox`: runs of empty and occupied cells, as data sets for training have them.
+//! `.binvox`: runs of empty and occupied cells, common in training data.
 //!
 //! | line or bytes | content |
 //! |---|---|
 //! | `#binvox 1` | |
 //! | `dim D D D` | cells along x, z and y; a cube, filled up with empty cells at its upper ends, as most readers insist |
 //! | `translate X Y Z` | the lower corner of cell (0, 0, 0) |
-//! | `scale S` | the side of the cube: `D` times that of a cell |
+//! | `scale S` | the side of the cube: `D` times the cell size |
 //! | `data` | |
-//! | 2 each | a run: 0 or 1, and how many cells, at most 255; y fastest, then z |
+//! | 2 each | a run: 0 or 1, and its length, at most 255; y fastest, then z |
 //!
-//! `--no-cube` writes `dim NX NZ NY` without filling up; `scale` is then that of the longest axis. Only cells that are
-//! cubes can be written. `translate` and `scale` are the nearest doubles; a sidecar keeps all that the file has no
-//! room for: exact fractions, the cells along each axis, and how the grid was made. trimesh takes `S / (D - 1)` for
-//! the distance of cells.
+//! `--no-cube` writes `dim NX NZ NY` without filling up; `scale` is then the length of the longest axis. Only
+//! cubic cells can be written. `translate` and `scale` are the nearest doubles. A sidecar keeps the data for
+//! which the file has no place: exact fractions, the number of cells along each axis, and the record of how
+//! the grid was made. trimesh takes `S / (D - 1)` as the distance between cells.
 //!
 //! <https://www.patrickmin.com/binvox/binvox.html>
 
@@ -26,7 +26,7 @@ use voxelize_core::grid::{CellKind, Lattice};
 
 const MAGIC: &[u8] = b"#binvox";
 
-/// The most cells of a run.
+/// Maximum number of cells in a run.
 const MAX_RUN: usize = 255;
 
 pub(super) const FORMAT: Format = Format {
@@ -37,7 +37,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     choices: &[Choice::NoCube],
-    // Its order begins with y: the first run may end in the last layer.
+    // The order of cells begins with y, so the first run may end in the last layer.
     slab_layers: WHOLE,
     magic: &[MAGIC],
     limits,
@@ -47,7 +47,7 @@ pub(super) const FORMAT: Format = Format {
             .map(|&n| n as u128)
             .product::<u128>()
             .div_ceil(MAX_RUN as u128);
-        // A run of occupied cells and one of empty ones for each, at most.
+        // At most one run of occupied cells and one of empty cells per occupied cell.
         occupied.map(|occupied| FileSize::at_most(2 * runs + 4 * u128::from(occupied)))
     },
     write: Write::Forward(write::write),
@@ -62,7 +62,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     require_cubes(lattice, "binvox")
 }
 
-/// The cells along each axis in the file.
+/// Number of cells along each axis in the file.
 fn dims_of(dims: [usize; 3], choices: &[Choice]) -> [usize; 3] {
     if choices.contains(&Choice::NoCube) {
         dims
@@ -75,7 +75,7 @@ fn cube(dims: [usize; 3]) -> [usize; 3] {
     [dims.into_iter().max().unwrap_or(0); 3]
 }
 
-/// What the header says of a lattice, in a file of these dims: corner and scale.
+/// Returns the corner and the scale that the header states for a lattice in a file of these dims.
 fn place(lattice: &Lattice, dims: [usize; 3]) -> ([f64; 3], f64) {
     let longest = Rational::from(cube(dims)[0] as i64);
     let scale = &lattice.spacing()[0] * &longest;

@@ -11,15 +11,15 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{BitGrid, Lattice};
 
-/// The header, at most.
+/// Maximum size of the header in bytes.
 const MAX_HEADER: u64 = 1 << 12;
 
-/// What the lines before the cells say.
+/// Contents of the lines before the cells.
 struct BinvoxHeader {
     dims: [usize; 3],
     translate: [Rational; 3],
     scale: Option<Rational>,
-    /// Where the runs begin.
+    /// Offset of the first run.
     end: u64,
 }
 
@@ -27,21 +27,19 @@ fn broken(why: impl Into<String>) -> Error {
     Error::input(Code::V003, why)
 }
 
-/// So many numbers in a line.
+/// Parses the `N` numbers after the first word of a line.
 fn numbers<const N: usize>(line: &str) -> Result<[Rational; N]> {
-    let found = line
-        .split_whitespace()
-        .skip(1)
-        .map(|word| Rational::parse_decimal(word).ok());
-    let found = found
-        .collect::<Option<Vec<_>>>()
-        .and_then(|found| <[Rational; N]>::try_from(found).ok());
-    found.ok_or_else(|| {
-        broken(format!(
-            "'{}' is not a word and {N} numbers",
-            sanitize(line)
-        ))
-    })
+    let words = line.split_whitespace().skip(1);
+    let numbers: Option<Vec<_>> = words
+        .map(|word| Rational::parse_decimal(word).ok())
+        .collect();
+    if let Some(Ok(numbers)) = numbers.map(<[Rational; N]>::try_from) {
+        return Ok(numbers);
+    }
+    Err(broken(format!(
+        "'{}' is not a word and {N} numbers",
+        sanitize(line)
+    )))
 }
 
 impl BinvoxHeader {
@@ -69,15 +67,12 @@ impl BinvoxHeader {
                     return Err(Error::input(Code::V004, text));
                 }
                 "dim" => {
-                    let sizes = line
-                        .split_whitespace()
-                        .skip(1)
-                        .map(|word| word.parse().ok());
-                    let sizes: Option<Vec<usize>> = sizes.collect();
-                    let sizes = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-                    let [x, z, y] = sizes.ok_or_else(|| {
-                        broken(format!("'{}' is not dim and three sizes", sanitize(line)))
-                    })?;
+                    let words = line.split_whitespace().skip(1);
+                    let sizes: Option<Vec<usize>> = words.map(|word| word.parse().ok()).collect();
+                    let Some(Ok([x, z, y])) = sizes.map(<[usize; 3]>::try_from) else {
+                        let text = format!("'{}' is not dim and three sizes", sanitize(line));
+                        return Err(broken(text));
+                    };
                     dims = Some([x, y, z]);
                 }
                 "translate" => translate = Some(numbers::<3>(line)?),
@@ -92,16 +87,15 @@ impl BinvoxHeader {
         let dims = dims
             .filter(|dims| !dims.contains(&0))
             .ok_or_else(|| broken("no line says the size: dim D D D"))?;
-        let zero = || [Rational::ZERO, Rational::ZERO, Rational::ZERO];
         Ok(Self {
             dims,
-            translate: translate.unwrap_or_else(zero),
+            translate: translate.unwrap_or([Rational::ZERO; 3]),
             scale,
             end,
         })
     }
 
-    /// Where the cells are, if it is said.
+    /// Returns the lattice of the cells. `None` if the header has no scale.
     fn lattice(&self) -> Result<Option<Lattice>> {
         let Some(scale) = &self.scale else {
             return Ok(None);
@@ -110,37 +104,40 @@ impl BinvoxHeader {
         let size = scale / &longest;
         let half = &size * &Rational::new(1, 2);
         let centre = self.translate.each_ref().map(|corner| corner + &half);
-        let step = |axis: usize| -> [Rational; 3] {
-            std::array::from_fn(|n| {
-                if n == axis {
-                    size.clone()
-                } else {
-                    Rational::ZERO
-                }
-            })
-        };
-        ImageFrame::new(self.dims, &centre, &[step(0), step(1), step(2)])
-            .map(|frame| Some(frame.lattice))
+        let steps = [0, 1, 2].map(|axis| step(axis, &size));
+        let frame = ImageFrame::new(self.dims, &centre, &steps)?;
+        Ok(Some(frame.lattice))
     }
 
-    /// The sidecar, if it is of a grid that this header says.
+    /// Takes the sidecar if it describes the grid of this header.
     fn sidecar(&self, source: &mut VoxelSource) -> Option<Metadata> {
-        let is_right = |metadata: &Metadata| {
-            let fits = metadata
-                .dims
-                .is_some_and(|dims| dims == self.dims || cube(dims) == self.dims);
-            let is_there = metadata.lattice.as_ref().is_none_or(|lattice| {
-                let (corner, scale) = place(lattice, self.dims);
-                corner == self.translate.each_ref().map(Rational::to_f64)
-                    && self
-                        .scale
-                        .as_ref()
-                        .is_none_or(|said| said.to_f64() == scale)
-            });
-            fits && is_there
-        };
-        source.sidecar.take().filter(is_right)
+        source
+            .sidecar
+            .take()
+            .filter(|metadata| self.agrees_with(metadata))
     }
+
+    fn agrees_with(&self, metadata: &Metadata) -> bool {
+        let Some(dims) = metadata.dims else {
+            return false;
+        };
+        if dims != self.dims && cube(dims) != self.dims {
+            return false;
+        }
+        let Some(lattice) = &metadata.lattice else {
+            return true;
+        };
+        let (corner, scale) = place(lattice, self.dims);
+        corner == self.translate.each_ref().map(Rational::to_f64)
+            && self.scale.as_ref().is_none_or(|own| own.to_f64() == scale)
+    }
+}
+
+/// Returns the vector of length `size` along an axis.
+fn step(axis: usize, size: &Rational) -> [Rational; 3] {
+    let mut step = [Rational::ZERO; 3];
+    step[axis] = size.clone();
+    step
 }
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
@@ -182,7 +179,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// The cells of a grid that was filled up to a cube; none if there are others.
+/// Returns the cells of a grid that was filled up to a cube. `None` if cells outside the grid are occupied.
 fn cropped(bits: &BitGrid, metadata: &Metadata, source: &VoxelSource) -> Result<Option<BitGrid>> {
     let Some(dims) = metadata.dims else {
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::{Dtype, SaveOptions};
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::{self, Progress};
 
-/// Columns of words whose runs are found at once.
+/// Columns of words whose runs are found in parallel.
 const BATCH: usize = 8;
 
 pub(super) fn write(
@@ -36,7 +36,7 @@ pub(super) fn write(
     whole(source, |bits| runs.write(bits, all, options.progress))
 }
 
-/// Runs that go on from plane to plane.
+/// Writer of runs that continue from plane to plane.
 struct RunWriter<'a> {
     out: &'a mut dyn Write,
     value: bool,
@@ -70,7 +70,8 @@ impl RunWriter<'_> {
         self.end()
     }
 
-    /// Takes the cells of one x, by the places where they change; the first is empty if it is not among them.
+    /// Adds the cells of one x, given by the places where they change. The first cell is empty if 0 is not
+    /// among the places.
     fn plane(&mut self, changes: &[usize], plane: usize) -> io::Result<()> {
         let mut value = false;
         let mut start = 0;
@@ -90,7 +91,7 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    /// Writes the pending run, in parts that fit in a byte.
+    /// Writes the pending run, in parts whose length fits in a byte.
     fn end(&mut self) -> io::Result<()> {
         let full = [u8::from(self.value), MAX_RUN as u8].repeat(64);
         let (parts, rest) = (self.length / MAX_RUN, self.length % MAX_RUN);
@@ -105,7 +106,7 @@ impl RunWriter<'_> {
     }
 }
 
-/// For each of 64 x the places, y fastest, where cells of a file of these dims change.
+/// Returns, for each of 64 values of x, the places where the cells of a file of these dims change, y fastest.
 fn changes(bits: &BitGrid, all: [usize; 3], column: usize) -> Vec<Vec<usize>> {
     let [_, ny, nz] = bits.dims();
     let mut changes = vec![Vec::new(); 64];

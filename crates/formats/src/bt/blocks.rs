@@ -1,4 +1,4 @@
-//! The lowest five levels of the tree: blocks of 32 × 32 × 32 cells, a row of a level in two words.
+//! The lowest five levels of the tree: blocks of 32 × 32 × 32 cells. A row of a level takes two words.
 
 use super::{INNER, NodeState};
 use voxelize_core::grid::BitGrid;
@@ -6,27 +6,28 @@ use voxelize_core::grid::BitGrid;
 /// Levels of the tree within a block.
 pub(super) const LEVELS: usize = 5;
 
-/// Cells of a block along an axis.
+/// Cells along each axis of a block.
 const SIDE: usize = 1 << LEVELS;
 
-/// Where the rows of each level begin: those of the cells first, the block itself last.
+/// Index of the first row of each level. The cells come first, the block itself last.
 const STARTS: [usize; LEVELS + 1] = [0, 1024, 1280, 1344, 1360, 1364];
 
-/// The states of a row of nodes along x: bit `i` of both words belongs to node `i`.
+/// States of a row of nodes along x: bit `i` of both words belongs to node `i`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StateRow {
     low: u32,
     high: u32,
 }
 
-/// The states of all nodes of a block.
+/// States of all nodes of a block.
 pub(super) struct BlockTree {
     rows: Vec<StateRow>,
 }
 
 impl BlockTree {
-    /// The block whose first cell is cell `first` of `bits`, which may lie outside on any side; cells of the grid that
-    /// are not occupied are free if `marks_free`, else unknown. `None` if it has no known cell.
+    /// Returns the block whose first cell is cell `first` of `bits`; it may extend beyond the grid on any
+    /// side. Empty cells of the grid are free if `marks_free`, else unknown. `None` if the block has no known
+    /// cell.
     pub(super) fn new(bits: &BitGrid, first: [isize; 3], marks_free: bool) -> Option<Self> {
         let [nx, ny, nz] = bits.dims();
         let inside = |start: isize, n: usize| {
@@ -63,7 +64,8 @@ impl BlockTree {
         Some(tree)
     }
 
-    /// Finds the states of the nodes of a level from those of their children: that of eight alike, else inner.
+    /// Finds the states of the nodes of a level from the states of their children. Eight equal children give
+    /// their own state, others an inner node.
     fn reduce(&mut self, level: usize) {
         let side = SIDE >> level;
         for place in 0..side * side {
@@ -84,14 +86,14 @@ impl BlockTree {
         }
     }
 
-    /// The rows of the children of row `(y, z)` of a level: y fastest.
+    /// Returns the rows of the children of row `(y, z)` of a level, y fastest.
     fn children(&self, level: usize, y: usize, z: usize) -> [StateRow; 4] {
         let side = SIDE >> (level - 1);
         let start = STARTS[level - 1] + 2 * y + side * 2 * z;
         [0, 1, side, side + 1].map(|n| self.rows[start + n])
     }
 
-    /// The state of the whole block.
+    /// Returns the state of the whole block.
     pub(super) fn state(&self) -> NodeState {
         let StateRow { low, high } = self.rows[STARTS[LEVELS]];
         (low | high << 1) as NodeState
@@ -138,7 +140,7 @@ impl StateRow {
         }
     }
 
-    /// Each node in the place of the one before it.
+    /// Moves each node to the place of the node before it.
     fn moved(self) -> Self {
         Self {
             low: self.low >> 1,
@@ -146,19 +148,19 @@ impl StateRow {
         }
     }
 
-    /// The states of nodes `x` and `x + 1`, two bits each.
+    /// Returns the states of nodes `x` and `x + 1`, two bits each.
     fn pair(self, x: usize) -> u16 {
         let [low, high] = [self.low, self.high].map(|word| (word >> x) as u16);
         low & 1 | (high & 1) << 1 | (low & 2) << 1 | (high & 2) << 2
     }
 }
 
-/// The lowest bits of a word, so many of them.
+/// Returns a word whose lowest `count` bits are set.
 fn ones(count: usize) -> u32 {
     u32::MAX.checked_shr((SIDE - count) as u32).unwrap_or(0)
 }
 
-/// The bits of even places side by side.
+/// Packs the bits at even positions next to each other.
 fn evens(word: u32) -> u32 {
     let word = word & 0x5555_5555;
     let word = (word | word >> 1) & 0x3333_3333;
@@ -167,7 +169,7 @@ fn evens(word: u32) -> u32 {
     (word | word >> 8) & 0xffff
 }
 
-/// The cells of a row from `start` on, which may be before its begin or after its end.
+/// Returns the cells of a row from `start` on, which may lie before the first cell or after the last.
 fn cells(row: &[u64], start: isize) -> u32 {
     let word = |n: isize| {
         usize::try_from(n)
@@ -191,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_of_a_row_are_taken_from_any_place() {
+    fn cells_are_read_from_any_start() {
         let row = [0x8000_0000_0000_0001, 0x3];
         let bit = |i: isize| i == 0 || (63..66).contains(&i);
         for start in -70..140 {

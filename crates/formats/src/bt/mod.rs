@@ -1,29 +1,31 @@
-//! `.bt`, the binary octree of OctoMap: occupied, free and unknown space, for ROS, MoveIt, octovis and octomap-python.
+//! `.bt`, the binary octree of OctoMap, for ROS, MoveIt, octovis and octomap-python: occupied, free and
+//! unknown space.
 //!
 //! | line or bytes | content |
 //! |---|---|
 //! | `# Octomap OcTree binary file` | |
-//! | `# voxelize {…}` | the lattice exactly, and how the grid was made, as JSON; readers skip lines with `#` |
+//! | `# voxelize {…}` | the exact lattice and the record of how the grid was made, as JSON; readers skip lines with `#` |
 //! | `id OcTree` | |
-//! | `size N` | nodes of the tree, root and leaves among them, at most 2³² − 1; 0 if nothing is known |
+//! | `size N` | nodes of the tree, root and leaves included, at most 2³² − 1; 0 if nothing is known |
 //! | `res R` | the size of a cell, as the nearest double |
 //! | `data` | |
-//! | 2 each | an inner node, depth first: two bits for each child, the first in the lowest |
+//! | 2 each | an inner node, depth first: two bits for each child, the first child in the lowest bits |
 //!
 //! | two bits | the child is |
 //! |---|---|
-//! | 0 | unknown: there is no such node |
+//! | 0 | unknown: the node is absent |
 //! | 1 | a free leaf |
 //! | 2 | an occupied leaf |
-//! | 3 | an inner node, whose bytes follow when those of the children before it are written |
+//! | 3 | an inner node, whose bytes follow the bytes of the children before it |
 //!
-//! Child `n` is on the upper side of x if bit 0 of `n` is set, of y by bit 1, of z by bit 2. The root is 2¹⁶ cells wide.
-//! Cell `key` of an axis is at (key − 32768) · R. Eight leaves alike become one. Cells that are not occupied are
-//! unknown; `--mark-free` makes those of the grid free, as does that option of OctoMap's binvox2bt.
+//! Child `n` is on the upper side of x if bit 0 of `n` is set, of y by bit 1, of z by bit 2. The root is 2¹⁶
+//! cells wide. Cell `key` of an axis is at (key − 32768) · R. Eight equal leaves become one. Empty cells are
+//! unknown; `--mark-free` makes the empty cells of the grid free, like the option of that name in OctoMap's
+//! binvox2bt.
 //!
-//! The walls of an octree are at multiples of R. A grid with other walls is moved onto the nearest, by half a cell at
-//! most, which is a warning. World coordinates are the mesh's, and a grid whose y is up is not turned. ROS takes them as metres, with
-//! z up.
+//! The walls of an octree are at multiples of R. A grid with other walls is moved onto the nearest multiples,
+//! by at most half a cell, which is a warning. World coordinates are the mesh's, and a grid whose y is up is
+//! not turned. ROS takes them as metres, with z up.
 //!
 //! <https://octomap.github.io/octomap/doc/>
 
@@ -38,19 +40,19 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 use voxelize_core::text::number;
 
-/// The state of a node, as a file has it: 0 unknown, 1 free, 2 occupied, or [`INNER`].
+/// State of a node, as in the file: 0 unknown, 1 free, 2 occupied, or [`INNER`].
 type NodeState = u8;
 
-/// The state of a node with children.
+/// State of a node with children.
 const INNER: NodeState = 3;
 
 /// Levels of the tree above its cells.
 const DEPTH: usize = 16;
 
-/// The cells of the tree along an axis.
+/// Cells of the tree along each axis.
 const KEYS: usize = 1 << DEPTH;
 
-/// The key of the cell that begins at 0.
+/// Key of the cell that begins at 0.
 const ZERO: i64 = KEYS as i64 / 2;
 
 pub(super) const FORMAT: Format = Format {
@@ -61,7 +63,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     choices: &[Choice::MarkFree],
-    // Depth first, a node may be far above the one before it.
+    // Nodes are stored depth first, so a node may be far above the node before it.
     slab_layers: super::WHOLE,
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
@@ -73,14 +75,14 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// The bytes of a tree at most: of an occupied cell alone two on each level, and never more than all nodes have.
+/// Upper bound for the bytes of a tree: two bytes on each level for an isolated occupied cell, but at most the bytes
+/// of all nodes.
 fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
-    let nodes = |level: usize| {
-        dims.iter()
-            .map(|n| (n >> level) as u128 + 2)
-            .product::<u128>()
-    };
-    let all: u128 = (1..=DEPTH).map(nodes).sum();
+    let mut all = 0;
+    for level in 1..=DEPTH {
+        let nodes: u128 = dims.iter().map(|n| (n >> level) as u128 + 2).product();
+        all += nodes;
+    }
     2 * all.min(DEPTH as u128 * u128::from(occupied.saturating_mul(2)))
 }
 
@@ -89,17 +91,17 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     lattice.map_or(Ok(()), |lattice| first_key(lattice).map(drop))
 }
 
-/// The walls of the first cell, in cells from 0.
+/// Returns the position of the first wall along an axis, in cells from 0.
 fn first_wall(lattice: &Lattice, axis: usize) -> Rational {
     lattice.origin()[axis].clone() / lattice.spacing()[axis].clone()
 }
 
-/// The multiple of the cell size that is nearest to the first wall; the upper one of two.
+/// Returns the multiple of the cell size that is nearest to the first wall, the upper one in a tie.
 fn nearest_multiple(lattice: &Lattice, axis: usize) -> Option<i64> {
     (&first_wall(lattice, axis) + &Rational::new(1, 2)).floor()
 }
 
-/// The keys of cell (0, 0, 0).
+/// Returns the keys of cell (0, 0, 0).
 fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
     let dims = lattice.dims();
     if let Some(axis) = dims.iter().position(|n| *n > KEYS) {
@@ -123,14 +125,18 @@ fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
     Ok(keys)
 }
 
-/// The warning that the cells are moved, and by how much.
+/// Returns the distance by which an axis is moved.
+fn shift_along(lattice: &Lattice, axis: usize) -> Option<Rational> {
+    let wall = first_wall(lattice, axis);
+    let nearest = Rational::from(nearest_multiple(lattice, axis)?);
+    Some(&(&nearest - &wall) * &lattice.spacing()[axis])
+}
+
+/// Returns the warning that the cells are moved, with the distances.
 fn shift(lattice: &Lattice) -> Option<Finding> {
-    let by = |axis: usize| {
-        let wall = first_wall(lattice, axis);
-        let to = nearest_multiple(lattice, axis)?;
-        Some(&(&Rational::from(to) - &wall) * &lattice.spacing()[axis])
-    };
-    let [x, y, z] = [by(0)?, by(1)?, by(2)?];
+    let x = shift_along(lattice, 0)?;
+    let y = shift_along(lattice, 1)?;
+    let z = shift_along(lattice, 2)?;
     if x.is_zero() && y.is_zero() && z.is_zero() {
         return None;
     }

@@ -1,5 +1,5 @@
-//! The octree of a grid: the states of its blocks and of all nodes above them. What is in a block is found again when
-//! it is written, so that a tree takes a byte for 32,768 cells.
+//! The octree of a grid: the states of its blocks and of all nodes above them. The contents of a block are
+//! computed again when it is written, so a tree takes one byte per 32,768 cells.
 
 use std::io;
 
@@ -9,38 +9,38 @@ use crate::steps::cancelled;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::par::{self, Progress};
 
-/// Blocks that are looked at, or nodes and blocks that are written, side by side.
+/// Blocks that are examined, or nodes and blocks that are written, in parallel.
 const BATCH: usize = 1024;
 
-/// The states of the nodes of one level, which are in a box.
+/// States of the nodes of one level, within a box.
 struct TreeLevel {
     first: [usize; 3],
     dims: [usize; 3],
     states: Vec<NodeState>,
 }
 
-/// An octree of the cells of a grid.
+/// Octree of the cells of a grid.
 pub(super) struct Octree<'a> {
     bits: &'a BitGrid,
-    /// The keys of cell (0, 0, 0).
+    /// Keys of cell (0, 0, 0).
     first: [usize; 3],
     marks_free: bool,
-    /// The blocks first, the root last.
+    /// Levels of the tree: blocks first, root last.
     levels: Vec<TreeLevel>,
-    /// Its nodes, root and leaves among them.
+    /// Number of nodes, root and leaves included.
     pub nodes: u64,
-    /// The blocks that are inner nodes.
+    /// Number of blocks that are inner nodes.
     inner_blocks: u64,
 }
 
-/// One of the things that make up a file, in their order.
+/// Piece of the file: the bytes of one node or of one block.
 enum TreePiece {
     Node(u16),
     Block([usize; 3]),
 }
 
 impl TreeLevel {
-    /// The level of nodes that are `1 << level` cells wide, all unknown.
+    /// Creates the level of nodes that are `1 << level` cells wide, all unknown.
     fn new(level: usize, first: [usize; 3], cells: [usize; 3]) -> Self {
         let last: [usize; 3] = std::array::from_fn(|a| (first[a] + cells[a] - 1) >> level);
         let first = first.map(|key| key >> level);
@@ -52,7 +52,7 @@ impl TreeLevel {
         }
     }
 
-    /// The place of a node of this number.
+    /// Returns the place of node number `n`.
     fn place(&self, n: usize) -> [usize; 3] {
         let [nx, ny, _] = self.dims;
         let within = [n % nx, n / nx % ny, n / nx / ny];
@@ -70,7 +70,7 @@ impl TreeLevel {
         }
     }
 
-    /// The states of the children of a node of the level above, two bits each.
+    /// Returns the states of the children of a node of the level above, two bits each.
     fn children(&self, above: [usize; 3]) -> u16 {
         (0..8).fold(0, |node, n| {
             node | u16::from(self.state(child(above, n))) << (2 * n)
@@ -78,18 +78,18 @@ impl TreeLevel {
     }
 }
 
-/// The place of child `n` of a node.
+/// Returns the place of child `n` of a node.
 fn child([x, y, z]: [usize; 3], n: usize) -> [usize; 3] {
     [2 * x + (n & 1), 2 * y + (n >> 1 & 1), 2 * z + (n >> 2)]
 }
 
-/// The children that a node has.
+/// Counts the children of a node.
 fn count(node: u16) -> u32 {
     ((node | node >> 1) & 0x5555).count_ones()
 }
 
 impl<'a> Octree<'a> {
-    /// The tree of `bits` whose first cell has the keys `first`.
+    /// Builds the tree of `bits`, whose first cell has the keys `first`.
     pub(super) fn new(
         bits: &'a BitGrid,
         first: [usize; 3],
@@ -97,8 +97,9 @@ impl<'a> Octree<'a> {
         progress: &dyn Progress,
     ) -> io::Result<Self> {
         debug_assert!((0..3).all(|a| first[a] + bits.dims()[a] <= KEYS));
-        let level = |level| TreeLevel::new(level, first, bits.dims());
-        let levels = (blocks::LEVELS..=DEPTH).map(level).collect();
+        let levels = (blocks::LEVELS..=DEPTH)
+            .map(|level| TreeLevel::new(level, first, bits.dims()))
+            .collect();
         let mut tree = Self {
             bits,
             first,
@@ -108,14 +109,16 @@ impl<'a> Octree<'a> {
             inner_blocks: 0,
         };
         tree.find_blocks(progress)?;
-        (1..tree.levels.len()).for_each(|n| tree.reduce(n));
+        for level in 1..tree.levels.len() {
+            tree.reduce(level);
+        }
         if tree.root() != 0 {
             tree.nodes += 1 + u64::from(count(tree.levels[tree.levels.len() - 2].children([0; 3])));
         }
         Ok(tree)
     }
 
-    /// The state of the root; nothing is known of a tree whose root is unknown.
+    /// Returns the state of the root. Nothing is known of a tree whose root is unknown.
     pub(super) fn root(&self) -> NodeState {
         self.levels[self.levels.len() - 1].state([0; 3])
     }
@@ -141,12 +144,13 @@ impl<'a> Octree<'a> {
                 if block.state() == INNER {
                     block.push(&mut bytes);
                 }
-                let nodes = bytes
+                let nodes: u32 = bytes
                     .as_chunks()
                     .0
                     .iter()
-                    .map(|node| count(u16::from_le_bytes(*node)));
-                (block.state(), nodes.sum::<u32>())
+                    .map(|node| count(u16::from_le_bytes(*node)))
+                    .sum();
+                (block.state(), nodes)
             });
             for (state, (found, nodes)) in self.levels[0].states[start..end].iter_mut().zip(found) {
                 *state = found;
@@ -158,8 +162,8 @@ impl<'a> Octree<'a> {
         Ok(())
     }
 
-    /// Finds the states of a level above the blocks, and counts the children of its inner nodes; those of the root are
-    /// counted whatever it is.
+    /// Finds the states of a level above the blocks, and counts the children of its inner nodes. The caller
+    /// counts the children of the root, whatever its state.
     fn reduce(&mut self, level: usize) {
         let (below, above) = self.levels.split_at_mut(level);
         let (below, above) = (&below[level - 1], &mut above[0]);
@@ -191,7 +195,7 @@ impl<'a> Octree<'a> {
     }
 }
 
-/// Nodes on their way to a file: those of blocks are found side by side.
+/// Writer of the tree's pieces. It collects them, and computes blocks in parallel.
 struct OctreeWriter<'a> {
     tree: &'a Octree<'a>,
     out: &'a mut dyn io::Write,
@@ -200,7 +204,7 @@ struct OctreeWriter<'a> {
 }
 
 impl OctreeWriter<'_> {
-    /// Takes an inner node of a level, the blocks being the first.
+    /// Adds an inner node of a level. Level 0 holds the blocks.
     fn push(&mut self, level: usize, place: [usize; 3]) -> io::Result<()> {
         if level == 0 {
             return self.add(TreePiece::Block(place));
@@ -231,10 +235,9 @@ impl OctreeWriter<'_> {
             TreePiece::Node(node) => node.to_le_bytes().to_vec(),
             TreePiece::Block(place) => {
                 let mut bytes = Vec::new();
-                self.tree
-                    .block(place)
-                    .into_iter()
-                    .for_each(|block| block.push(&mut bytes));
+                if let Some(block) = self.tree.block(place) {
+                    block.push(&mut bytes);
+                }
                 bytes
             }
         });

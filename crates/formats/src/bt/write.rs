@@ -39,16 +39,12 @@ pub(super) fn write(
     })
 }
 
-/// Where the cells are; from 0 on, of size 1, where that is not known.
+/// Returns the lattice of the cells. Without one, the cells begin at 0 and have size 1.
 fn lattice(source: &dyn CellSource) -> Result<Lattice> {
-    let all = |value: Rational| [(); 3].map(|()| value.clone());
-    match source.lattice() {
-        Some(lattice) => Ok(lattice.clone()),
-        None => Lattice::new(
-            source.dims(),
-            all(Rational::ZERO),
-            all(Rational::ONE),
-            [false; 3],
-        ),
+    if let Some(lattice) = source.lattice() {
+        return Ok(lattice.clone());
     }
+    let origin = [Rational::ZERO; 3];
+    let spacing = [Rational::ONE; 3];
+    Lattice::new(source.dims(), origin, spacing, [false; 3])
 }

@@ -1,5 +1,5 @@
-//! Rows of cells as bits, each filled up to whole bytes: `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` of an
-//! array `a[x/8, y, z]` of u8, x fastest.
+//! Rows of cells as bits, each filled up to whole bytes: `numpy.unpackbits(a, axis=0, count=nx,
+//! bitorder="little")` of an array `a[x/8, y, z]` of u8, x fastest.
 
 use std::io::{self, Read, Write};
 
@@ -11,13 +11,13 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::Progress;
 
-/// The shape of the array of bytes for cells of these dims.
+/// Returns the shape of the array of bytes for cells of these dims.
 pub(crate) fn shape([nx, ny, nz]: [usize; 3]) -> [usize; 3] {
     [nx.div_ceil(8), ny, nz]
 }
 
-/// Writes one bit for each cell, the first of a row in the lowest bit of its first byte. Blocks go on from slab to slab,
-/// so that a compressor behind `out` gets the same pieces.
+/// Writes one bit per cell. The first cell of a row is in the lowest bit of its first byte. Blocks continue
+/// from slab to slab, so that a compressor in `out` gets the same pieces.
 pub(crate) fn write_bit_rows(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -84,7 +84,7 @@ pub(crate) fn read_bit_rows(
     whole_rows(bits)
 }
 
-/// Takes the bytes of a row; zero pages that stay zero are never touched.
+/// Stores the bytes of a row. Zero pages that stay zero are never touched.
 fn gather_row(words: &mut [u64], bytes: &[u8]) {
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
         let mut whole = [0; 8];

@@ -1,5 +1,5 @@
-//! Cells as arrays, x fastest: bits and labels as bytes, bits as words, fields as floats, a block of rows at a
-//! time.
+//! Cells as arrays, x fastest: bits and labels as bytes, bits as words, fields as floats. Rows are read and
+//! written a block at a time.
 
 mod bit_rows;
 mod read;
@@ -16,7 +16,7 @@ pub(super) use self::write::write;
 
 use super::Dtype;
 
-/// Bytes that are spread at a time: fits the second-level cache, so that the write finds it there.
+/// Bytes that are spread at a time. A block fits in the second-level cache, where the write finds it.
 const BLOCK: usize = 256 << 10;
 
 /// The order of cells in a file.
@@ -28,7 +28,7 @@ pub(super) enum Order {
     ZFastest,
 }
 
-/// The bytes of an array of cells.
+/// Returns the size of an array of cells in bytes.
 pub(super) fn bytes_for([nx, ny, nz]: [usize; 3], dtype: Dtype) -> Option<u128> {
     let row = match dtype {
         Dtype::Bool | Dtype::U8 | Dtype::I8 => nx as u128,

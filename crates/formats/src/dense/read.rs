@@ -10,7 +10,7 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::spread::gather;
 use voxelize_core::grid::{BitGrid, Cells, Field, Labels, Legend};
 
-/// Reads one byte per cell; any byte but 0 is an occupied cell.
+/// Reads one byte per cell. Any byte except 0 is an occupied cell.
 pub(crate) fn read_occupied(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -32,8 +32,8 @@ pub(crate) fn read_occupied(
     Ok(bits)
 }
 
-/// Reads one byte per cell: labels of `legend`, if one is given and it names all values. Without one, cells are
-/// bits if only one value occurs besides 0, such as 1 or 255, else labels without names.
+/// Reads one byte per cell: labels of `legend` if it names all values. Without a legend, cells are bits if
+/// only one value occurs besides 0, such as 1 or 255, else labels without names.
 pub(crate) fn read_values(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -61,16 +61,16 @@ pub(crate) fn read_values(
     Ok(values.cells)
 }
 
-/// Cells that are bits or named labels until a byte says otherwise.
+/// Cells that are bits or named labels until a byte requires labels without names.
 pub(crate) struct RowValues {
     pub cells: Cells,
-    /// The value of occupied cells, as long as they are bits; 0 before the first.
+    /// Value of occupied cells while they are bits. 0 before the first occupied cell.
     one: u8,
     room: CellRoom,
 }
 
 impl RowValues {
-    /// A grid without cells, which may have these labels.
+    /// Creates a grid of empty cells, which may have these labels.
     pub(crate) fn new(dims: [usize; 3], legend: Option<&Legend>, room: CellRoom) -> Result<Self> {
         let cells = match legend {
             Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
@@ -83,14 +83,14 @@ impl RowValues {
         })
     }
 
-    /// Takes the values of some rows, from row `first` on.
+    /// Stores the values of some rows, from row `first` on.
     pub(crate) fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if let Cells::Bits(bits) = &mut self.cells {
             if self.one == 0 {
                 self.one = bytes.iter().copied().find(|byte| *byte != 0).unwrap_or(0);
             }
             let one = self.one;
-            // One look at all bytes, without a branch for each.
+            // One pass over all bytes, without a branch per byte.
             if !bytes
                 .iter()
                 .fold(false, |other, byte| other | (*byte != 0) & (*byte != one))
@@ -114,7 +114,7 @@ impl RowValues {
         Ok(())
     }
 
-    /// Takes the value of a cell, not 0.
+    /// Stores the value of a cell, which is not 0.
     pub(crate) fn set(&mut self, cell: [usize; 3], value: u8) -> Result<()> {
         if self.one == 0 {
             self.one = value;
@@ -127,21 +127,23 @@ impl RowValues {
         Ok(())
     }
 
-    /// Makes the cells labels without names.
+    /// Turns the cells into labels without names.
     fn unnamed(&mut self) -> Result<&mut Labels> {
         if !matches!(&self.cells, Cells::Labels(labels) if labels.legend().labels().is_empty()) {
             let dims = self.cells.as_ref().dims();
             let own = self.cells.as_ref().bytes();
             let mut labels = self.room.labels(dims, Legend::default(), own)?;
             match &self.cells {
-                Cells::Labels(named) => named
-                    .iter()
-                    .for_each(|(cell, value)| labels.set(cell, value)),
-                bits => bits
-                    .as_ref()
-                    .occupied()?
-                    .iter()
-                    .for_each(|cell| labels.set(cell, self.one)),
+                Cells::Labels(named) => {
+                    for (cell, value) in named.iter() {
+                        labels.set(cell, value);
+                    }
+                }
+                bits => {
+                    for cell in bits.as_ref().occupied()?.iter() {
+                        labels.set(cell, self.one);
+                    }
+                }
             }
             self.cells = labels.into();
         }
@@ -152,7 +154,7 @@ impl RowValues {
     }
 }
 
-/// Gives the cells of a row, of which some may have a value already, these values.
+/// Stores the values of a row, some of whose cells may have a value already.
 fn put_row(labels: &mut Labels, j: usize, k: usize, row: &[u8]) {
     for (i, value) in row.iter().enumerate().filter(|(_, value)| **value != 0) {
         labels.set([i, j, k], *value);
@@ -185,7 +187,7 @@ pub(crate) fn read_shares(
     })
 }
 
-/// Reads so many bytes per cell, which make its value.
+/// Reads `N` bytes per cell, which `value` turns into the cell's value.
 fn read_field<const N: usize>(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -246,7 +248,7 @@ pub(super) fn each_column(
     Ok(())
 }
 
-/// Occupies the cells of some rows, from row `first` on, whose bytes are not 0.
+/// Occupies the cells whose bytes are not 0, from row `first` on.
 fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
     let nx = bits.dims()[0];
     let row_words = bits.row_words();
@@ -262,7 +264,7 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
     }
 }
 
-/// Reads what [`write_words`] writes. Bits beyond the end of a row are an error.
+/// Reads words as [`write_words`] writes them. Bits beyond the end of a row are an error.
 pub(crate) fn read_words(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -280,7 +282,7 @@ pub(crate) fn read_words(
     whole_rows(bits)
 }
 
-/// The cells, if no bit is set beyond the end of a row.
+/// Returns the cells if no bit is set beyond the end of a row.
 pub(super) fn whole_rows(bits: BitGrid) -> Result<BitGrid> {
     let [nx, ..] = bits.dims();
     let row_words = bits.row_words();

@@ -1,4 +1,4 @@
-//! Do arrays of cells come back as they were written, in either order?
+//! Arrays of cells that are written and read back, in either order.
 
 use super::*;
 use crate::room::CellRoom;
@@ -48,7 +48,7 @@ fn bytes_and_bits_agree_for_every_length() {
         )
         .unwrap();
         assert_eq!(back, bits.clone().into());
-        // A mask of another value is bits, too.
+        // A mask of another value also gives bits.
         let mask: Vec<u8> = bytes.iter().map(|byte| byte * 255).collect();
         assert_eq!(
             read_values(
@@ -64,7 +64,7 @@ fn bytes_and_bits_agree_for_every_length() {
     }
 }
 
-/// More cells than a block, so that blocks end within the grid.
+/// Dims of more cells than a block holds, so that blocks end within the grid.
 const DIMS: [usize; 3] = [130, 70, 40];
 
 fn labels(legend: &Legend, value: impl Fn(usize) -> u8) -> Labels {
@@ -99,8 +99,8 @@ fn labels_are_numbers_as_u8_and_1_as_bool() {
 }
 
 #[test]
-fn values_without_a_name_make_the_labels_nameless() {
-    // The first value above 1, and the first without a name, come late.
+fn a_value_without_a_name_removes_the_legend() {
+    // The first value above 1 and the first value without a name come late.
     let value = |n: usize| match n % 5 {
         1 => {
             if n < 300_000 {
@@ -126,7 +126,7 @@ fn values_without_a_name_make_the_labels_nameless() {
         )
         .unwrap();
         assert!(back == expected, "{legend:?}");
-        // The same bytes as the C order of a grid whose axes are turned around.
+        // The bytes are also the C order of a grid whose axes are reversed.
         let [x, y, z] = DIMS;
         let turned = read_values(
             &mut &bytes[..],

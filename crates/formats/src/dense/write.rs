@@ -24,16 +24,17 @@ pub(crate) fn write(
         }
         Dtype::Bool | Dtype::U8 | Dtype::I8 => write_bytes(source, out, dtype, progress),
         Dtype::Bit => write_words(source, out, progress),
-        // Every NaN as one, so that equal fields make equal files.
+        // Every NaN gets the same bytes, so that equal fields make equal files.
         Dtype::F32 => write_field(source, out, progress, |value| {
             canonical(value).to_le_bytes()
         }),
     }
 }
 
-/// Writes one byte per cell, x fastest: 0; 1 for bits and as `bool`, else the label. On one thread: 15 GB/s,
-/// several times what a file takes; a second thread gained nothing. Blocks go on from slab to slab, so that a
-/// compressor behind `out` gets the same pieces and makes the same bytes.
+/// Writes one byte per cell, x fastest: 0 for empty cells; for occupied cells 1 if they are bits or `dtype`
+/// is `bool`, else the label. One thread spreads 15 GB/s, several times the speed of a file; a second thread
+/// gained nothing. Blocks continue from slab to slab, so that a compressor in `out` gets the same pieces and
+/// makes the same bytes.
 fn write_bytes(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -87,11 +88,11 @@ fn write_bytes(
     Ok(())
 }
 
-/// Which words of each row of a block are not zero: before the next block these alone are cleared.
+/// Nonzero words of each row of a block. Only these are cleared before the next block.
 struct SpreadRows {
-    /// Of each row, the places of the words that are not zero; `None` if that is not known.
+    /// Places of the nonzero words of each row. `None` if they are not known.
     rows: Vec<Option<Vec<usize>>>,
-    /// How many words of a layer were taken, of those that are noted.
+    /// Number of noted words of the current layer that are already taken.
     taken: usize,
 }
 
@@ -104,7 +105,8 @@ impl SpreadRows {
         }
     }
 
-    /// Makes `cells`, row `n` of the block, row `(j, k)` of a grid. All rows of a layer are taken, in order.
+    /// Makes `cells`, row `n` of the block, row `(j, k)` of a grid. The caller passes all rows of a layer in
+    /// order.
     fn take(&mut self, n: usize, bits: &BitGrid, [j, k]: [usize; 2], cells: &mut [u8]) {
         let Some(noted) = bits.noted(k) else {
             self.rows[n] = None;
@@ -159,7 +161,7 @@ fn write_words(
     Ok(())
 }
 
-/// Writes the bytes of the value of each cell, x fastest.
+/// Writes the bytes of each cell's value, x fastest.
 fn write_field<const N: usize>(
     source: &mut dyn CellSource,
     out: &mut dyn Write,

@@ -1,7 +1,8 @@
-//! Exposed faces of cells, 64 at a time: a cell is occupied, and the cell beyond the face is empty or outside the grid.
+//! Exposed faces of cells, 64 at a time. A face is exposed if its cell is occupied, and the cell beyond it is empty or
+//! outside the grid.
 //!
-//! The six directions of a face are those of its cell: low and high along x, y and z. Words hold cells along x, so that the
-//! neighbours along x are the word shifted by one, and those along y and z are the same word of another row.
+//! A face has one of six directions: low and high along x, y and z. Words hold cells along x. The neighbours along x are
+//! the word shifted by one; the neighbours along y and z are the same word of another row.
 
 use std::io;
 
@@ -9,14 +10,14 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::labels::Unnamed;
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels};
 
-/// The end of a cell along an axis.
+/// End of a cell along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FaceSide {
     Low,
     High,
 }
 
-/// The direction of a face: away from its cell.
+/// Direction of a face: away from its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Facing {
     pub axis: usize,
@@ -43,18 +44,18 @@ impl Facing {
             side: FaceSide::High,
         },
     ];
-    /// From a layer to the one below.
+    /// From a layer to the layer below.
     pub(super) const DOWN: Self = Self {
         axis: 2,
         side: FaceSide::Low,
     };
-    /// From a layer to the one above.
+    /// From a layer to the layer above.
     pub(super) const UP: Self = Self {
         axis: 2,
         side: FaceSide::High,
     };
 
-    /// The wall of the faces of cells at `cell` of its axis.
+    /// Returns the wall that holds the faces of cells at index `cell` of the axis.
     pub(super) fn wall(self, cell: u32) -> u32 {
         match self.side {
             FaceSide::Low => cell,
@@ -62,7 +63,7 @@ impl Facing {
         }
     }
 
-    /// The unit vector away from the cell.
+    /// Returns the unit vector away from the cell.
     pub(super) fn normal(self) -> [f32; 3] {
         let length = if self.side == FaceSide::High {
             1.0
@@ -75,19 +76,19 @@ impl Facing {
     }
 }
 
-/// A face, or a rectangle of faces of one plane, direction and label.
+/// Face, or rectangle of faces of one plane, direction and label.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExposedFace {
     pub facing: Facing,
-    /// The label of its cells; 0 where labels are left out.
+    /// Label of the cells. 0 if labels are left out.
     pub label: u8,
-    /// The walls of its lowest and its highest corner; they share that of its own axis.
+    /// Walls of the lowest and the highest corner. Both share the wall of the face's own axis.
     pub low: [u32; 3],
     pub high: [u32; 3],
 }
 
 impl ExposedFace {
-    /// The corners, counterclockwise seen from outside.
+    /// Returns the corners, counterclockwise seen from outside.
     pub(super) fn corners(&self) -> [[u32; 3]; 4] {
         let Self {
             facing, low, high, ..
@@ -106,18 +107,18 @@ impl ExposedFace {
     }
 }
 
-/// A layer of cells; no layer at all is one without cells.
+/// Layer of cells. A layer outside the grid has no cells.
 #[derive(Clone, Copy)]
 pub(super) struct CellLayer<'a> {
     words: &'a [u64],
     row_words: usize,
     zeros: &'a [u64],
-    /// The labels, where they count, and the number of the layer in them.
+    /// Labels, if they count, and the number of the layer in them.
     labels: Option<(&'a Labels, usize)>,
 }
 
 impl<'a> CellLayer<'a> {
-    /// A layer without cells, in rows as long as `zeros`.
+    /// Creates a layer without cells, in rows as long as `zeros`.
     pub(super) fn empty(zeros: &'a [u64]) -> Self {
         Self {
             words: &[],
@@ -127,7 +128,7 @@ impl<'a> CellLayer<'a> {
         }
     }
 
-    /// Layer `k` of a slab.
+    /// Returns layer `k` of a slab.
     pub(super) fn of(
         cells: CellsRef<'a>,
         k: usize,
@@ -147,7 +148,7 @@ impl<'a> CellLayer<'a> {
         })
     }
 
-    /// The words of row `j`; a row beyond the layer has no cells.
+    /// Returns the words of row `j`. A row beyond the layer has no cells.
     pub(super) fn row(&self, j: usize) -> &'a [u64] {
         self.words
             .chunks_exact(self.row_words)
@@ -155,24 +156,26 @@ impl<'a> CellLayer<'a> {
             .unwrap_or(self.zeros)
     }
 
-    /// The label of an occupied cell; 0 where labels are left out.
+    /// Returns the label of an occupied cell. 0 if labels are left out.
     pub(super) fn label(&self, i: usize, j: usize) -> u8 {
         self.labels.map_or(0, |(labels, k)| labels.get([i, j, k]))
     }
 
-    /// Row `j` with its neighbours; none if it has no cells.
+    /// Returns row `j` with its neighbours. `None` if the row has no cells.
     pub(super) fn rows(&self, j: usize) -> Option<LayerRows<'a>> {
         let row = self.row(j);
-        let rows = LayerRows {
+        if is_empty(row) {
+            return None;
+        }
+        Some(LayerRows {
             before: self.row(j.wrapping_sub(1)),
             row,
             after: self.row(j + 1),
-        };
-        (!is_empty(row)).then_some(rows)
+        })
     }
 }
 
-/// A row of a layer between the rows before and after it along y.
+/// Row of a layer between the rows before and after it along y.
 pub(super) struct LayerRows<'a> {
     before: &'a [u64],
     row: &'a [u64],
@@ -180,7 +183,7 @@ pub(super) struct LayerRows<'a> {
 }
 
 impl LayerRows<'_> {
-    /// The exposed faces of each word in a direction within the layer.
+    /// Returns the exposed faces of each word in a direction within the layer.
     pub(super) fn exposed(&self, facing: Facing) -> impl Iterator<Item = u64> + '_ {
         let Self { before, row, after } = self;
         row.iter().enumerate().map(move |(n, word)| {
@@ -195,7 +198,7 @@ impl LayerRows<'_> {
     }
 }
 
-/// Whether a row has no cell: most have none.
+/// Returns true if a row has no occupied cell, which holds for most rows.
 fn is_empty(row: &[u64]) -> bool {
     row.iter().fold(0, |all, word| all | word) == 0
 }
@@ -208,7 +211,7 @@ pub(super) struct LayerPair<'a> {
 }
 
 impl<'a> LayerPair<'a> {
-    /// The exposed faces of each word of row `j` that look from one of the layers to the other.
+    /// Returns the exposed faces of each word of row `j` that face from one layer to the other.
     pub(super) fn exposed(&self, j: usize, facing: Facing) -> impl Iterator<Item = u64> + use<'a> {
         let [from, to] = if facing == Facing::UP {
             [self.below, self.above]
@@ -221,7 +224,7 @@ impl<'a> LayerPair<'a> {
             .map(|(word, beyond)| word & !beyond)
     }
 
-    /// The layer whose cells look to the other in this direction.
+    /// Returns the layer whose cells have the faces of this direction.
     pub(super) fn layer(&self, facing: Facing) -> &CellLayer<'a> {
         if facing == Facing::UP {
             &self.below
@@ -230,8 +233,8 @@ impl<'a> LayerPair<'a> {
         }
     }
 
-    /// Puts the corners of exposed faces on wall `j` of y into the words of `corners`, which has a bit for each wall of x:
-    /// of the eight cells around a corner some are occupied and some are not.
+    /// Marks the corners of exposed faces on wall `j` of y in `corners`, which has a bit for each wall of x.
+    /// A corner is marked if some but not all of the eight cells around it are occupied.
     pub(super) fn corners(&self, j: usize, corners: &mut [u64]) {
         let [below, above] =
             [self.below, self.above].map(|layer| [layer.row(j.wrapping_sub(1)), layer.row(j)]);
@@ -244,7 +247,7 @@ impl<'a> LayerPair<'a> {
             let words = rows.map(|row| row.get(n).copied().unwrap_or(0));
             let some = words.into_iter().fold(0, |some, word| some | word);
             let all = words.into_iter().fold(!0, |all, word| all & word);
-            // The cells on either side along x.
+            // Combine the cells on both sides along x.
             *corners =
                 (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
             (some_before, all_before) = (some, all);
@@ -252,7 +255,7 @@ impl<'a> LayerPair<'a> {
     }
 }
 
-/// A copy of the last layer of a slab, which the next slab needs.
+/// Copies the last layer of a slab, which the next slab needs.
 pub(super) fn last_layer(cells: CellsRef, has_labels: bool) -> Result<Cells> {
     let [nx, ny, layers] = cells.dims();
     let k = layers - 1;
@@ -261,8 +264,9 @@ pub(super) fn last_layer(cells: CellsRef, has_labels: bool) -> Result<Cells> {
         let mut row = vec![0; nx];
         for j in 0..ny {
             labels.row(j, k, &mut row);
-            let unnamed = |Unnamed(value)| Error::usage(format!("the legend has no label {value}"));
-            copy.put_row(j, 0, &row).map_err(unnamed)?;
+            copy.put_row(j, 0, &row).map_err(|Unnamed(value)| {
+                Error::usage(format!("the legend has no label {value}"))
+            })?;
         }
         return Ok(copy.into());
     }

@@ -1,13 +1,14 @@
-//! Rectangles in place of faces: greedy meshing on runs of bits.
+//! Greedy meshing on runs of bits: rectangles instead of single faces.
 //!
-//! In each plane of faces of one direction, row after row, a run of faces of one label that no rectangle takes begins a
-//! rectangle; the rectangle takes the same cells of the next row, as long as all of them are faces of its label that no
-//! other has. So every face is in one rectangle, and rectangles of a plane cover what its faces cover. Rows of a plane of x run along
-//! y, of planes of y and z along x; from one row to the next goes z, in a plane of z it goes y. Thus a wall of z ends and begins
-//! rectangles, and what is kept from wall to wall are those that go on: 32 bytes each.
+//! Each plane of faces of one direction is processed row after row. A run of faces of one label that no rectangle covers
+//! begins a rectangle. The rectangle covers the same cells of the next row as long as all of them are faces of its label
+//! that no other rectangle covers. So every face is in one rectangle, and the rectangles of a plane cover exactly its
+//! faces. Rows of a plane of x run along y, rows of planes of y and z along x. The next row is the next in z, in a plane
+//! of z the next in y. So each wall of z ends and begins rectangles, and only open rectangles are kept from wall to wall,
+//! at 32 bytes each.
 //!
-//! Corners of rectangles lie on the edges of others (T-junctions): a renderer may show specks of background there, and a
-//! mesh of rectangles is not closed by its edges, though it encloses the same volume.
+//! Corners of rectangles lie on the edges of others (T-junctions). A renderer may show specks of background there, and
+//! the edges of a mesh of rectangles do not pair up, though the mesh encloses the same volume.
 //!
 //! Mikola Lysenko, Meshing in a Minecraft Game, 2012.
 
@@ -20,37 +21,47 @@ use super::numbers::WallNumbers;
 use super::sink::{FaceMaker, FaceSink, put_vertices};
 use voxelize_core::grid::bits::bits_of;
 
-/// Faces of one label that follow each other in a row.
+/// Consecutive faces of one label in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FaceRun {
-    /// The cell along the axis that the faces look along; always 0 in a plane of z.
+    /// Cell along the axis of the direction. Always 0 in a plane of z.
     plane: u32,
     start: u32,
     end: u32,
     label: u8,
 }
 
-/// A rectangle: a run in each row since one.
+/// Rectangle: a run that repeats in each row from `since` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FaceRect {
     run: FaceRun,
     since: u32,
-    /// The row after its last, once that is known.
+    /// Row after the last row. Set when the rectangle ends.
     until: u32,
-    /// The vertices at start and end of its first row.
+    /// Vertices at the start and the end of the first row.
     vertices: [u32; 2],
 }
 
-/// The rectangles of planes of one direction that may go on.
+/// Rectangles of planes of one direction that may continue in the next row.
 #[derive(Default)]
 struct OpenRects {
-    /// By plane, then by start; so are the runs of a row.
+    /// Sorted by plane, then by start, like the runs of a row.
     open: Vec<FaceRect>,
     runs: Vec<FaceRun>,
 }
 
 impl FaceRect {
-    /// The corners at the start and the end of its run, on wall `at` between rows; `k` is the wall of a plane of z.
+    /// Begins a rectangle in row `since`, with a part of a run.
+    fn begin(run: FaceRun, start: u32, end: u32, since: u32) -> Self {
+        Self {
+            run: FaceRun { start, end, ..run },
+            since,
+            until: 0,
+            vertices: [0; 2],
+        }
+    }
+
+    /// Returns the corners at the start and the end of the run, on wall `at` between rows. `k` is the wall of a plane of z.
     fn ends(&self, facing: Facing, at: u32, k: u32) -> [[u32; 3]; 2] {
         let FaceRun {
             plane, start, end, ..
@@ -76,18 +87,12 @@ impl FaceRect {
 }
 
 impl OpenRects {
-    /// Goes to row `at`, which has the runs in `self.runs`; rectangles that end there go to `closed`.
+    /// Advances to row `at`, which has the runs in `self.runs`. Rectangles that end there go to `closed`.
     fn advance(&mut self, at: u32, closed: &mut Vec<FaceRect>) {
         let before = std::mem::take(&mut self.open);
         let mut before = before.into_iter().peekable();
         for run in self.runs.drain(..) {
             let mut start = run.start;
-            let begin = |start, end| FaceRect {
-                run: FaceRun { start, end, ..run },
-                since: at,
-                until: 0,
-                vertices: [0; 2],
-            };
             while let Some(rect) = next_before(&mut before, &run) {
                 let is_within = rect.run.start >= run.start && rect.run.end <= run.end;
                 if (rect.run.plane, rect.run.label) != (run.plane, run.label) || !is_within {
@@ -95,25 +100,26 @@ impl OpenRects {
                     continue;
                 }
                 if start < rect.run.start {
-                    self.open.push(begin(start, rect.run.start));
+                    self.open
+                        .push(FaceRect::begin(run, start, rect.run.start, at));
                 }
                 self.open.push(rect);
                 start = rect.run.end;
             }
             if start < run.end {
-                self.open.push(begin(start, run.end));
+                self.open.push(FaceRect::begin(run, start, run.end, at));
             }
         }
         closed.extend(before.map(|rect| FaceRect { until: at, ..rect }));
     }
 
-    /// The rectangles that began in row `at`.
+    /// Returns the rectangles that began in row `at`.
     fn begun(&mut self, at: u32) -> impl Iterator<Item = &mut FaceRect> {
         self.open.iter_mut().filter(move |rect| rect.since == at)
     }
 }
 
-/// The runs of a row along x: of the faces in these words, of the label of each cell.
+/// Adds the runs of the faces in these words along x. `label` returns the label of each cell.
 fn runs_along_x(
     words: impl Iterator<Item = u64>,
     plane: u32,
@@ -145,7 +151,7 @@ fn runs_along_x(
     }
 }
 
-/// The runs along y of the faces of a layer that look along x.
+/// Adds the runs along y of a layer's faces that face along x.
 fn runs_along_y(
     layer: &CellLayer,
     dims: [usize; 3],
@@ -155,7 +161,7 @@ fn runs_along_y(
 ) {
     let [nx, ny, _] = dims;
     let label = |i: usize, j: usize| if has_labels { layer.label(i, j) } else { 0 };
-    // The run of each column that goes on, and the faces of the row before.
+    // Open run of each column, and the faces of the previous row.
     let mut open = vec![
         FaceRun {
             plane: 0,
@@ -199,17 +205,17 @@ fn runs_along_y(
     runs.sort_unstable_by_key(|run| (run.plane, run.start));
 }
 
-/// Makes rectangles of exposed faces.
+/// Maker of rectangles of exposed faces.
 pub(super) struct GreedyFaces {
     dims: [usize; 3],
     has_labels: bool,
-    /// Those of the four directions within a layer.
+    /// Open rectangles of the four directions within a layer.
     within: [OpenRects; 4],
     vertices: WallNumbers,
     count: u64,
 }
 
-/// Rectangles of one direction that are whole.
+/// Finished rectangles of one direction.
 type WholeRects = (Facing, Vec<FaceRect>);
 
 impl GreedyFaces {
@@ -224,7 +230,7 @@ impl GreedyFaces {
         }
     }
 
-    /// Ends and begins the rectangles around layers; the answer is those that end at wall `k`.
+    /// Advances the rectangles around a layer. Returns the rectangles that end at wall `k`.
     fn around(&mut self, k: u32, layer: &CellLayer) -> Vec<WholeRects> {
         let Self {
             dims,
@@ -251,67 +257,73 @@ impl GreedyFaces {
         ended
     }
 
-    /// The rectangles on the wall where these layers meet.
-    fn on_wall(&self, layers: &LayerPair) -> Vec<WholeRects> {
+    /// Returns the rectangles of one direction on the wall where these layers meet.
+    fn on_wall(&self, layers: &LayerPair, facing: Facing) -> WholeRects {
         let rows = self.dims[1];
-        let rects = |facing| {
-            let layer = layers.layer(facing);
-            let mut open = OpenRects::default();
-            let mut closed = vec![];
-            for j in 0..rows {
-                let label = |i: usize| layer.label(i, j);
-                let label = self.has_labels.then_some(&label as &dyn Fn(usize) -> u8);
-                runs_along_x(layers.exposed(j, facing), 0, label, &mut open.runs);
-                open.advance(j as u32, &mut closed);
-            }
-            open.advance(rows as u32, &mut closed);
-            (facing, closed)
-        };
-        [Facing::UP, Facing::DOWN].map(rects).into()
+        let layer = layers.layer(facing);
+        let mut open = OpenRects::default();
+        let mut closed = vec![];
+        for j in 0..rows {
+            let label = |i: usize| layer.label(i, j);
+            let label = self.has_labels.then_some(&label as &dyn Fn(usize) -> u8);
+            runs_along_x(layers.exposed(j, facing), 0, label, &mut open.runs);
+            open.advance(j as u32, &mut closed);
+        }
+        open.advance(rows as u32, &mut closed);
+        (facing, closed)
     }
 }
 
 impl FaceMaker for GreedyFaces {
     fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()> {
         let mut whole = self.around(k, &layers.above);
-        whole.extend(self.on_wall(layers));
-        let faces = || {
-            whole
-                .iter()
-                .flat_map(|(facing, rects)| rects.iter().map(|rect| (rect, rect.face(*facing, k))))
-        };
+        whole.push(self.on_wall(layers, Facing::UP));
+        whole.push(self.on_wall(layers, Facing::DOWN));
         let Self {
             within, vertices, ..
         } = self;
         vertices.clear();
-        faces()
-            .flat_map(|(_, face)| face.corners())
-            .filter(|corner| corner[2] == k)
-            .for_each(|corner| vertices.set(corner));
+        for (facing, rects) in &whole {
+            for rect in rects {
+                for corner in rect.face(*facing, k).corners() {
+                    if corner[2] == k {
+                        vertices.set(corner);
+                    }
+                }
+            }
+        }
         for (facing, open) in Facing::WITHIN.into_iter().zip(&mut *within) {
-            open.begun(k)
-                .flat_map(|rect| rect.ends(facing, k, k))
-                .for_each(|corner| vertices.set(corner));
+            for rect in open.begun(k) {
+                for corner in rect.ends(facing, k, k) {
+                    vertices.set(corner);
+                }
+            }
         }
         self.count = put_vertices(vertices, self.count, k, sink)?;
         for (facing, open) in Facing::WITHIN.into_iter().zip(within) {
-            open.begun(k).for_each(|rect| {
-                rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner))
-            });
+            for rect in open.begun(k) {
+                rect.vertices = rect.ends(facing, k, k).map(|corner| vertices.of(corner));
+            }
         }
-        for (rect, face) in faces() {
-            let number = |corner: [u32; 3]| match corner[2] == k {
-                true => vertices.of(corner),
-                // Of the two at the first row that at the start is the lowest corner.
-                false => rect.vertices[usize::from(corner != face.low)],
-            };
-            sink.face(&face, face.corners().map(number))?;
+        for (facing, rects) in &whole {
+            for rect in rects {
+                let face = rect.face(*facing, k);
+                let numbers = face.corners().map(|corner| {
+                    if corner[2] == k {
+                        vertices.of(corner)
+                    } else {
+                        // The lowest corner is at the start of the first row.
+                        rect.vertices[usize::from(corner != face.low)]
+                    }
+                });
+                sink.face(&face, numbers)?;
+            }
         }
         Ok(())
     }
 }
 
-/// The next rectangle, if it begins before the end of a run.
+/// Takes the next rectangle if it begins before the end of a run.
 fn next_before(
     rects: &mut Peekable<impl Iterator<Item = FaceRect>>,
     run: &FaceRun,

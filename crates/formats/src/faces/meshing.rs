@@ -1,7 +1,7 @@
-//! From cells to faces: slab by slab, wall of z by wall, so that neither the grid nor the mesh is in memory.
+//! From cells to faces: slab by slab and wall of z by wall, so that neither the grid nor the mesh is in memory.
 //!
-//! Wall k is where the layers k − 1 and k meet. For each wall come first its vertices, then the faces around the layer
-//! below, then those on the wall itself. What is kept from a slab to the next is its last layer.
+//! The layers k − 1 and k meet in wall k. Each wall emits its vertices, then the faces around the layer below, then the
+//! faces on the wall itself. Only the last layer is kept from a slab to the next.
 
 use std::io;
 
@@ -13,12 +13,12 @@ use crate::steps::{cancelled, next};
 use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::grid::{CellSource, CellType, Cells};
 
-/// Whether faces have labels.
+/// Returns true if faces have labels.
 pub(super) fn has_labels(source: &dyn CellSource, dtype: Dtype) -> bool {
     matches!(source.cell_type(), CellType::Labels(_)) && dtype == Dtype::U8
 }
 
-/// Gives all exposed faces of the cells to `sink`.
+/// Passes all exposed faces of the cells to `sink`.
 pub(super) fn mesh(
     source: &mut dyn CellSource,
     sink: &mut dyn FaceSink,
@@ -29,9 +29,10 @@ pub(super) fn mesh(
     let has_labels = has_labels(source, dtype);
     let zeros = vec![0; dims[0].div_ceil(64)];
     let empty = CellLayer::empty(&zeros);
-    let mut maker: Box<dyn FaceMaker> = match options.has(Choice::GreedyFaces) {
-        true => Box::new(GreedyFaces::new(dims, has_labels)),
-        false => Box::new(SingleFaces::new(dims, has_labels)),
+    let mut maker: Box<dyn FaceMaker> = if options.has(Choice::GreedyFaces) {
+        Box::new(GreedyFaces::new(dims, has_labels))
+    } else {
+        Box::new(SingleFaces::new(dims, has_labels))
     };
     let mut last: Option<Cells> = None;
     options.progress.begin("write", dims[2] as u64);

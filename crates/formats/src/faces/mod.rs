@@ -1,23 +1,23 @@
-//! The exposed faces of cells as meshes: what a slicer prints, a game engine draws and a modeller opens.
+//! Exposed faces of cells as meshes for slicers, game engines and modellers.
 //!
-//! | format | faces | vertices | labels | how the cells came about |
+//! | format | faces | vertices | labels | record of how the cells were made |
 //! |---|---|---|---|---|
 //! | `.ply` | quads; with labels two triangles each | shared, doubles | `label` and colour of a face | comments of the header |
 //! | `.obj` | quads | shared, decimals | groups and materials | comments |
 //! | `.glb` | two triangles each | shared, floats | a primitive and a material each | `asset.extras.voxelize` |
-//! | `.stl` | two triangles each | three a triangle, floats | none | a sidecar, on request |
+//! | `.stl` | two triangles each | three per triangle, floats | none | a sidecar, on request |
 //!
-//! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of different labels have
-//! no face between them. Corners go counterclockwise seen from outside, and where vertices are shared every directed edge of a face
-//! is cancelled by its reverse in another. Where cells touch in an edge or a corner alone, their faces share its vertices too: such
-//! an edge has four faces, not two, and programs that ask for a manifold say so.
+//! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of different labels
+//! have no face between them. Corners go counterclockwise seen from outside. Where vertices are shared, every directed
+//! edge of a face is cancelled by its reverse in another face. Cells that touch only in an edge or a corner share the
+//! vertices there: such an edge has four faces, not two, and programs that require a manifold report it.
 //!
-//! A vertex is the float or double nearest to where the walls meet exactly, in the coordinates of the mesh; without a lattice cells have
-//! the size 1. Grids of which two walls round to the same number are refused.
+//! A vertex is the float or double nearest to the exact meeting point of the walls, in the coordinates of the mesh.
+//! Without a lattice cells have the size 1. A grid is refused if two of its walls round to the same number.
 //!
-//! With `--merge greedy` faces of one plane, direction and label become rectangles (`greedy.rs`): far fewer, but their edges
-//! meet in T-junctions. The bytes of a file depend neither on slabs nor on threads. These formats are written only:
-//! what is read by such a name is a mesh.
+//! With `--merge greedy` faces of one plane, direction and label become rectangles (`greedy.rs`): far fewer, but their
+//! edges meet in T-junctions. The bytes of a file depend neither on slabs nor on threads. These formats are written
+//! only: a file that is read by such a name is a mesh.
 
 mod exposed;
 mod glb;
@@ -41,26 +41,26 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellSource, Lattice};
 
-/// The most bytes of a file of the exposed faces of so many cells: of each face and of each of its vertices, which may be
-/// shared. `None` if the count of cells is not known.
+/// Returns an upper bound for the size of a file of the exposed faces, from the bytes of each face and of
+/// each of its vertices. `None` if the number of cells is not known.
 fn most_bytes(
     [nx, ny, nz]: [usize; 3],
     occupied: Option<u64>,
     [face, vertex]: [u128; 2],
 ) -> Option<FileSize> {
     let [x, y, z] = [nx, ny, nz].map(|n| n as u128);
-    // Every wall between two cells, and around the grid.
+    // All walls between two cells, and around the grid.
     let walls = (x + 1) * y * z + x * (y + 1) * z + x * y * (z + 1);
     let faces = walls.min(6 * u128::from(occupied?));
     Some(FileSize::at_most(faces * (face + 4 * vertex)))
 }
 
-/// A number that coordinates are rounded to.
+/// Type of number to which coordinates are rounded.
 trait WallNumber: Copy + PartialEq {
     const NAME: &'static str;
     fn nearest(exact: &Rational) -> Self;
     fn is_finite(self) -> bool;
-    /// The distance to the next one away from zero.
+    /// Returns the distance to the next number away from zero.
     fn step(self) -> f64;
 }
 
@@ -90,21 +90,23 @@ impl WallNumber for f64 {
     }
 }
 
-/// The numbers nearest to the walls of each axis.
+/// Returns the numbers nearest to the walls of each axis.
 fn walls<N: WallNumber>(source: &dyn CellSource) -> [Vec<N>; 3] {
     let dims = source.dims();
-    let exact = |axis: usize, n: usize| match source.lattice() {
-        Some(lattice) => lattice.wall(axis, n),
-        None => Rational::from(n as i64),
-    };
     [0, 1, 2].map(|axis| {
-        (0..=dims[axis])
-            .map(|n| N::nearest(&exact(axis, n)))
-            .collect()
+        let mut walls = Vec::with_capacity(dims[axis] + 1);
+        for n in 0..=dims[axis] {
+            let exact = match source.lattice() {
+                Some(lattice) => lattice.wall(axis, n),
+                None => Rational::from(n as i64),
+            };
+            walls.push(N::nearest(&exact));
+        }
+        walls
     })
 }
 
-/// Refuses a lattice of which two walls round to the same number, or one to none.
+/// Refuses a lattice if two walls round to the same number, or a wall to an infinite one.
 fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     let Some(lattice) = lattice else {
         return Ok(());
@@ -114,18 +116,14 @@ fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result
         let wall = |n: usize| N::nearest(&lattice.wall(axis, n));
         let ends = [wall(0), wall(cells)];
         let step = ends[0].step().max(ends[1].step());
-        // Numbers that are more than a step apart never round to the same.
+        // Walls that are more than a step apart never round to the same number.
         let are_apart = lattice.spacing()[axis].to_f64() > 2.0 * step;
         let are_finite = ends.iter().all(|end| end.is_finite());
         if are_finite && (are_apart || (0..cells).all(|n| wall(n) != wall(n + 1))) {
             continue;
         }
-        let text = format!("walls along {name} are the same as {}", N::NAME);
-        let text = if are_finite {
-            text
-        } else {
-            format!("walls along {name} are beyond {}", N::NAME)
-        };
+        let problem = if are_finite { "the same as" } else { "beyond" };
+        let text = format!("walls along {name} are {problem} {}", N::NAME);
         return Err(
             Error::usage(text).with_hint("use larger cells, or move the mesh nearer to the origin")
         );

@@ -1,24 +1,24 @@
 //! The numbers of the vertices of one wall of z.
 //!
-//! A bit says whether a corner between walls is a vertex. Vertices are numbered x fastest, then y, wall after wall of z; the
-//! number of a vertex is found by counting the bits before it. So a wall takes 12 bytes for 64 corners, however many of them
-//! are vertices, and there is no table of their places.
+//! A bit marks each corner between walls that is a vertex. Vertices are numbered x fastest, then y, wall after wall of
+//! z. The number of a vertex is found by counting the bits before it. So a wall takes 12 bytes for 64 corners, whatever
+//! the number of vertices, and needs no table of their places.
 
 use voxelize_core::grid::bits::bits_of;
 
-/// The vertices of one wall of z, and their numbers.
+/// Vertices of one wall of z, and their numbers.
 pub(super) struct WallNumbers {
     row_words: usize,
     words: Vec<u64>,
-    /// How many vertices come before each word.
+    /// Number of vertices before each word.
     before: Vec<u32>,
     first: u64,
 }
 
 impl WallNumbers {
-    /// A wall of a grid of so many cells along x and y, without vertices.
+    /// Creates a wall without vertices, of a grid with these numbers of cells along x and y.
     pub(super) fn new([nx, ny, _]: [usize; 3]) -> Self {
-        // A wall more than cells.
+        // There is one wall more than cells.
         let row_words = nx / 64 + 1;
         let words = row_words * (ny + 1);
         Self {
@@ -29,7 +29,7 @@ impl WallNumbers {
         }
     }
 
-    /// Takes all vertices off.
+    /// Removes all vertices.
     pub(super) fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -39,31 +39,31 @@ impl WallNumbers {
         self.words[j as usize * self.row_words + i as usize / 64] |= 1 << (i % 64);
     }
 
-    /// The bits of each wall of y.
+    /// Returns the bits of each wall of y.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = (usize, &mut [u64])> {
         self.words.chunks_exact_mut(self.row_words).enumerate()
     }
 
-    /// Numbers the vertices from `first` on; the answer is the number after the last.
+    /// Numbers the vertices from `first` on. Returns the number after the last.
     pub(super) fn number(&mut self, first: u64) -> u64 {
         self.first = first;
         let mut count = 0_u64;
         for (word, before) in self.words.iter().zip(&mut self.before) {
-            // A wall of more vertices is refused before its numbers are used.
+            // A wall with more vertices is refused before its numbers are used.
             *before = count as u32;
             count += u64::from(word.count_ones());
         }
         first + count
     }
 
-    /// The number of a vertex.
+    /// Returns the number of a vertex.
     pub(super) fn of(&self, [i, j, _]: [u32; 3]) -> u32 {
         let n = j as usize * self.row_words + i as usize / 64;
         let below = self.words[n] & ((1 << (i % 64)) - 1);
         self.first as u32 + self.before[n] + below.count_ones()
     }
 
-    /// The walls of x and y of the vertices, in the order of their numbers.
+    /// Returns the walls of x and y of the vertices, in the order of their numbers.
     pub(super) fn places(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         let words = self
             .words

@@ -1,19 +1,20 @@
-//! `.obj`, Wavefront's, as text: every modeller.
+//! `.obj`, the text format of Wavefront, for every modeller.
 //!
 //! | line | |
 //! |---|---|
-//! | `# voxelize {…}` | what is known of the cells, as JSON, in as many lines as it takes |
-//! | `mtllib NAME.mtl` | with labels: the file beside it that has their colours |
-//! | `v X Y Z` | a vertex: by z, then y, then x |
-//! | `g NAME`, `usemtl NAME` | with labels: the faces that follow are of this label, in the order of their numbers |
+//! | `# voxelize {…}` | metadata of the cells as JSON, in as many lines as needed |
+//! | `mtllib NAME.mtl` | with labels: the file next to it with their colours |
+//! | `v X Y Z` | a vertex, x fastest, then y |
+//! | `g NAME`, `usemtl NAME` | with labels: the following faces have this label; labels are sorted by number |
 //! | `f A B C D` | a face: the numbers of its vertices, from 1 on; by layers of z |
 //!
-//! The lines that begin with `# voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata. A coordinate is the double
-//! nearest to the exact one, in as few digits as say it. Coordinates are the mesh's, and no axis is up: Blender takes y as up
-//! unless its importer is told otherwise. The `.mtl` has for each label that has faces `newmtl NAME` and `Kd R G B`, its colour in
-//! shares of sRGB; a stream has none. Names have `_` in place of what is neither a letter nor a digit, `-` nor `.`.
+//! The lines that begin with `# voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the metadata.
+//! A coordinate is the double nearest to the exact number, in the fewest digits that identify it. Coordinates are the
+//! mesh's, and no axis is up: Blender takes y as up unless its importer has another setting. The `.mtl` has `newmtl NAME`
+//! and `Kd R G B` for each label that has faces: its colour in shares of sRGB. A stream has no `.mtl`. Names have `_` in
+//! place of any character except letters, digits, `-` and `.`.
 //!
-//! The format: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
+//! Source: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -32,12 +33,12 @@ use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellKind, CellSource, CellType};
 
-pub(in super::super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     name: "obj",
     extensions: &["obj"],
     about: "exposed faces as text, quads for modellers; labels are groups, coloured by the .mtl beside it",
     choices: &[Choice::GreedyFaces],
-    // A line of a face has four numbers, one of a vertex three decimals.
+    // The line of a face has four numbers, the line of a vertex three decimals.
     size: |dims, _, occupied, _| most_bytes(dims, occupied, [4 * 11 + 3, 3 * 26 + 3]),
     carries: Carries::InFile,
     limits: check_walls::<f64>,
@@ -48,14 +49,14 @@ pub(in super::super) const FORMAT: Format = Format {
 
 struct ObjWriter<'a> {
     out: &'a mut dyn Sink,
-    /// The words of coordinates.
+    /// Coordinates as text.
     walls: [Vec<String>; 3],
-    /// A section for each label.
+    /// Faces, a section for each label.
     faces: FaceSections,
     line: String,
 }
 
-/// The file of materials, which labels have.
+/// Returns the path of the file of materials, which a grid of labels has.
 fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     if shape.kind == CellKind::Labels {
         vec![path.with_extension("mtl")]
@@ -80,7 +81,7 @@ fn write(
     };
     let materials = path.with_extension("mtl");
     let has_materials = !names.is_empty() && beside.are_possible();
-    if let Some(name) = materials.file_name().filter(|_| has_materials) {
+    if has_materials && let Some(name) = materials.file_name() {
         writeln!(out, "mtllib {}", name.display())?;
     }
     let walls = walls::<f64>(source).map(|walls| walls.iter().map(f64::to_string).collect());
@@ -114,36 +115,40 @@ fn write(
     out.flush()
 }
 
-/// The labels that faces may have, by their numbers, each with a name of one word that no other has.
+/// Returns the labels that faces may have, sorted by number, each with a unique name of one word.
 fn names(cells: &CellType) -> Vec<(u8, String)> {
     let CellType::Labels(legend) = cells else {
         return vec![];
     };
-    let plain = |c: char| {
-        if c.is_alphanumeric() || ['-', '.', '_'].contains(&c) {
-            c
-        } else {
-            '_'
-        }
-    };
     let mut names: Vec<(u8, String)> = (1..=255)
         .filter(|value| legend.allows(*value))
-        .map(|value| (value, legend.name(value).chars().map(plain).collect()))
+        .map(|value| (value, legend.name(value).chars().map(word_char).collect()))
         .collect();
     for n in 0..names.len() {
-        let is_taken = |name: &str| {
-            names
-                .iter()
-                .enumerate()
-                .any(|(m, (_, other))| m != n && other == name)
-        };
         let mut name = names[n].1.clone();
-        while is_taken(&name) {
+        while is_taken(&names, n, &name) {
             let _ = write!(name, "_{}", names[n].0);
         }
         names[n].1 = name;
     }
     names
+}
+
+/// Replaces a character that may not occur in a name.
+fn word_char(c: char) -> char {
+    if c.is_alphanumeric() || ['-', '.', '_'].contains(&c) {
+        c
+    } else {
+        '_'
+    }
+}
+
+/// Returns true if an entry other than entry `own` has this name.
+fn is_taken(names: &[(u8, String)], own: usize, name: &str) -> bool {
+    names
+        .iter()
+        .enumerate()
+        .any(|(n, (_, other))| n != own && other == name)
 }
 
 impl FaceSink for ObjWriter<'_> {

@@ -1,25 +1,28 @@
-//! `.ply`, the format of Stanford's scans: Blender, MeshLab, CloudCompare, Open3D, trimesh.
+//! `.ply`, the Stanford polygon format, for Blender, MeshLab, CloudCompare, Open3D and trimesh.
 //!
 //! ```text
 //! ply
 //! format binary_little_endian 1.0
-//! comment voxelize {…}                         what is known of the cells, as JSON, in as many lines as it takes
-//! element vertex N                             by z, then y, then x
+//! comment voxelize {…}                         metadata of the cells as JSON, in as many lines as needed
+//! element vertex N                             x fastest, then y
 //! property double x                            then y and z
 //! element face M                               by layers of z
 //! property list uchar int vertex_indices       four each; with labels three
 //! property uchar red                           then green and blue; with labels
 //! property uchar label                         with labels
-//! comment ....                                 as long as makes headers of all counts equally long
+//! comment ....                                 fills up the header to the same length for all counts
 //! end_header
 //! ```
 //!
-//! Then the vertices and the faces, each with its properties in their order, without gaps. The lines that begin with
-//! `comment voxelize ` have 400 characters of JSON at most, in ASCII: joined they are the metadata, with the colours of
-//! labels. With labels each face is two triangles: readers that cut quads lose count of their colours (trimesh). The colour
-//! of a face is that of its label; vertices have none, as labels share them, and readers take those of vertices where both
-//! are there. Blender and Open3D read colours of vertices alone: a `.glb` has materials for them. Coordinates are the
-//! mesh's, and no axis is up. Readers take indices of 32 bits with a sign, so there are less than 2³¹ vertices and faces.
+//! Then follow the vertices and the faces, each with its properties in their order, without gaps. The lines that begin
+//! with `comment voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the metadata, with the colours
+//! of labels.
+//!
+//! With labels each face is two triangles, because readers that cut quads lose track of their colours (trimesh). A face
+//! has the colour of its label. Vertices have no colours: faces of different labels share them, and readers prefer the
+//! colours of vertices to the colours of faces. Blender and Open3D read only colours of vertices; a `.glb` has materials
+//! for them. Coordinates are the mesh's, and no axis is up. Readers use signed indices of 32 bits, so there are fewer
+//! than 2³¹ vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -38,7 +41,7 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
 
-pub(in super::super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     name: "ply",
     extensions: &["ply"],
     about: "exposed faces as polygons, for Blender, MeshLab and trimesh; labels are colours of faces",
@@ -62,10 +65,7 @@ pub(in super::super) const FORMAT: Format = Format {
 };
 
 fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
-    if [Choice::GreedyFaces, Choice::Points]
-        .iter()
-        .all(|choice| choices.contains(choice))
-    {
+    if choices.contains(&Choice::GreedyFaces) && choices.contains(&Choice::Points) {
         return Err(
             Error::usage("points have no faces to merge").with_hint("leave one of the two out")
         );
@@ -73,13 +73,13 @@ fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     check_walls::<f64>(lattice, choices)
 }
 
-/// The most vertices or faces.
+/// Maximum number of vertices or faces.
 const MOST: u64 = i32::MAX as u64;
 
 struct PlyWriter<'a> {
     out: &'a mut dyn Sink,
     walls: [Vec<f64>; 3],
-    /// The colour of each label; none if labels are left out.
+    /// Colour of each label. `None` if labels are left out.
     colours: Option<Vec<[u8; 3]>>,
     faces: FaceSections,
     counts: [u64; 2],
@@ -98,9 +98,8 @@ fn write(
     let is_labelled = has_labels(source, dtype);
     let colours = is_labelled.then(|| (0..=255).map(|label| cells.colour(label)).collect());
     let json = metadata(source, dtype).to_json(Style::OneLine);
-    let header = |counts| header(&json, counts, is_labelled);
     let start = out.stream_position()?;
-    out.write_all(header([MOST; 2]).as_bytes())?;
+    out.write_all(header(&json, [MOST; 2], is_labelled).as_bytes())?;
     let walls = walls(source);
     let mut writer = PlyWriter {
         out,
@@ -118,12 +117,12 @@ fn write(
     } = writer;
     faces.copy(0, out)?;
     out.seek(SeekFrom::Start(start))?;
-    out.write_all(header(counts).as_bytes())?;
+    out.write_all(header(&json, counts, is_labelled).as_bytes())?;
     out.seek(SeekFrom::End(0))?;
     out.flush()
 }
 
-/// The header, equally long for all counts of vertices and faces.
+/// Returns the header, which has the same length for all counts of vertices and faces.
 fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
     let colours = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
     let [colours, label] = if has_labels {
@@ -152,7 +151,7 @@ impl PlyWriter<'_> {
         }
     }
 
-    /// Adds a polygon, with its label and the colour of that, unless labels are left out.
+    /// Adds a polygon, with its label and the label's colour unless labels are left out.
     fn put(&mut self, corners: &[u32], label: u8) -> io::Result<()> {
         self.count(1, "faces")?;
         let mut bytes = [0; 1 + 4 * 4 + 4];
@@ -199,7 +198,7 @@ mod tests {
     use voxelize_core::error::Kind;
 
     #[test]
-    fn no_more_are_written_than_readers_count() {
+    fn vertices_and_faces_beyond_31_bits_are_refused() {
         let face = ExposedFace {
             facing: Facing::UP,
             label: 0,

@@ -1,5 +1,5 @@
-//! Bytes of several sections that come by turns and go into a file one section after the other: faces behind all
-//! vertices, the faces of a label behind those of another.
+//! Bytes of several sections that arrive interleaved and are written one section after the other: faces after
+//! all vertices, and the faces of a label after the faces of another.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -7,10 +7,10 @@ use tempfile::SpooledTempFile;
 
 use crate::save::{SPOOL, not_spooled};
 
-/// So many bytes of a section go into the file at a time.
+/// Bytes of a section that are written at a time.
 const PIECE: usize = 64 << 10;
 
-/// The sections, in a temporary file.
+/// Sections in a temporary file.
 pub(super) struct FaceSections {
     file: SpooledTempFile,
     length: u64,
@@ -20,13 +20,13 @@ pub(super) struct FaceSections {
 #[derive(Default)]
 struct FaceSection {
     pending: Vec<u8>,
-    /// Where its pieces are; each has [`PIECE`] bytes or more.
+    /// Offsets and lengths of the section's pieces, each of at least [`PIECE`] bytes.
     pieces: Vec<(u64, usize)>,
     length: u64,
 }
 
 impl FaceSections {
-    /// No bytes in so many sections.
+    /// Creates `count` empty sections.
     pub(super) fn new(count: usize) -> Self {
         let sections = (0..count).map(|_| FaceSection::default()).collect();
         Self {
@@ -51,7 +51,7 @@ impl FaceSections {
         Ok(())
     }
 
-    /// The bytes of a section.
+    /// Returns the number of bytes of a section.
     pub(super) fn length(&self, section: usize) -> u64 {
         self.sections[section].length
     }
@@ -82,7 +82,7 @@ mod tests {
         let mut expected = [vec![], vec![], vec![]];
         for n in 0..3000_usize {
             let bytes = vec![n as u8; n % 200];
-            // The last stays empty.
+            // The last section stays empty.
             sections.push(n % 2, &bytes).unwrap();
             expected[n % 2].extend(bytes);
         }

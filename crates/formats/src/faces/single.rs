@@ -8,12 +8,12 @@ use super::numbers::WallNumbers;
 use super::sink::{FaceMaker, FaceSink, put_vertices};
 use voxelize_core::grid::bits::bits_of;
 
-/// Makes a face of each exposed face of a cell.
+/// Maker of single faces, one for each exposed face of a cell.
 pub(super) struct SingleFaces {
-    /// The rows of a layer.
+    /// Number of rows of a layer.
     rows: usize,
     has_labels: bool,
-    /// The vertices of the wall below the last layer, and of the wall above it.
+    /// Vertices of the wall below the last layer, and of the wall above it.
     lower: WallNumbers,
     upper: WallNumbers,
     vertices: u64,
@@ -31,7 +31,7 @@ impl SingleFaces {
         }
     }
 
-    /// Adds the faces of cells in a word.
+    /// Adds the exposed faces of the cells in a word.
     fn put(
         &self,
         (facing, word): (Facing, u64),
@@ -52,15 +52,14 @@ impl SingleFaces {
                 low,
                 high,
             };
-            let is_upper = |corner: [u32; 3]| facing.axis == 2 || corner[2] == high[2];
-            let number = |corner| {
-                if is_upper(corner) {
+            let vertices = face.corners().map(|corner| {
+                if facing.axis == 2 || corner[2] == high[2] {
                     self.upper.of(corner)
                 } else {
                     self.lower.of(corner)
                 }
-            };
-            sink.face(&face, face.corners().map(number))?;
+            });
+            sink.face(&face, vertices)?;
         }
         Ok(())
     }
@@ -70,9 +69,9 @@ impl FaceMaker for SingleFaces {
     fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()> {
         swap(&mut self.lower, &mut self.upper);
         self.upper.clear();
-        self.upper
-            .rows_mut()
-            .for_each(|(j, corners)| layers.corners(j, corners));
+        for (j, corners) in self.upper.rows_mut() {
+            layers.corners(j, corners);
+        }
         self.vertices = put_vertices(&mut self.upper, self.vertices, k, sink)?;
         let k = k as usize;
         for j in 0..self.rows {
@@ -90,23 +89,23 @@ impl FaceMaker for SingleFaces {
                 }
             }
         }
-        for (j, facing) in
-            (0..self.rows).flat_map(|j| [Facing::UP, Facing::DOWN].map(|facing| (j, facing)))
-        {
-            let layer = layers.layer(facing);
-            // The wall above a layer is one cell up, the wall below is its own.
-            let cell = if facing == Facing::UP {
-                k.wrapping_sub(1)
-            } else {
-                k
-            };
-            for (n, word) in layers.exposed(j, facing).enumerate() {
-                self.put(
-                    (facing, word),
-                    [64 * n, j, cell],
-                    |i| layer.label(i, j),
-                    sink,
-                )?;
+        for j in 0..self.rows {
+            for facing in [Facing::UP, Facing::DOWN] {
+                let layer = layers.layer(facing);
+                // An upward face belongs to the cell below the wall, a downward face to the cell above it.
+                let cell = if facing == Facing::UP {
+                    k.wrapping_sub(1)
+                } else {
+                    k
+                };
+                for (n, word) in layers.exposed(j, facing).enumerate() {
+                    self.put(
+                        (facing, word),
+                        [64 * n, j, cell],
+                        |i| layer.label(i, j),
+                        sink,
+                    )?;
+                }
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Makers of faces, and what takes them: vertices first, in the order of their numbers.
+//! Interfaces between makers and writers of faces.
 
 use std::io;
 
@@ -6,22 +6,24 @@ use super::exposed::{ExposedFace, LayerPair};
 use super::numbers::WallNumbers;
 use voxelize_core::error::Error;
 
-/// A mesh that is written: it gets vertices in the order of their numbers from 0 on, and each face after its vertices.
+/// Writer of a mesh. It receives vertices in the order of their numbers from 0 on, and each face after its
+/// vertices.
 pub(super) trait FaceSink {
-    /// The vertex where these walls meet.
+    /// Adds the vertex where these walls meet.
     fn vertex(&mut self, walls: [u32; 3]) -> io::Result<()>;
 
-    /// A face and its vertices, in the order of its corners.
+    /// Adds a face and its vertices, in the order of its corners.
     fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()>;
 }
 
-/// Faces as they are made, wall of z by wall.
+/// Maker of faces, one wall of z after the other.
 pub(super) trait FaceMaker {
     /// Adds wall `k`, where these layers meet.
     fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()>;
 }
 
-/// Numbers the vertices of wall `k` from `count` on, and gives them to `sink`; the answer is how many there are so far.
+/// Numbers the vertices of wall `k` from `count` on, and passes them to `sink`. Returns the new number of
+/// vertices.
 pub(super) fn put_vertices(
     vertices: &mut WallNumbers,
     count: u64,
@@ -32,13 +34,13 @@ pub(super) fn put_vertices(
     if count > u64::from(u32::MAX) {
         return Err(too_many("vertices", count));
     }
-    vertices
-        .places()
-        .try_for_each(|[i, j]| sink.vertex([i, j, k]))?;
+    for [i, j] in vertices.places() {
+        sink.vertex([i, j, k])?;
+    }
     Ok(count)
 }
 
-/// The error for a mesh that is too large for its format.
+/// Returns the error for a mesh that is too large for its format.
 pub(super) fn too_many(what: &str, count: u64) -> io::Error {
     let error = Error::too_large(format!(
         "the faces of these cells have at least {count} {what}, more than the format counts"
@@ -52,7 +54,7 @@ pub(super) fn too_many(what: &str, count: u64) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Takes everything and keeps nothing.
+    /// Sink that ignores everything.
     struct NoSink;
 
     impl FaceSink for NoSink {
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_are_counted_by_32_bits() {
+    fn more_vertices_than_32_bits_are_refused() {
         let mut vertices = WallNumbers::new([70, 3, 2]);
         [[0, 0, 0], [70, 3, 0], [64, 1, 0]]
             .into_iter()

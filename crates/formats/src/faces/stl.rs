@@ -1,14 +1,15 @@
-//! Binary `.stl`, for slicers and CAD: triangles, and nothing but triangles.
+//! Binary `.stl`, for slicers and CAD: only triangles.
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 80 | `voxelize`, the version, and the unit if it is known, filled up with blanks; never beginning with `solid` |
+//! | 80 | `voxelize`, the version, and the unit if known, filled up with blanks; never begins with `solid` |
 //! | 4 | the number of triangles, little-endian |
 //! | 50 each | the normal and three corners as floats, and two bytes of zero |
 //!
-//! A face is two triangles, by layers of z. Coordinates are the mesh's, rounded to floats once, and no axis is up; slicers take z as up
-//! and millimetres. The format has neither labels nor vertices that triangles share: of labels it takes the occupied cells, under the type
-//! `bool` alone. It counts to 2³² − 1 triangles.
+//! A face is two triangles, by layers of z. Coordinates are the mesh's, rounded to floats once, and no axis
+//! is up; slicers take z as up and millimetres. The format has neither labels nor shared vertices. A grid of
+//! labels is written as occupied cells, and only with the type `bool`. The format counts at most 2³² − 1
+//! triangles.
 //!
 //! `stl_io`, which writes the triangles of `check --mark`, wants their number first and writes a header of its own. Faces come layer
 //! by layer, and their number is known at the end.
@@ -26,7 +27,7 @@ use crate::save::Sink;
 use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use voxelize_core::grid::{CellSource, Record};
 
-pub(in super::super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     name: "stl",
     extensions: &["stl"],
     about: "exposed faces as binary triangles, for slicers and CAD",
@@ -74,7 +75,7 @@ fn write(
 }
 
 fn header(record: &Record) -> [u8; HEADER] {
-    // Another tool may be called anything, also 'solid'.
+    // Another tool may have any name, even one that begins with 'solid'.
     let tool = record
         .tool
         .as_deref()
@@ -85,17 +86,12 @@ fn header(record: &Record) -> [u8; HEADER] {
         .map_or(String::new(), |unit| format!("; unit {unit}"));
     let text = format!("{tool}{unit}");
     let mut header = [b' '; HEADER];
-    let plain = text.bytes().map(|byte| {
-        if matches!(byte, b' '..=b'~') {
-            byte
-        } else {
-            b'?'
-        }
-    });
-    header
-        .iter_mut()
-        .zip(plain)
-        .for_each(|(to, from)| *to = from);
+    for (to, byte) in header.iter_mut().zip(text.bytes()) {
+        *to = match byte {
+            b' '..=b'~' => byte,
+            _ => b'?',
+        };
+    }
     header
 }
 
@@ -109,15 +105,18 @@ impl FaceSink for StlWriter<'_> {
         if self.triangles > u64::from(u32::MAX) {
             return Err(too_many("triangles", self.triangles));
         }
-        let point = |walls: [u32; 3]| [0, 1, 2].map(|axis| self.walls[axis][walls[axis] as usize]);
-        let [a, b, c, d] = face.corners().map(point);
+        let corners = face.corners();
+        let [a, b, c, d] =
+            corners.map(|corner| [0, 1, 2].map(|axis| self.walls[axis][corner[axis] as usize]));
+        let normal = face.facing.normal();
         let mut bytes = [0; 2 * TRIANGLE];
-        for (bytes, corners) in bytes.chunks_exact_mut(TRIANGLE).zip([[a, b, c], [a, c, d]]) {
-            let numbers = [face.facing.normal()].into_iter().chain(corners).flatten();
-            bytes
-                .chunks_exact_mut(4)
-                .zip(numbers)
-                .for_each(|(to, number)| to.copy_from_slice(&number.to_le_bytes()));
+        for (bytes, [one, two, three]) in
+            bytes.chunks_exact_mut(TRIANGLE).zip([[a, b, c], [a, c, d]])
+        {
+            let vectors = [normal, one, two, three];
+            for (to, number) in bytes.chunks_exact_mut(4).zip(vectors.as_flattened()) {
+                to.copy_from_slice(&number.to_le_bytes());
+            }
         }
         self.out.write_all(&bytes)
     }
@@ -132,7 +131,7 @@ mod tests {
     use voxelize_core::error::{Error, Kind};
 
     #[test]
-    fn no_more_triangles_are_written_than_the_header_counts() {
+    fn more_triangles_than_the_header_counts_are_refused() {
         let face = ExposedFace {
             facing: Facing::UP,
             label: 0,

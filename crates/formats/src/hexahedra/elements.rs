@@ -1,4 +1,4 @@
-//! Lines of elements sorted by label on their way to a file, and the names of their sets.
+//! Lines of elements, sorted by label before they are written, and the names of their sets.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -7,21 +7,21 @@ use tempfile::SpooledTempFile;
 use crate::save::{SPOOL, not_spooled};
 use voxelize_core::grid::Legend;
 
-/// The bytes of lines of a label that wait for the spool.
+/// Bytes of lines of a label that are collected before they go to the spool.
 const PIECE: usize = 16 << 10;
 
-/// The bytes that lines of all labels take at most, here and at the head of the spool.
+/// Upper bound for the bytes of lines of all labels, here and in the part of the spool in memory.
 pub(super) const BYTES: u64 = (2 * 256 * PIECE + SPOOL) as u64;
 
-/// The longest name of a set.
+/// Maximum length of the name of a set.
 const LONGEST: usize = 80;
 
-/// Lines that come in any order of labels.
+/// Lines that arrive in any order of labels.
 pub(super) struct LabelledLines {
     spool: SpooledTempFile,
-    /// The labels and lengths of what is in the spool.
+    /// Labels and lengths of the pieces in the spool.
     pieces: Vec<(u8, u64)>,
-    /// For each label the lines that are not in the spool yet.
+    /// Lines of each label that are not in the spool yet.
     pending: Vec<Vec<u8>>,
 }
 
@@ -45,13 +45,13 @@ impl LabelledLines {
         Ok(())
     }
 
-    /// Whether there are lines of a label.
+    /// Returns true if there are lines of a label.
     pub(super) fn has(&self, label: u8) -> bool {
         !self.pending[usize::from(label)].is_empty()
             || self.pieces.iter().any(|(of, _)| *of == label)
     }
 
-    /// Writes the lines of a label in the order in which they came.
+    /// Writes the lines of a label in the order of their arrival.
     pub(super) fn write(&mut self, label: u8, out: &mut dyn Write) -> io::Result<()> {
         let mut start = 0;
         for (of, length) in &self.pieces {
@@ -67,8 +67,8 @@ impl LabelledLines {
     }
 }
 
-/// The names of the sets of labels, in the order of the legend: a letter first, then letters, digits and `_`, and none
-/// that another has in small letters or in capitals.
+/// Returns the names of the sets of labels, in the order of the legend. A name begins with a letter, followed
+/// by letters, digits and `_`. Names differ even without regard to case.
 pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
     let values: Vec<u8> = match legend.labels() {
         [] => (1..=255).collect(),
@@ -76,8 +76,11 @@ pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
     };
     let mut names: Vec<(u8, String)> = Vec::new();
     for value in values {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut name: String = legend.name(value).chars().map(plain).collect();
+        let mut name: String = legend
+            .name(value)
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             name.insert_str(0, "L_");
         }
@@ -95,7 +98,8 @@ pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
     names
 }
 
-/// The name with the value of its label at its end, and with another number if that is in use as well.
+/// Appends the value of the label to a name, and after the first try also the number `n`. `None` if that name
+/// is in use.
 fn unused(names: &[(u8, String)], name: &str, value: u8, n: usize) -> Option<String> {
     let end = if n == 0 {
         format!("_{value}")
@@ -103,10 +107,13 @@ fn unused(names: &[(u8, String)], name: &str, value: u8, n: usize) -> Option<Str
         format!("_{value}_{n}")
     };
     let name = format!("{}{end}", &name[..name.len().min(LONGEST - end.len())]);
-    names
+    if names
         .iter()
-        .all(|(_, other)| !other.eq_ignore_ascii_case(&name))
-        .then_some(name)
+        .any(|(_, other)| other.eq_ignore_ascii_case(&name))
+    {
+        return None;
+    }
+    Some(name)
 }
 
 #[cfg(test)]
@@ -151,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_sorted_by_label_however_many_they_are() {
+    fn many_lines_are_sorted_by_label() {
         let mut lines = LabelledLines::new();
         let line = |n: u32| format!("{n:06}\n");
         for n in 0..80_000 {

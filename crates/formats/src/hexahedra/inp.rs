@@ -12,22 +12,22 @@ use voxelize_core::error::Error;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType};
 
-/// The highest number of a node or an element in Abaqus.
+/// Highest number of a node or an element in Abaqus.
 const MOST: u64 = 999_999_999;
 
-/// The characters of a number that CalculiX reads.
+/// Maximum number of characters of a number in CalculiX.
 const DIGITS: usize = 20;
 
-/// The set of cells without labels.
+/// Name of the set of cells without labels.
 const VOXELS: &str = "VOXELS";
 
-/// Nodes are gathered to about so many bytes before they are written.
+/// Bytes of nodes that are collected before a write.
 const BLOCK: usize = 256 << 10;
 
-/// Nodes on their way to the file, and the elements, which come behind them.
+/// Writer of the file. Nodes are written at once; elements follow after the last node.
 struct InpWriter<'a> {
     out: &'a mut dyn io::Write,
-    /// `, 0.5`: the walls along each axis.
+    /// Walls along each axis as text, such as `, 0.5`.
     walls: [Vec<String>; 3],
     text: Vec<u8>,
     line: Vec<u8>,
@@ -53,22 +53,20 @@ pub(super) fn write(
             .map(|wall| format!(", {}", number(*wall)))
             .collect()
     });
-    let (text, line) = (Vec::new(), Vec::new());
-    let elements = LabelledLines::new();
     let mut writer = InpWriter {
         out,
         walls,
-        text,
-        line,
+        text: Vec::new(),
+        line: Vec::new(),
         nodes: 0,
         cells: 0,
-        elements,
+        elements: LabelledLines::new(),
     };
     hexahedra(source, dtype, options, &mut writer)?;
     writer.write_elements(&sets)
 }
 
-/// Everything before the nodes.
+/// Returns everything before the nodes.
 fn head(source: &dyn CellSource, dtype: Dtype) -> String {
     let record = source.record();
     let tool = record.tool.as_deref().unwrap_or(TOOL);
@@ -76,27 +74,36 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
         Some(input) => format!("{tool}: {input}"),
         None => tool.to_string(),
     };
-    let is_plain = |c: char| c.is_ascii() && !c.is_control() && c != '*';
     let title: String = title
         .chars()
-        .map(|c| if is_plain(c) { c } else { '_' })
+        .map(|c| match c {
+            '*' => '_',
+            c if c.is_ascii() && !c.is_control() => c,
+            _ => '_',
+        })
         .take(DIGITS * 4)
         .collect();
     let json = comments("**", &described(source, dtype));
     format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
 }
 
-/// A number in as few digits as say it, rounded if these are more than CalculiX reads.
+/// Returns a number in the fewest digits that identify it, or rounded to the number of characters that CalculiX reads.
 fn number(value: f64) -> String {
-    let forms = [format!("{value}"), format!("{value:e}")].into_iter();
-    let rounded = (0..17).rev().map(|digits| format!("{value:.digits$e}"));
-    forms
-        .chain(rounded)
-        .find(|text| text.len() <= DIGITS)
-        .unwrap_or_default()
+    for text in [format!("{value}"), format!("{value:e}")] {
+        if text.len() <= DIGITS {
+            return text;
+        }
+    }
+    for digits in (0..17).rev() {
+        let text = format!("{value:.digits$e}");
+        if text.len() <= DIGITS {
+            return text;
+        }
+    }
+    String::new()
 }
 
-/// Adds a whole number; many times as fast as by `write!`.
+/// Appends a whole number, many times as fast as `write!`.
 fn push_whole(text: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut start = digits.len();
@@ -127,14 +134,13 @@ impl InpWriter<'_> {
         Ok(())
     }
 
-    /// Writes the elements of each label that has some.
+    /// Writes the elements of each label that has elements.
     fn write_elements(mut self, sets: &[(u8, String)]) -> io::Result<()> {
         self.flush()?;
-        for (label, name) in sets
-            .iter()
-            .filter(|(label, _)| self.elements.has(*label))
-            .collect::<Vec<_>>()
-        {
+        for (label, name) in sets {
+            if !self.elements.has(*label) {
+                continue;
+            }
             writeln!(self.out, "*ELEMENT, TYPE=C3D8, ELSET={name}")?;
             self.elements.write(*label, self.out)?;
         }
@@ -177,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_as_many_characters_as_are_read() {
+    fn numbers_fit_into_twenty_characters() {
         for (value, text) in [
             (0.0, "0"),
             (-1.5, "-1.5"),

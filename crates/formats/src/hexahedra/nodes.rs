@@ -1,8 +1,8 @@
 //! Cells as hexahedra, layer by layer, and the numbers of their nodes.
 //!
-//! Nodes get numbers from 0 on when the first layer of cells needs them: of each layer first the nodes on its lower walls
-//! that the layer below did not touch, then all on its upper walls, by y, then x. So a layer needs to know which nodes
-//! the layer below touched, a bit each, and the first number of each row of nodes.
+//! Nodes get numbers from 0 on when the first layer of cells needs them. Each layer numbers first the nodes on its lower
+//! walls that the layer below did not touch, then all nodes on its upper walls, x fastest, then y. So a layer needs a
+//! bit for each node that the layer below touched, and the first number of each row of nodes.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use voxelize_core::grid::bits::bits_of;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellsRef};
 
-/// Takes nodes and hexahedra; the nodes of a hexahedron come before it.
+/// Receiver of nodes and hexahedra. The nodes of a hexahedron come before it.
 pub(super) trait HexahedronSink {
-    /// The next node, by the numbers of its walls.
+    /// Adds the next node, by the numbers of its walls.
     fn node(&mut self, walls: [usize; 3]) -> io::Result<()>;
 
-    /// The next cell, its nodes, and its value: 1 or the label, or the bits of a float.
+    /// Adds the next cell, its nodes, and its value: 1 or the label, or the bits of a float.
     fn hexahedron(&mut self, cell: [usize; 3], nodes: &[u64; 8], value: u32) -> io::Result<()>;
 }
 
@@ -61,37 +61,38 @@ pub(super) fn hexahedra(
     Ok(())
 }
 
-/// The numbers of the nodes on the lower and on the upper walls of a layer of cells.
+/// Numbers of the nodes on the lower and on the upper walls of a layer of cells.
 struct NodeNumbers {
-    /// The rows of nodes.
+    /// Number of rows of nodes.
     rows: usize,
-    /// The words of a row of nodes, of which there is one more than cells.
+    /// Words of a row of nodes, which has one node more than cells.
     row_words: usize,
-    /// The nodes on the lower walls that the layer below touches.
+    /// Nodes on the lower walls that the layer below touches.
     below: Vec<u64>,
-    /// The nodes on the lower walls that this layer touches, and so on the upper walls.
+    /// Nodes on the lower walls that this layer touches. The nodes on the upper walls have the same pattern.
     here: Vec<u64>,
-    /// For each row the number of its first node of those.
+    /// First number of each row of nodes.
     first: FirstNumbers,
-    /// Nodes that have a number.
+    /// Number of nodes that have a number.
     count: u64,
-    /// The numbers along the rows of nodes on either side of a row of cells.
+    /// Numbers along the rows of nodes on either side of a row of cells.
     along: [NumberedRow; 2],
-    /// The row of cells.
+    /// Current row of cells.
     at: Option<usize>,
 }
 
-/// The number of the first node of each row.
+/// Number of the first node of each row.
 struct FirstNumbers {
-    /// Of the nodes that the layer below touches.
+    /// Nodes that the layer below touches.
     below: Vec<u64>,
-    /// Of other nodes on the lower walls.
+    /// Other nodes on the lower walls.
     new: Vec<u64>,
-    /// Of nodes on the upper walls.
+    /// Nodes on the upper walls.
     above: Vec<u64>,
 }
 
-/// The numbers of a row of nodes on the lower and on the upper walls, where this layer touches them.
+/// Numbers of a row of nodes on the lower and on the upper walls, for the nodes that this layer touches.
+#[derive(Clone)]
 struct NumberedRow {
     lower: Vec<u64>,
     upper: Vec<u64>,
@@ -101,29 +102,29 @@ impl NodeNumbers {
     fn new(nx: usize, ny: usize) -> Self {
         let rows = ny + 1;
         let row_words = (nx + 1).div_ceil(64);
-        let words = || vec![0; rows * row_words];
-        let firsts = || vec![0; rows];
-        let row = || NumberedRow {
+        let words = vec![0; rows * row_words];
+        let first = vec![0; rows];
+        let row = NumberedRow {
             lower: vec![0; nx + 1],
             upper: vec![0; nx + 1],
         };
         Self {
             rows,
             row_words,
-            below: words(),
-            here: words(),
+            below: words.clone(),
+            here: words,
             first: FirstNumbers {
-                below: firsts(),
-                new: firsts(),
-                above: firsts(),
+                below: first.clone(),
+                new: first.clone(),
+                above: first,
             },
             count: 0,
-            along: [row(), row()],
+            along: [row.clone(), row],
             at: None,
         }
     }
 
-    /// Gives numbers to the nodes of layer `k` that have none yet; it is `layer` of `cells`.
+    /// Numbers the nodes of layer `k`, which is `layer` of `cells`, except nodes that have a number already.
     fn add_layer(
         &mut self,
         cells: CellsRef,
@@ -194,7 +195,7 @@ impl NodeNumbers {
         }
     }
 
-    /// The nodes of cell `i` of the row.
+    /// Returns the nodes of cell `i` of the row.
     fn of(&self, i: usize) -> [u64; 8] {
         let [near, far] = &self.along;
         let around = |near: &[u64], far: &[u64]| [near[i], near[i + 1], far[i + 1], far[i]];
@@ -206,7 +207,7 @@ impl NodeNumbers {
     }
 }
 
-/// The nodes of a row that are corners of cells of a layer.
+/// Marks the nodes of a row that are corners of cells of a layer.
 fn touch(cells: CellsRef, row: usize, layer: usize, nodes: &mut [u64]) {
     let [nx, ny, _] = cells.dims();
     let mut carry = 0;

@@ -10,10 +10,10 @@ use crate::vtk_xml::ArrayData;
 use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::grid::{CellKind, CellSource};
 
-/// The number of VTK for a hexahedron.
+/// VTK's type number of a hexahedron.
 const HEXAHEDRON: u8 = 12;
 
-/// An array of the file.
+/// Array of the file.
 struct VtuArray {
     name: &'static str,
     kind: &'static str,
@@ -21,11 +21,12 @@ struct VtuArray {
     data: ArrayData,
 }
 
-/// The arrays on their way to the file, whose head says where each begins.
+/// Arrays of the file. They are collected first, because the head states the offset of each.
 struct VtuArrays {
     walls: [Vec<f64>; 3],
-    /// The bytes of a value, and of the number of a node.
+    /// Bytes of a value.
     value_bytes: usize,
+    /// Bytes of the number of a node.
     number_bytes: usize,
     nodes: u64,
     cells: u64,
@@ -52,15 +53,9 @@ pub(super) fn write(
 
 impl VtuArrays {
     fn new(source: &dyn CellSource, is_packed: bool) -> Self {
-        let array = |name, kind, components| VtuArray {
-            name,
-            kind,
-            components,
-            data: ArrayData::new(is_packed),
-        };
         let is_field = source.cell_type().kind() == CellKind::Field;
         let most: u128 = source.dims().iter().map(|n| *n as u128 + 1).product();
-        // Eight for each cell at most, the last offset among them.
+        // Each cell has at most eight numbers; this also bounds the last offset.
         let is_narrow = 8 * most <= i32::MAX as u128;
         let number = if is_narrow { "Int32" } else { "Int64" };
         Self {
@@ -69,16 +64,21 @@ impl VtuArrays {
             number_bytes: if is_narrow { 4 } else { 8 },
             nodes: 0,
             cells: 0,
-            values: array("voxels", if is_field { "Float32" } else { "UInt8" }, 1),
-            indices: array("ijk", "Int32", 3),
-            points: array("Points", "Float64", 3),
-            connectivity: array("connectivity", number, 1),
-            offsets: array("offsets", number, 1),
-            types: array("types", "UInt8", 1),
+            values: VtuArray::new(
+                "voxels",
+                if is_field { "Float32" } else { "UInt8" },
+                1,
+                is_packed,
+            ),
+            indices: VtuArray::new("ijk", "Int32", 3, is_packed),
+            points: VtuArray::new("Points", "Float64", 3, is_packed),
+            connectivity: VtuArray::new("connectivity", number, 1, is_packed),
+            offsets: VtuArray::new("offsets", number, 1, is_packed),
+            types: VtuArray::new("types", "UInt8", 1, is_packed),
         }
     }
 
-    /// Writes the head, and the arrays behind it.
+    /// Writes the head, and then the arrays.
     fn write(self, out: &mut dyn io::Write, json: &str, is_packed: bool) -> io::Result<()> {
         let (nodes, cells) = (self.nodes, self.cells);
         let mut arrays = [
@@ -116,15 +116,24 @@ impl VtuArrays {
             json.len(),
             codes(json),
         )?;
-        arrays
-            .into_iter()
-            .try_for_each(|array| array.data.write(out))?;
+        for array in arrays {
+            array.data.write(out)?;
+        }
         out.write_all(b"\n</AppendedData>\n</VTKFile>\n")
     }
 }
 
 impl VtuArray {
-    /// Its description, with the place of its data.
+    fn new(name: &'static str, kind: &'static str, components: usize, is_packed: bool) -> Self {
+        Self {
+            name,
+            kind,
+            components,
+            data: ArrayData::new(is_packed),
+        }
+    }
+
+    /// Returns the XML element of the array, with the offset of its data.
     fn element(&self, offset: u64) -> String {
         let Self {
             name,
@@ -132,7 +141,7 @@ impl VtuArray {
             components,
             ..
         } = self;
-        // meshio makes columns of numbers that are said to be single.
+        // meshio makes columns of single numbers if the attribute is present.
         let components = match components {
             1 => String::new(),
             count => format!(" NumberOfComponents=\"{count}\""),

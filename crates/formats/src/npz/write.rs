@@ -155,7 +155,7 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
             [npy::header("<f4", &[]), background.to_le_bytes().to_vec()].concat(),
         ));
     }
-    if shares::are_said(metadata) {
+    if shares::are_stated(metadata) {
         members.push((
             shares::SCALE[0],
             [

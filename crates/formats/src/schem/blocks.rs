@@ -1,12 +1,12 @@
-//! Blocks of Minecraft for labels: concrete, wool and terracotta in the game's sixteen colours, with the mean colour of
-//! each block's texture.
+//! Minecraft blocks for labels: concrete, wool and terracotta in the game's sixteen colours, with the mean
+//! colour of each block's texture.
 
 use voxelize_core::grid::Legend;
 
-/// The block of cells without labels.
+/// Block of cells without labels.
 pub(super) const STONE: &str = "minecraft:stone";
 
-/// The colours of the game, and red, green and blue of a block of concrete, of wool and of terracotta.
+/// Colours of the game, with red, green and blue of a block of concrete, of wool and of terracotta.
 const BLOCKS: [(&str, [[u8; 3]; 3]); 16] = [
     ("white", [[207, 213, 214], [234, 236, 237], [210, 178, 161]]),
     ("orange", [[224, 97, 1], [241, 118, 20], [162, 84, 38]]),
@@ -32,24 +32,24 @@ const BLOCKS: [(&str, [[u8; 3]; 3]); 16] = [
     ("black", [[8, 10, 15], [21, 21, 26], [37, 23, 16]]),
 ];
 
-/// The materials, in the order of the table.
+/// Materials, in the order of the table.
 const MATERIALS: [&str; 3] = ["concrete", "wool", "terracotta"];
 
-/// A block, by its places in the tables.
+/// Block, by its indices in the tables.
 type BlockPlace = [usize; 2];
 
-/// All blocks: concrete first.
+/// Returns all blocks, concrete first.
 fn all() -> impl Iterator<Item = BlockPlace> {
     (0..MATERIALS.len())
         .flat_map(|material| (0..BLOCKS.len()).map(move |colour| [colour, material]))
 }
 
-/// `minecraft:red_wool`.
+/// Returns the name of a block, such as `minecraft:red_wool`.
 fn name([colour, material]: BlockPlace) -> String {
     format!("minecraft:{}_{}", BLOCKS[colour].0, MATERIALS[material])
 }
 
-/// How far apart two colours are: the square of their distance in sRGB.
+/// Returns the square of the distance of two colours in sRGB.
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     a.iter()
         .zip(b)
@@ -57,31 +57,30 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
         .sum()
 }
 
-/// The block of each label by its value, in the order of the legend: the one whose colour is nearest; for labels with
-/// names, 48 at most, the nearest that no label before has, so that all differ. Names that are colours are none.
+/// Returns the block of each label by its value, in the order of the legend. The block has the nearest
+/// colour. At most 48 labels with names get different blocks: each gets the nearest unused block. A name that
+/// is a colour does not count as a name.
 pub(super) fn blocks(legend: &Legend) -> Vec<(u8, String)> {
     let labels = legend.labels();
     let is_named = labels.iter().all(|label| !label.name.starts_with('#'));
-    let differ = is_named && !labels.is_empty() && labels.len() <= all().count();
+    let are_unique = is_named && !labels.is_empty() && labels.len() <= all().count();
     let coloured: Vec<(u8, [u8; 3])> = match labels {
         [] => (1..=255)
             .map(|value| (value, legend.colour(value)))
             .collect(),
-        labels => labels
-            .iter()
-            .map(|label| {
-                (
-                    label.value,
-                    label
-                        .standard_colour()
-                        .unwrap_or(legend.colour(label.value)),
-                )
-            })
-            .collect(),
+        labels => {
+            let mut coloured = Vec::new();
+            for label in labels {
+                let colour = label.standard_colour();
+                let colour = colour.unwrap_or(legend.colour(label.value));
+                coloured.push((label.value, colour));
+            }
+            coloured
+        }
     };
     let mut used: Vec<BlockPlace> = Vec::new();
     for (_, colour) in &coloured {
-        let free = all().filter(|block| !differ || !used.contains(block));
+        let free = all().filter(|block| !are_unique || !used.contains(block));
         let nearest = free.min_by_key(|[c, m]| distance(BLOCKS[*c].1[*m], *colour));
         used.extend(nearest);
     }
@@ -113,7 +112,7 @@ mod tests {
             "minecraft:black_concrete",
         ];
         assert!(found.iter().map(|(_, name)| name).eq(expected) && found[1].0 == 9);
-        // Colours share blocks.
+        // Labels whose names are colours share blocks.
         let legend = Legend::new([red(1, "#8e2121"), red(2, "#8e2122")]).unwrap();
         assert!(
             blocks(&legend)

@@ -1,23 +1,25 @@
-//! `.schem`, the Sponge schematic, version 3, which WorldEdit and its like paste into Minecraft: named binary tags in gzip.
+//! `.schem`, the Sponge schematic, version 3, which WorldEdit and similar tools paste into Minecraft: named
+//! binary tags in gzip.
 //!
 //! | tag | content (numbers are big-endian) |
 //! |---|---|
-//! | `Schematic` compound, in one without a name | all others |
-//! | `Version` int, `DataVersion` int | 3; 2586, Minecraft 1.16.5, from which later ones convert |
+//! | `Schematic` compound, within one without a name | all other tags |
+//! | `Version` int, `DataVersion` int | 3; 2586, Minecraft 1.16.5, from which later versions convert |
 //! | `Metadata` compound: `Name` text | the input |
-//! | `Voxelize` text | JSON: the lattice exactly, and how the grid was made; without the names of labels if these are over 64 KiB |
-//! | `VoxelizeBlocks` compound | of labels, for the number of each its block |
-//! | `Width`, `Height`, `Length` shorts | blocks along x, y and z, 16 bits without sign |
-//! | `Offset` ints | 0, 0, 0: the lowest corner goes to where it is pasted |
-//! | `Blocks` compound: `Palette` compound | for each block its number, an int; `minecraft:air` is 0 |
+//! | `Voxelize` text | JSON: the exact lattice and the record of how the grid was made; without the names of labels if the text is over 64 KiB |
+//! | `VoxelizeBlocks` compound | for labels, the block of each number |
+//! | `Width`, `Height`, `Length` shorts | blocks along x, y and z, unsigned 16 bits |
+//! | `Offset` ints | 0, 0, 0: the lowest corner goes to the place of pasting |
+//! | `Blocks` compound: `Palette` compound | the number of each block, an int; `minecraft:air` is 0 |
 //! | `Data` bytes | the number of each block, x fastest, then z, then y |
-//! | `BlockEntities` list | none |
+//! | `BlockEntities` list | empty |
 //!
-//! y is up in Minecraft, x is east and z is south: cell (i, j, k) of a grid whose z is up is block (i, k, ny − 1 − j), which
-//! turns and does not mirror; a grid whose record has y up is not turned. Numbers of blocks are varints, of a
-//! byte each, as there are at most 49. Bits are `minecraft:stone`. Labels are blocks of concrete, wool and terracotta
-//! in the nearest colours (the table of the module `blocks`); up to 48 labels with names of their own have a
-//! block each, others may share one. A file holds fewer than 2³¹ cells, which must be cubes.
+//! y is up in Minecraft, x is east and z is south. If z is up in the grid, cell (i, j, k) is block (i, k, ny
+//! − 1 − j), which turns the grid without mirroring it. A grid whose record has y up is not turned. Numbers
+//! of blocks are varints of one byte each, because there are at most 49. Bits are `minecraft:stone`. Labels
+//! are blocks of concrete, wool and terracotta in the nearest colours (the table of the module `blocks`). Up
+//! to 48 named labels get different blocks, other labels may share blocks. A file holds fewer than 2³¹ cells,
+//! which must be cubes.
 //!
 //! <https://github.com/SpongePowered/Schematic-Specification/blob/master/versions/schematic-3.md>
 
@@ -30,10 +32,10 @@ use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 
-/// The most blocks along an axis.
+/// Maximum number of blocks along an axis.
 const MOST: usize = u16::MAX as usize;
 
-/// The blocks from the lowest to the highest of a world since version 1.18.
+/// Height of a world in blocks since version 1.18.
 const WORLD_HEIGHT: usize = 384;
 
 pub(super) const FORMAT: Format = Format {
@@ -42,7 +44,7 @@ pub(super) const FORMAT: Format = Format {
     about: "Sponge schematic for Minecraft (WorldEdit); cubic cells only, fewer than 2³¹; y is up",
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
-    // A grid with y up is turned. All bits of a file take 256 MiB.
+    // A grid with y up is turned. The bits of a whole grid take at most 256 MiB.
     slab_layers: super::WHOLE,
     limits,
     warnings: |_, [_, _, height]| tall(height).into_iter().collect(),
@@ -52,13 +54,15 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// The finding that a world of Minecraft is not so high (W004).
+/// Returns the finding that the grid is higher than a world of Minecraft (W004).
 fn tall(height: usize) -> Option<Finding> {
+    if height <= WORLD_HEIGHT {
+        return None;
+    }
     let text = format!(
         "{height} blocks high: a world of Minecraft has {WORLD_HEIGHT}, from -64 to 319; the rest is cut off when it is pasted"
     );
-    (height > WORLD_HEIGHT)
-        .then(|| Finding::new(Code::W004, text).with_hint("use larger cells, or paste parts of it"))
+    Some(Finding::new(Code::W004, text).with_hint("use larger cells, or paste parts of it"))
 }
 
 fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
@@ -66,17 +70,20 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     lattice.map_or(Ok(()), |lattice| count(lattice.dims()).map(drop))
 }
 
-/// The blocks of a grid, if a file holds them.
+/// Counts the blocks of a grid, and checks that a file can hold them.
 fn count(dims: [usize; 3]) -> Result<i32> {
-    let too_large =
-        |text: String| Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
     if let Some(axis) = dims.iter().position(|n| *n > MOST) {
-        let (count, axis) = (dims[axis], AXES[axis]);
-        return too_large(format!(
+        let count = dims[axis];
+        let axis = AXES[axis];
+        return Err(too_large(format!(
             "{count} cells along {axis}; a .schem file holds at most {MOST}"
-        ));
+        )));
     }
     let all: u128 = dims.iter().map(|n| *n as u128).product();
     i32::try_from(all)
-        .or_else(|_| too_large(format!("{all} cells; a .schem file holds fewer than 2³¹")))
+        .map_err(|_| too_large(format!("{all} cells; a .schem file holds fewer than 2³¹")))
+}
+
+fn too_large(text: String) -> Error {
+    Error::too_large(text).with_hint("use larger cells, or save as .npz")
 }

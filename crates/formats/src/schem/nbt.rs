@@ -1,11 +1,12 @@
-//! Named binary tags, of which Minecraft's files are made: a byte for the kind, the name, and the content, big-endian.
+//! Named binary tags, the elements of Minecraft's files: a byte for the kind, the name, and the content,
+//! big-endian.
 
 use std::io::{self, Write};
 
-/// The bytes of a text at most: its length is 16 bits.
+/// Maximum number of bytes of a text: its length has 16 bits.
 pub(super) const MAX_TEXT: usize = u16::MAX as usize;
 
-/// The kinds of tags that are written.
+/// Kinds of tags that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum TagKind {
@@ -19,7 +20,7 @@ enum TagKind {
     IntArray = 11,
 }
 
-/// Writes tags one after the other.
+/// Writer of tags.
 pub(super) struct NbtWriter<'a> {
     pub out: &'a mut dyn Write,
 }
@@ -30,7 +31,7 @@ impl NbtWriter<'_> {
         self.content(name)
     }
 
-    /// A text: its length and its bytes.
+    /// Writes a text: its length and its bytes.
     fn content(&mut self, text: &str) -> io::Result<()> {
         let bytes = modified_utf8(text);
         let length = u16::try_from(bytes.len());
@@ -68,25 +69,27 @@ impl NbtWriter<'_> {
     pub(super) fn ints(&mut self, name: &str, values: &[i32]) -> io::Result<()> {
         self.tag(TagKind::IntArray, name)?;
         self.out.write_all(&(values.len() as i32).to_be_bytes())?;
-        values
-            .iter()
-            .try_for_each(|value| self.out.write_all(&value.to_be_bytes()))
+        for value in values {
+            self.out.write_all(&value.to_be_bytes())?;
+        }
+        Ok(())
     }
 
-    /// Begins an array of so many bytes, which follow.
+    /// Begins an array of `length` bytes, which follow.
     pub(super) fn bytes(&mut self, name: &str, length: i32) -> io::Result<()> {
         self.tag(TagKind::ByteArray, name)?;
         self.out.write_all(&length.to_be_bytes())
     }
 
-    /// A list of compounds without any.
+    /// Writes an empty list of compounds.
     pub(super) fn no_compounds(&mut self, name: &str) -> io::Result<()> {
         self.tag(TagKind::List, name)?;
         self.out.write_all(&[TagKind::Compound as u8, 0, 0, 0, 0])
     }
 }
 
-/// A text as Java has it: NUL in two bytes, and characters beyond 16 bits as two halves of three bytes each.
+/// Encodes a text as Java does: NUL in two bytes, and characters beyond 16 bits as two halves of three bytes
+/// each.
 pub(super) fn modified_utf8(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for c in text.chars() {
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_what_the_specification_of_nbt_shows() {
+    fn tags_match_the_specification_of_nbt() {
         let mut bytes = vec![];
         let mut nbt = NbtWriter { out: &mut bytes };
         nbt.compound("hello world").unwrap();

@@ -12,19 +12,19 @@ use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Labels};
 use voxelize_core::par::Progress;
 
-/// The format of schematics.
+/// Version of the schematic format.
 const VERSION: i32 = 3;
 
-/// Minecraft 1.16.5: all blocks of this format had their names by then.
+/// Minecraft 1.16.5, which has the names of all blocks of this format.
 const DATA_VERSION: i32 = 2586;
 
-/// The blocks of a file, and the number of each label's.
+/// Blocks of a file, and the number of the block of each label.
 struct BlockPalette {
-    /// Of each label, by its value.
+    /// Block of each label, by the label's value.
     labels: Vec<(u8, String)>,
-    /// In the order of their numbers, air first.
+    /// Names of blocks in the order of their numbers, air first.
     names: Vec<String>,
-    /// For each value of a cell the number of its block.
+    /// Number of the block for each value of a cell.
     numbers: [u8; 256],
 }
 
@@ -66,7 +66,9 @@ pub(super) fn write(
     };
     rows.write_all(source)?;
     nbt.no_compounds("BlockEntities")?;
-    (0..3).try_for_each(|_| nbt.end())?;
+    for _ in 0..3 {
+        nbt.end()?;
+    }
     packed.finish()
 }
 
@@ -95,10 +97,9 @@ fn write_metadata(
     }
     if !palette.labels.is_empty() {
         nbt.compound("VoxelizeBlocks")?;
-        palette
-            .labels
-            .iter()
-            .try_for_each(|(value, name)| nbt.text(&value.to_string(), name))?;
+        for (value, name) in &palette.labels {
+            nbt.text(&value.to_string(), name)?;
+        }
         nbt.end()?;
     }
     nbt.end()
@@ -130,7 +131,7 @@ impl BlockPalette {
     }
 }
 
-/// Rows of cells along x on their way to the file, as Minecraft's y and z have them.
+/// Writer of rows of cells along x, in the order of Minecraft's y and z.
 struct RowWriter<'a> {
     out: &'a mut dyn Write,
     palette: &'a BlockPalette,
@@ -140,12 +141,13 @@ struct RowWriter<'a> {
 }
 
 impl RowWriter<'_> {
-    /// Writes all rows: of a grid with z up layer by layer, of one with y up when all layers are there.
+    /// Writes all rows. A grid with z up is written layer by layer, a grid with y up after all layers have
+    /// come.
     fn write_all(&mut self, source: &mut dyn CellSource) -> io::Result<()> {
         let dims = source.dims();
         let [_, ny, nz] = dims;
         self.progress.begin("write", ny as u64 * nz as u64);
-        let mut together = None;
+        let mut together: Option<Cells> = None;
         while let Some(slab) = next(source)? {
             let layers = slab.cells.dims()[2];
             if !self.is_y_up {
@@ -156,14 +158,18 @@ impl RowWriter<'_> {
             } else if layers == nz {
                 self.write_turned(slab.cells)?;
             } else {
-                let all = match &mut together {
-                    Some(all) => all,
-                    none => none.insert(empty(slab.cells, dims)?),
-                };
-                put(all, slab.cells, slab.first)?;
+                if together.is_none() {
+                    together = Some(empty(slab.cells, dims)?);
+                }
+                if let Some(all) = &mut together {
+                    put(all, slab.cells, slab.first)?;
+                }
             }
         }
-        together.map_or(Ok(()), |all: Cells| self.write_turned(all.as_ref()))
+        match together {
+            Some(all) => self.write_turned(all.as_ref()),
+            None => Ok(()),
+        }
     }
 
     fn write_turned(&mut self, cells: CellsRef) -> io::Result<()> {
@@ -185,8 +191,9 @@ impl RowWriter<'_> {
             match cells {
                 CellsRef::Labels(labels) if self.dtype == Dtype::U8 => {
                     labels.row(j, k, &mut row);
-                    row.iter_mut()
-                        .for_each(|cell| *cell = self.palette.numbers[usize::from(*cell)]);
+                    for cell in &mut row {
+                        *cell = self.palette.numbers[usize::from(*cell)];
+                    }
                 }
                 _ => bits.row_bytes(j, k, &mut row),
             }
@@ -197,7 +204,7 @@ impl RowWriter<'_> {
     }
 }
 
-/// A grid without cells, of the kind of these.
+/// Creates an empty grid of the same kind as `cells`.
 fn empty(cells: CellsRef, dims: [usize; 3]) -> io::Result<Cells> {
     match cells {
         CellsRef::Labels(labels) => Labels::new(dims, labels.legend().clone()).map(Cells::from),
@@ -213,11 +220,13 @@ fn put(all: &mut Cells, cells: CellsRef, first: usize) -> io::Result<()> {
         (Cells::Labels(all), CellsRef::Labels(labels)) => {
             let [nx, ny, layers] = labels.dims();
             let mut row = vec![0; nx];
-            for [j, k] in (0..layers).flat_map(|k| (0..ny).map(move |j| [j, k])) {
-                labels.row(j, k, &mut row);
-                all.put_row(j, first + k, &row).map_err(|_| {
-                    io::Error::other("a slab has a label that its legend does not name")
-                })?;
+            for k in 0..layers {
+                for j in 0..ny {
+                    labels.row(j, k, &mut row);
+                    all.put_row(j, first + k, &row).map_err(|_| {
+                        io::Error::other("a slab has a label that its legend does not name")
+                    })?;
+                }
             }
         }
         _ => {

@@ -17,20 +17,22 @@ const METRES: [(&str, [i64; 2]); 6] = [
     ("ft", [381, 1250]),
 ];
 
-/// Pixels per metre along x and y, if the unit is known and a picture can say it.
+/// Returns pixels per metre along x and y. `None` if the unit is unknown, or if a picture cannot state the
+/// density.
 pub(super) fn density(source: &dyn CellSource) -> Option<[u32; 2]> {
     let unit = source.record().transform("unit")?;
     let (_, [n, d]) = METRES.iter().find(|(name, _)| *name == unit)?;
     let spacing = source.lattice()?.spacing();
-    let along = |axis: usize| {
-        let metres = &spacing[axis] * &Rational::new(*n, *d);
-        let density = (&Rational::ONE / &metres).round()?;
-        u32::try_from(density).ok().filter(|density| *density > 0)
-    };
-    Some([along(0)?, along(1)?])
+    let mut densities = [0; 2];
+    for (density, size) in densities.iter_mut().zip(spacing) {
+        let metres = size * &Rational::new(*n, *d);
+        let rounded = (&Rational::ONE / &metres).round()?;
+        *density = u32::try_from(rounded).ok().filter(|density| *density > 0)?;
+    }
+    Some(densities)
 }
 
-/// The text of the file.
+/// Returns the text of the file.
 pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> String {
     let [nx, ny, _] = source.dims();
     let mut all = Map::new();
@@ -52,8 +54,11 @@ pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> S
         put("layer_height", json!(z.to_f64()));
         put("layer_height_exact", json!(z.to_string()));
     }
-    let layer = |(k, name): (usize, &String)| layer(source.lattice(), k, name);
-    put("layers", names.iter().enumerate().map(layer).collect());
+    let mut layers = Vec::new();
+    for (k, name) in names.iter().enumerate() {
+        layers.push(layer(source.lattice(), k, name));
+    }
+    put("layers", Value::from(layers));
     put(
         "voxelize",
         serde_json::from_str(&described(source, dtype)).unwrap_or_default(),
@@ -61,7 +66,7 @@ pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> S
     format!("{:#}\n", Value::Object(all))
 }
 
-/// The pixels of occupied cells, in words.
+/// Describes the pixels of occupied cells in words.
 fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
     match (source.cell_type().kind(), dtype) {
         (_, Dtype::Bit) => "1, white",
@@ -70,16 +75,15 @@ fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
     }
 }
 
-/// A layer: its picture, its lower and its upper wall, and its centre.
+/// Describes a layer: its picture, its lower and its upper wall, and its centre.
 fn layer(lattice: Option<&Lattice>, k: usize, name: &str) -> Value {
     let Some(lattice) = lattice else {
         return json!({ "file": name });
     };
-    let place = |halves: i64| {
+    let [lower, centre, upper] = [0, 1, 2].map(|halves| {
         let cells = &Rational::from(2 * k as i64 + halves) * &Rational::new(1, 2);
         &lattice.origin()[2] + &(&lattice.spacing()[2] * &cells)
-    };
-    let [lower, centre, upper] = [0, 1, 2].map(place);
+    });
     json!({
         "file": name,
         "z": [lower.to_f64(), upper.to_f64()],

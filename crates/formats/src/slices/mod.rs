@@ -1,28 +1,29 @@
-//! `NAME.slices/`, a picture for each layer of z, and `.zip` of the same: masks of resin printers, and stacks for tools of
-//! computed tomography, Fiji and scikit-image.
+//! `NAME.slices/`, a folder with a picture for each layer of z, and `.slices.zip`, an archive of these files:
+//! masks for resin printers, and stacks for tools of computed tomography, Fiji and scikit-image.
 //!
 //! | file | content |
 //! |---|---|
-//! | `slices.json` | cells along each axis, pixel size, unit, the walls and the centre of each layer, as decimals and exactly; `voxelize`, our JSON |
-//! | `0000.png` … | the layers, the lowest z first, with more digits where there are more than 10 000 |
+//! | `slices.json` | cells along each axis, pixel size, unit, the walls and the centre of each layer, rounded and exact; `voxelize`, our JSON |
+//! | `0000.png` … | the layers, the lowest z first, with more digits if there are more than 10 000 layers |
 //!
-//! A layer is seen from above, as a slicer shows it: x goes to the right and y up, so that the first row of a picture has the
-//! highest y. A tool that counts rows downwards as its second axis has the grid mirrored: `stack[:, ::-1, :]` is a[z, y, x].
+//! A layer is seen from above, as a slicer shows it: x goes to the right and y up, so the first row of a
+//! picture has the highest y. In a tool whose second axis counts rows downwards the grid is mirrored:
+//! `stack[:, ::-1, :]` is a[z, y, x].
 //!
 //! | cells | picture |
 //! |---|---|
-//! | bits | grey of 1 bit, occupied cells white; with `--dtype u8` of 8 bits, 0 and 255 |
-//! | labels | grey of 8 bits, the label as it is, 0 for empty cells; with `--dtype bit` as bits |
+//! | bits | grey with 1 bit, occupied cells white; with `--dtype u8` 8 bits, 0 and 255 |
+//! | labels | grey with 8 bits, the label, 0 for empty cells; with `--dtype bit` as bits |
 //!
 //! | part of a picture | content |
 //! |---|---|
 //! | `IHDR` | width nx, height ny, 1 or 8 bits, grey |
 //! | `pHYs` | pixels per metre along x and y, if the unit of the mesh is known |
-//! | `IDAT` | the rows, none filtered, in one zlib stream |
+//! | `IDAT` | the unfiltered rows, in one zlib stream |
 //! | `IEND` | |
 //!
-//! A field is not held: the range of its values, by which greys would be chosen, is known only after its last layer.
-//! Members of an archive are stored, with the date 1980-01-01. Both are written only.
+//! The format does not hold fields: the range of values, which determines the greys, is known only after the
+//! last layer. Members of an archive are stored, with the date 1980-01-01. Both formats are written only.
 //!
 //! <https://www.w3.org/TR/png-3/>
 
@@ -34,7 +35,7 @@ use super::several::FolderLayout;
 use super::{Dtype, FileSize, Format, Write, dense, npy};
 use voxelize_core::grid::CellKind;
 
-/// The description of the pictures.
+/// Name of the description of the pictures.
 const INDEX: &str = "slices.json";
 
 static LAYOUT: FolderLayout = FolderLayout {
@@ -54,7 +55,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bit, Dtype::U8],
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
-    // Rows of pixels, and what they are packed into.
+    // Rows of pixels, and the packed rows.
     memory: |[nx, ny, _], _, threads, _| 2 * (write::LAYERS_PER_THREAD * threads * nx * ny) as u64,
     write: Write::Folder(&LAYOUT, write::folder),
     annotate: npy::annotate,

@@ -1,4 +1,4 @@
-//! Writing slices: a few layers become pictures side by side, and are put away in their order.
+//! Writing slices: a few layers become pictures in parallel, and are stored in their order.
 
 use std::io::{self, Write as _};
 
@@ -11,10 +11,10 @@ use voxelize_core::grid::spread::spread;
 use voxelize_core::grid::{CellSource, CellsRef};
 use voxelize_core::par;
 
-/// The layers that each thread draws before they are put away.
+/// Number of layers that each thread draws before they are stored.
 pub(super) const LAYERS_PER_THREAD: usize = 4;
 
-/// The fewest digits of a name.
+/// Minimum number of digits in a name.
 const DIGITS: usize = 4;
 
 pub(super) fn folder(
@@ -42,7 +42,7 @@ pub(super) fn archive(
     archive.finish()
 }
 
-/// Hands each file to `put`, by its name.
+/// Passes each file to `put`, with its name.
 fn write(
     source: &mut dyn CellSource,
     dtype: Dtype,
@@ -74,7 +74,7 @@ fn write(
     Ok(())
 }
 
-/// The rows of layer `k`, the highest y first, each behind a zero for its filter.
+/// Returns the rows of layer `k`, the highest y first, each after a zero for its filter.
 fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
     let [nx, ny, _] = cells.dims();
     let bits = cells.occupied().map_err(io::Error::other)?;
@@ -91,18 +91,17 @@ fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
             _ if dtype == Dtype::Bit => {
                 // The first pixel is the highest bit of a byte.
                 let bytes = bits.row(j, k).iter().flat_map(|word| word.to_le_bytes());
-                row.iter_mut()
-                    .zip(bytes)
-                    .for_each(|(pixels, byte)| *pixels = byte.reverse_bits());
+                for (pixels, byte) in row.iter_mut().zip(bytes) {
+                    *pixels = byte.reverse_bits();
+                }
             }
             CellsRef::Labels(labels) => labels.row(j, k, row),
             _ => {
                 for (word, pixels) in bits.row(j, k).iter().zip(row.chunks_mut(64)) {
                     let cells = spread(*word);
-                    pixels
-                        .iter_mut()
-                        .zip(cells.as_flattened())
-                        .for_each(|(pixel, is_there)| *pixel = 255 * is_there);
+                    for (pixel, is_occupied) in pixels.iter_mut().zip(cells.as_flattened()) {
+                        *pixel = 255 * is_occupied;
+                    }
                 }
             }
         }

@@ -1,14 +1,14 @@
-//! Unpacking Blosc, as OpenVDB packs values unless it is told not to: bytes of floats sorted by their place in a float,
-//! packed by LZ4. A block of LZ4 is unpacked in 40 lines, for which no crate is linked.
+//! Unpacking of Blosc, the default compression of OpenVDB: the bytes of floats are sorted by their position in a float,
+//! and packed by LZ4. Unpacking a block of LZ4 takes 40 lines, so no crate is linked for it.
 //!
 //! | bytes | content (little-endian) |
 //! |---|---|
 //! | 2 | versions of Blosc and of its packer |
-//! | 1 | flags: 1 = sorted, 2 = not packed, 4 = bits are sorted, 16 = blocks are one stream; the upper three bits are the packer, LZ4 is 1 |
-//! | 1 | the bytes of a value |
-//! | 3 × 4 | bytes when unpacked, bytes of a block when unpacked, bytes of all this |
-//! | 4 each | where the blocks begin |
-//! | … | for each block one stream, or one for each byte of a value: 4 bytes of length, and LZ4, or the bytes themselves if they are as many |
+//! | 1 | flags: 1 = sorted, 2 = not packed, 4 = bits are sorted, 16 = blocks are one stream; the upper three bits are the packer (1 = LZ4) |
+//! | 1 | bytes of a value |
+//! | 3 × 4 | unpacked bytes, unpacked bytes of a block, bytes of the whole chunk |
+//! | 4 each | offsets of the blocks |
+//! | … | for each block one stream, or one stream for each byte of a value: 4 bytes of length, and LZ4, or the plain bytes if the length is the unpacked length |
 //!
 //! <https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst>,
 //! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>
@@ -18,17 +18,19 @@ const NOT_PACKED: u8 = 2;
 const BITS_SORTED: u8 = 4;
 const ONE_STREAM: u8 = 16;
 
-/// The packer LZ4.
+/// Number of the packer LZ4.
 const LZ4: u8 = 1;
 
-/// The bytes of the header.
+/// Size of the header in bytes.
 const HEADER: usize = 16;
 
-/// A block has a stream for each byte of a value if values have no more bytes, and it has at least so many values.
+/// Most bytes of a value for which a block has a stream per byte.
 const MOST_STREAMS: usize = 16;
+
+/// Fewest values of a block that has a stream per byte.
 const LEAST_VALUES: usize = 128;
 
-/// Fills `out` with what `chunk` holds; none if that is broken or of another length.
+/// Unpacks `chunk` into `out`. `None` if the chunk is broken or has another length.
 pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
     let (head, _) = chunk.split_first_chunk::<HEADER>()?;
     let flags = head[2];
@@ -73,9 +75,10 @@ pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
             let packed = number(chunk, at)?;
             let bytes = chunk.get(at + 4..(at + 4).checked_add(packed)?)?;
             at += 4 + packed;
-            match packed == part.len() {
-                true => part.copy_from_slice(bytes),
-                false => unpack_lz4(bytes, part)?,
+            if packed == part.len() {
+                part.copy_from_slice(bytes);
+            } else {
+                unpack_lz4(bytes, part)?;
             }
         }
         if is_sorted {
@@ -85,27 +88,25 @@ pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// The 32-bit number at a place.
+/// Reads the 32-bit number at an offset.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// Puts the bytes of each value together; bytes that are no whole value stand at the end.
+/// Joins the bytes of each value. Bytes of an incomplete value stay at the end.
 fn unsort(sorted: &[u8], width: usize, out: &mut [u8]) {
     let count = sorted.len() / width;
     for (place, bytes) in sorted.chunks_exact(count.max(1)).take(width).enumerate() {
-        out.iter_mut()
-            .skip(place)
-            .step_by(width)
-            .zip(bytes)
-            .for_each(|(out, byte)| *out = *byte);
+        for (out, byte) in out.iter_mut().skip(place).step_by(width).zip(bytes) {
+            *out = *byte;
+        }
     }
     let whole = count * width;
     out[whole..].copy_from_slice(&sorted[whole..]);
 }
 
-/// Unpacks a block of LZ4 that is exactly as long as `out`.
+/// Unpacks a block of LZ4 that must be exactly as long as `out`.
 fn unpack_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<()> {
     let mut length = 0_usize;
     loop {
@@ -123,7 +124,7 @@ fn unpack_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<()> {
         let count = take_length(usize::from(token & 15), &mut bytes)?.checked_add(4)?;
         let from = length.checked_sub(offset).filter(|_| offset > 0)?;
         let end = length.checked_add(count).filter(|end| *end <= out.len())?;
-        // What is copied may reach into what it makes.
+        // The source and the target may overlap.
         for n in 0..count {
             out[length + n] = out[from + n];
         }
@@ -137,7 +138,7 @@ fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     Some(*first)
 }
 
-/// A length whose first four bits are known: 15 means that bytes follow which are added, until one is not 255.
+/// Reads a length, given its first four bits. If they are 15, following bytes are added until one is not 255.
 fn take_length(first: usize, bytes: &mut &[u8]) -> Option<usize> {
     let mut length = first;
     let mut goes_on = first == 15;
@@ -160,7 +161,7 @@ mod tests {
             unpack_lz4(bytes, &mut out).map(|()| out)
         };
         assert_eq!(unpack(b"\x30abc", 3).unwrap(), b"abc");
-        // Six bytes that repeat the two before, and one more.
+        // Six bytes that repeat the two previous ones, and one more byte.
         assert_eq!(unpack(b"\x22ab\x02\x00\x10c", 9).unwrap(), b"ababababc");
         let long = [&b"\xf0\x01"[..], &[7; 16]].concat();
         assert_eq!(unpack(&long, 16).unwrap(), [7; 16]);
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(seen, 9);
     }
 
-    /// A chunk of sorted 4-byte values in one block.
+    /// Creates a chunk of sorted 4-byte values in one block.
     fn chunk(flags: u8, length: u32, streams: &[&[u8]]) -> Vec<u8> {
         let mut chunk = vec![2, 1, flags, 4];
         let body: usize = streams.iter().map(|stream| 4 + stream.len()).sum();
@@ -202,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn values_are_put_together() {
+    fn bytes_of_values_are_joined() {
         let flags = LZ4 << 5 | SORTED;
-        // 128 values 0x04030201: each stream is one byte, repeated.
+        // 128 values 0x04030201: each stream repeats one byte.
         let streams = [1, 2, 3, 4].map(|byte| [0x1f, byte, 1, 0, 108, 0].to_vec());
         let streams: Vec<_> = streams
             .into_iter()
             .map(|mut stream| {
-                // 1 + 4 + 15 + 108 = 128 bytes, the last of which are no match.
+                // 1 + 4 + 15 + 107 + 1 = 128 bytes; the last byte is a literal.
                 stream.truncate(5);
                 stream[4] = 107;
                 [&stream[..], &[0x10, stream[1]]].concat()

@@ -1,11 +1,11 @@
-//! The leaves of a column, 16 × 16 in eight layers, as bytes that can be put away.
+//! The leaves of a column, 16 × 16 in eight layers, encoded as bytes for temporary files.
 //!
 //! | bytes of a leaf | content |
 //! |---|---|
-//! | 1 | its place in the column: 16 x + y |
+//! | 1 | the place in the column: 16 x + y |
 //! | 1 | 0: cells, 1: an active tile, 2: a tile of minus the background |
-//! | 64, 4 | of cells: the mask, and the length of the values, which are kept elsewhere |
-//! | 4 | of an active tile: its value |
+//! | 64, 4 | for cells: the mask, and the length of the values, which are stored separately |
+//! | 4 | for an active tile: its value |
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -15,35 +15,35 @@ use super::leaf::{CellBounds, LEAVES, LeafContent, LeafMask, SIDE, TreeCells, bo
 use super::pack::Packer;
 use super::tree::{TreeTile, put_mask, put_value, put_values};
 
-/// A leaf has cells.
+/// Marks a leaf with cells.
 const CELLS: u8 = 0;
 
-/// A leaf is an active tile.
+/// Marks an active tile.
 const ACTIVE: u8 = 1;
 
-/// A leaf is a tile of minus the background.
+/// Marks a tile of minus the background.
 const MINUS: u8 = 2;
 
-/// A leaf of a node, or the tile in its stead.
+/// Leaf of a node, or the tile in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SpooledLeaf {
     Tile(TreeTile),
-    /// The mask of the active cells, and where its values are among those of the node.
+    /// Mask of the active cells, and the range of their values among the values of the node.
     Cells(LeafMask, Range<usize>),
 }
 
-/// The leaves of a column in eight layers, as bytes.
+/// Leaves of a column in eight layers, as bytes.
 #[derive(Default)]
 pub(super) struct ColumnLeaves {
-    /// The leaves.
+    /// Encoded leaves.
     pub heads: Vec<u8>,
-    /// Their values.
+    /// Encoded values of the leaves.
     pub blocks: Vec<u8>,
-    /// The tile of the first leaf, and how many leaves are the same tile.
+    /// Tile of the first leaf, and the number of leaves with that tile.
     tiles: Option<(TreeTile, usize)>,
-    /// The number of active cells.
+    /// Number of active cells.
     pub active: u64,
-    /// Their box, relative to the column.
+    /// Box of the active cells, relative to the column.
     pub bounds: Option<CellBounds>,
 }
 
@@ -55,7 +55,7 @@ impl ColumnLeaves {
         is_zipped: bool,
     ) -> io::Result<Self> {
         let mut all = Self::default();
-        // Its memory is only worth it for values.
+        // The packer takes much memory, so it is created only for values.
         let mut packer = None;
         cells.each_leaf(column, k, |[x, y], content, values| {
             all.heads.push((LEAVES * x + y) as u8);
@@ -109,7 +109,7 @@ impl ColumnLeaves {
         self.bounds = joined(self.bounds, bounds_of(mask).map(moved));
     }
 
-    /// The tile that all its leaves are.
+    /// Returns the tile of all leaves, if they are all the same tile.
     pub(super) fn tile(&self) -> Option<TreeTile> {
         self.tiles
             .filter(|(_, count)| *count == LEAVES * LEAVES)
@@ -117,7 +117,7 @@ impl ColumnLeaves {
     }
 }
 
-/// The place in its column and the content of the leaf that `bytes` begin with; its values follow those at `start`.
+/// Decodes the first leaf of `bytes`: its place in the column and its content. Its values begin at `start`.
 pub(super) fn take_leaf(bytes: &mut &[u8], start: &mut usize) -> io::Result<(u8, SpooledLeaf)> {
     let [place, kind] = take(bytes)?;
     let leaf = match kind {
@@ -140,7 +140,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> io::Result<[u8; N]> {
     Ok(some)
 }
 
-/// A mask as words.
+/// Converts a mask to words.
 pub(super) fn words(bytes: &[u8; 64]) -> LeafMask {
     let mut mask = [0; SIDE];
     for (word, bytes) in mask.iter_mut().zip(bytes.as_chunks::<8>().0) {

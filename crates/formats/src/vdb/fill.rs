@@ -1,4 +1,4 @@
-//! Cells out of the tiles and leaves of a tree.
+//! Filling of cells from the tiles and leaves of a tree.
 
 use super::TreeType;
 use super::leaf::{CellBounds, LeafMask, SIDE, bounds_of, joined};
@@ -10,20 +10,20 @@ use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{BitGrid, Cells, Field};
 
-/// Leaves whose values are read at once.
+/// Leaves whose values are read together.
 const LEAVES: usize = 8192;
 
-/// The box of the active cells, relative to the least number of 32 bits.
+/// Box of the active cells, relative to the least number of 32 bits.
 #[derive(Default)]
 pub(super) struct ActiveBounds(pub Option<CellBounds>);
 
-/// A number relative to the least one.
+/// Returns a number relative to the least number.
 fn raised(n: i32) -> usize {
     n.abs_diff(i32::MIN) as usize
 }
 
 impl ActiveBounds {
-    /// The lowest and the highest active cell.
+    /// Returns the lowest and the highest active cell.
     pub(super) fn cells(&self) -> Option<[[i64; 3]; 2]> {
         self.0
             .map(|bounds| bounds.map(|cell| cell.map(|n| n as i64 + i64::from(i32::MIN))))
@@ -51,7 +51,7 @@ impl TreeVisitor for ActiveBounds {
     }
 }
 
-/// The store of the cells.
+/// Storage of the cells.
 enum TreeStore {
     /// Cells whose value is not 0.
     Bits(BitGrid),
@@ -59,20 +59,20 @@ enum TreeStore {
     Field(Field),
 }
 
-/// Cells that are being filled in.
+/// Grid that is being filled with cells.
 pub(super) struct TreeFill {
-    /// The index of cell (0, 0, 0).
+    /// Index of cell (0, 0, 0).
     base: [i64; 3],
     dims: [usize; 3],
     store: TreeStore,
-    /// Leaves whose values were not read yet.
+    /// Leaves whose values are not read yet.
     pending: Vec<([i32; 3], LeafMask)>,
-    /// Where their values are.
+    /// Offset of the values of these leaves.
     buffers: u64,
 }
 
 impl TreeFill {
-    /// A grid of the background, for cells that `metadata` describes if it says their dims.
+    /// Creates a grid of the background. The cells are described by `metadata` if it has dims.
     pub(super) fn new(
         base: [i64; 3],
         dims: [usize; 3],
@@ -106,7 +106,7 @@ impl TreeFill {
         })
     }
 
-    /// Reads the values of the leaves that are left; the cells, and where the values end.
+    /// Reads the values of the remaining leaves. Returns the cells, and the offset of the end of the values.
     pub(super) fn finish(mut self, walk: &mut TreeWalk) -> Result<(Cells, u64)> {
         self.read_pending(walk)?;
         let cells = match self.store {
@@ -117,7 +117,7 @@ impl TreeFill {
         Ok((cells, self.buffers))
     }
 
-    /// Reads the values of some leaves, and comes back.
+    /// Reads the values of the pending leaves, and seeks back.
     fn read_pending(&mut self, walk: &mut TreeWalk) -> Result<()> {
         let back = walk.source.position();
         walk.source.seek(self.buffers)?;
@@ -129,14 +129,14 @@ impl TreeFill {
         walk.source.seek(back)
     }
 
-    /// The cells of the grid along an axis that a cube from `origin` on has.
+    /// Returns the cells of the grid along an axis that a cube from `origin` on covers.
     fn range(&self, axis: usize, origin: i32, side: usize) -> std::ops::Range<usize> {
         let first = i64::from(origin) - self.base[axis];
         let within = |n: i64| n.clamp(0, self.dims[axis] as i64) as usize;
         within(first)..within(first + side as i64)
     }
 
-    /// Takes the values of a cube of cells, by their places in it.
+    /// Stores the values of a cube of cells, by their places in it.
     fn put(&mut self, origin: [i32; 3], side: usize, value: &dyn Fn(usize) -> u32) -> Result<()> {
         let [columns, rows, layers] = [0, 1, 2].map(|axis| self.range(axis, origin[axis], side));
         let low: [i64; 3] = std::array::from_fn(|axis| i64::from(origin[axis]) - self.base[axis]);
@@ -155,7 +155,7 @@ impl TreeFill {
 impl TreeStore {
     fn set(&mut self, cell: [usize; 3], bits: u32) -> Result<()> {
         match self {
-            // Zero has two signs; the other trees have no such bit.
+            // A zero of either sign is empty. Values of the other trees never have only the upper bit.
             Self::Bits(grid) if bits << 1 != 0 => grid.set(cell),
             Self::Bits(_) => {}
             Self::Labels(values) => match label(bits)? {
@@ -168,7 +168,7 @@ impl TreeStore {
     }
 }
 
-/// The label that a whole number is.
+/// Converts a whole number to a label.
 fn label(bits: u32) -> Result<u8> {
     u8::try_from(bits).map_err(|_| {
         let text = format!(
@@ -191,9 +191,9 @@ impl TreeVisitor for TreeFill {
                     field.row_mut(j, k)[columns.clone()].fill(f32::from_bits(tile.bits))
                 }
                 store @ TreeStore::Labels(_) => {
-                    columns
-                        .clone()
-                        .try_for_each(|i| store.set([i, j, k], tile.bits))?;
+                    for i in columns.clone() {
+                        store.set([i, j, k], tile.bits)?;
+                    }
                 }
             }
         }

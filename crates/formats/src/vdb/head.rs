@@ -1,4 +1,4 @@
-//! Everything of a `.vdb` before its tree.
+//! Everything in a `.vdb` before its tree.
 
 use super::spool::Spool;
 use super::{ACTIVE, JSON, MAGIC, TreeType, ZIP};
@@ -8,13 +8,13 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Lattice};
 
-/// The version of the format, and that of the library that this is the format of.
+/// Version of the format, and the version of the library with this format.
 const VERSIONS: [u32; 3] = [224, 10, 0];
 
-/// Where the uuid is, which is known last.
+/// Offset of the uuid, which is written last.
 pub(super) const UUID: u64 = 21;
 
-/// A uuid of a form of one's own, version 8 of RFC 9562.
+/// Formats a custom uuid, version 8 of RFC 9562.
 pub(super) fn uuid([a, b, c, d]: [u32; 4]) -> String {
     let [b, low] = [b >> 16, b & 0xfff];
     format!(
@@ -29,15 +29,15 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Everything before the grid; uuid and offsets are zeros.
+/// Returns everything before the grid. The uuid and the offsets are zeros.
 pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
-    VERSIONS
-        .iter()
-        .for_each(|version| head.extend_from_slice(&version.to_le_bytes()));
+    for version in VERSIONS {
+        head.extend_from_slice(&version.to_le_bytes());
+    }
     head.push(1);
     head.extend_from_slice(uuid([0; 4]).as_bytes());
-    // No metadata of the file, and one grid.
+    // The file has no metadata, and one grid.
     head.extend_from_slice(&0_u32.to_le_bytes());
     head.extend_from_slice(&1_u32.to_le_bytes());
     let [name, _] = name_and_class(source, tree);
@@ -48,7 +48,7 @@ pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     head
 }
 
-/// The name of the grid as other programs expect it, and its class.
+/// Returns the conventional name of the grid, and its class.
 fn name_and_class(source: &dyn CellSource, tree: TreeType) -> [&'static str; 2] {
     let CellType::Field { background } = source.cell_type() else {
         return if tree == TreeType::Float {
@@ -70,7 +70,7 @@ fn name_and_class(source: &dyn CellSource, tree: TreeType) -> [&'static str; 2] 
     [if is_distance { "distance" } else { "values" }, class]
 }
 
-/// Compression, metadata and map.
+/// Returns compression, metadata and map.
 pub(super) fn grid_head(
     source: &dyn CellSource,
     spool: &Spool,
@@ -84,7 +84,7 @@ pub(super) fn grid_head(
     } else {
         "active values"
     };
-    // What OpenVDB has for no cells.
+    // A grid without cells has the box of OpenVDB.
     let [low, high] = match spool.bounds {
         Some(bounds) => bounds.map(|cell| cell.map(|n| n as i32)),
         None => [[i32::MAX; 3], [i32::MIN; 3]],
@@ -123,15 +123,12 @@ pub(super) fn grid_head(
     head
 }
 
-/// Where cells are: the translation is that of the centre of the first one.
+/// Writes the map of the cells. The translation leads to the centre of the first cell.
 fn put_map(lattice: Option<&Lattice>, out: &mut Vec<u8>) {
     let is_cubic = lattice.is_none_or(Lattice::is_cubic);
     let (centre, step) = match lattice.map(centre_and_step) {
         Some((centre, step)) => (centre, step),
-        None => (
-            [(); 3].map(|()| Rational::new(1, 2)),
-            [(); 3].map(|()| Rational::ONE),
-        ),
+        None => ([0, 1, 2].map(|_| Rational::new(1, 2)), [Rational::ONE; 3]),
     };
     let centre = centre.each_ref().map(Rational::to_f64);
     let step = step.each_ref().map(Rational::to_f64);

@@ -1,4 +1,4 @@
-//! Leaves out of slabs: the cells of eight layers, in columns of 16 × 16 leaves.
+//! Leaves from slabs: the cells of eight layers, in columns of 16 × 16 leaves.
 
 use std::io;
 
@@ -8,19 +8,19 @@ use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{BitGrid, CellsRef, Field};
 use voxelize_kernel::bits_of;
 
-/// The cells along a side of a leaf.
+/// Cells along a side of a leaf.
 pub(super) const SIDE: usize = 8;
 
-/// The leaves along a side of a node.
+/// Leaves along a side of a node.
 pub(super) const LEAVES: usize = MIDDLE / SIDE;
 
-/// A bit for each cell of a leaf; bit `8 y + z` of word `x`.
+/// A bit for each cell of a leaf: bit `8 y + z` of word `x`.
 pub(super) type LeafMask = [u64; SIDE];
 
-/// The lowest and the highest cell of a box.
+/// Lowest and highest cell of a box.
 pub(super) type CellBounds = [[usize; 3]; 2];
 
-/// The smallest box that holds both.
+/// Returns the smallest box that contains both.
 pub(super) fn joined(one: Option<CellBounds>, other: Option<CellBounds>) -> Option<CellBounds> {
     match (one, other) {
         (Some([a, b]), Some([c, d])) => Some([
@@ -31,7 +31,7 @@ pub(super) fn joined(one: Option<CellBounds>, other: Option<CellBounds>) -> Opti
     }
 }
 
-/// The box of the cells in a mask.
+/// Returns the box of the cells in a mask.
 pub(super) fn bounds_of(mask: &LeafMask) -> Option<CellBounds> {
     let first = mask.iter().position(|word| *word != 0)?;
     let last = mask.iter().rposition(|word| *word != 0)?;
@@ -53,7 +53,7 @@ pub(super) fn bounds_of(mask: &LeafMask) -> Option<CellBounds> {
     Some([low, high])
 }
 
-/// The cells of a leaf that are not inactive background.
+/// Content of a leaf that is not all inactive background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeafContent {
     Tile(TreeTile),
@@ -63,22 +63,22 @@ pub(super) enum LeafContent {
 /// Words of 64 cells along x in a block of rows: `words[y][z]`.
 type WordBlock = [[u64; SIDE]; SIDE];
 
-/// The labels of 64 cells along x in a block of rows: `labels[y][z][x]`.
+/// Labels of 64 cells along x in a block of rows: `labels[y][z][x]`.
 type LabelBlock = [[[u8; 64]; SIDE]; SIDE];
 
-/// The values of the active cells of a leaf.
+/// Values of the active cells of a leaf.
 #[derive(Clone, Copy)]
 pub(super) enum LeafValues<'a> {
-    /// All the same.
+    /// One value for all cells.
     One(u32),
     /// Labels of a block, from this x on.
     Labels(&'a LabelBlock, usize),
-    /// Those of a field, from this cell on.
+    /// Values of a field, from this cell on.
     Field(&'a Field, [usize; 3]),
 }
 
 impl LeafValues<'_> {
-    /// The bits of the value of a cell of the leaf.
+    /// Returns the bits of the value of a cell of the leaf.
     fn get(&self, [x, y, z]: [usize; 3]) -> u32 {
         match self {
             Self::One(value) => *value,
@@ -87,7 +87,7 @@ impl LeafValues<'_> {
         }
     }
 
-    /// Those of a mask, in its order.
+    /// Returns the values of the cells of a mask, in its order.
     pub(super) fn each(&self, mask: &LeafMask) -> impl Iterator<Item = u32> {
         let cells = mask
             .iter()
@@ -96,19 +96,23 @@ impl LeafValues<'_> {
         cells.map(|cell| self.get(cell))
     }
 
-    /// The value of all cells of a leaf, if they are all active and have one.
+    /// Returns the common value of all cells of a leaf. `None` if a cell is inactive or the values differ.
     fn uniform(&self, active: &LeafMask) -> Option<u32> {
         let first = self.get([0; 3]);
-        let is_one = *active == ALL
-            && (matches!(self, Self::One(_)) || self.each(active).all(|value| value == first));
-        is_one.then_some(first)
+        if *active != ALL {
+            return None;
+        }
+        if matches!(self, Self::One(_)) || self.each(active).all(|value| value == first) {
+            return Some(first);
+        }
+        None
     }
 }
 
-/// All cells of a leaf.
+/// Mask of all cells of a leaf.
 const ALL: LeafMask = [!0; SIDE];
 
-/// Cells as a tree has them.
+/// Cells with the type of their tree.
 #[derive(Clone, Copy)]
 pub(super) struct TreeCells<'a> {
     pub cells: CellsRef<'a>,
@@ -116,7 +120,8 @@ pub(super) struct TreeCells<'a> {
 }
 
 impl<'a> TreeCells<'a> {
-    /// Which of 64 cells of row `(j, k)`, from cell `64 n` on, are active, and which inactive ones have minus the background.
+    /// Returns two masks of 64 cells of row `(j, k)`, from cell `64 n` on: the active cells, and the inactive
+    /// cells with minus the background.
     fn words(&self, j: usize, k: usize, n: usize) -> [u64; 2] {
         let word = |bits: &BitGrid| [bits.row(j, k)[n], 0];
         match self.cells {
@@ -126,7 +131,7 @@ impl<'a> TreeCells<'a> {
         }
     }
 
-    /// The labels of the block whose first cell is `(64 n, j, k)`.
+    /// Returns the labels of the block whose first cell is `(64 n, j, k)`.
     fn labels(&self, n: usize, j: usize, k: usize) -> Option<LabelBlock> {
         let CellsRef::Labels(labels) = self.cells else {
             return None;
@@ -144,7 +149,8 @@ impl<'a> TreeCells<'a> {
         Some(block)
     }
 
-    /// Hands on the leaves of a column that are not all background, from layer `k` on, by their place `[x, y]` in it.
+    /// Passes on the leaves of a column that are not all background, from layer `k` on, with their place `[x,
+    /// y]` in it.
     pub(super) fn each_leaf(
         &self,
         column: [usize; 2],
@@ -178,7 +184,8 @@ impl<'a> TreeCells<'a> {
         Ok(())
     }
 
-    /// The words of a block from cell `(64 n, j, k)` on: of active cells, of those of minus the background, and of any of both.
+    /// Returns the words of a block from cell `(64 n, j, k)` on: active cells, cells of minus the background,
+    /// and the union of all words.
     fn block(&self, [n, j, k]: [usize; 3]) -> (WordBlock, WordBlock, u64) {
         let [_, ny, nz] = self.cells.dims();
         let mut active = [[0; SIDE]; SIDE];
@@ -194,13 +201,15 @@ impl<'a> TreeCells<'a> {
     }
 }
 
-/// A tile, if all cells of a leaf are the same.
+/// Returns a tile if all cells of a leaf are the same, else its masks.
 fn content(active: LeafMask, minus: LeafMask, values: LeafValues) -> LeafContent {
-    let tile = match minus == ALL {
-        true => Some(TreeTile::Minus),
-        false => values.uniform(&active).map(TreeTile::Active),
-    };
-    tile.map_or(LeafContent::Cells { active, minus }, LeafContent::Tile)
+    if minus == ALL {
+        return LeafContent::Tile(TreeTile::Minus);
+    }
+    match values.uniform(&active) {
+        Some(value) => LeafContent::Tile(TreeTile::Active(value)),
+        None => LeafContent::Cells { active, minus },
+    }
 }
 
 fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
@@ -216,7 +225,7 @@ fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
     [differ & !minus, minus]
 }
 
-/// The mask of the leaf whose cells are byte `byte` of each of these words.
+/// Returns the mask of the leaf whose cells are in byte `byte` of each of these words.
 fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     let mut mask = [0; SIDE];
     for (y, rows) in words.iter().enumerate() {
@@ -233,7 +242,7 @@ fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     mask
 }
 
-/// A square of 8 × 8 bits with rows and columns exchanged (Warren, Hacker's Delight, section 7-3).
+/// Exchanges rows and columns of a square of 8 × 8 bits (Warren, Hacker's Delight, section 7-3).
 fn transposed(square: u64) -> u64 {
     let swap = |square: u64, by: u32, mask: u64| {
         let change = (square ^ square >> by) & mask;

@@ -1,12 +1,12 @@
-//! Values on their way into a file and out of it: as they are, or each array a zlib stream of its own.
+//! Packing and unpacking of values: plain, or each array as a zlib stream.
 
 use std::io;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// Packs many short arrays, one after the other.
+/// Packer of many short arrays, one after the other.
 pub(super) struct Packer {
-    /// None if values are not zipped.
+    /// `None` if values are not zipped.
     deflate: Option<Compress>,
     packed: Vec<u8>,
 }
@@ -20,7 +20,7 @@ impl Packer {
         }
     }
 
-    /// Appends `bytes` to `out`.
+    /// Appends `bytes` to `out`, packed if that is shorter.
     pub(super) fn put(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let Some(deflate) = &mut self.deflate else {
             out.extend_from_slice(bytes);
@@ -31,9 +31,10 @@ impl Packer {
         deflate.reset();
         let status = deflate.compress_vec(bytes, &mut self.packed, FlushCompress::Finish)?;
         let is_shorter = status == Status::StreamEnd && self.packed.len() < bytes.len();
-        let (length, bytes) = match is_shorter {
-            true => (self.packed.len() as i64, &self.packed[..]),
-            false => (-(bytes.len() as i64), bytes),
+        let (length, bytes) = if is_shorter {
+            (self.packed.len() as i64, &self.packed[..])
+        } else {
+            (-(bytes.len() as i64), bytes)
         };
         out.extend_from_slice(&length.to_le_bytes());
         out.extend_from_slice(bytes);
@@ -41,7 +42,7 @@ impl Packer {
     }
 }
 
-/// Unpacks many short arrays, one after the other.
+/// Unpacker of many short arrays, one after the other.
 pub(super) struct Unpacker {
     inflate: Decompress,
 }
@@ -53,7 +54,7 @@ impl Unpacker {
         }
     }
 
-    /// Fills `out` with what the zlib stream `packed` holds; whether that is exactly as long.
+    /// Unpacks the zlib stream `packed` into `out`. Returns true if it is exactly as long.
     pub(super) fn fill(&mut self, packed: &[u8], out: &mut [u8]) -> io::Result<bool> {
         self.inflate.reset(true);
         let status = self
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrays_come_back_and_none_grows() {
+    fn arrays_come_back_and_do_not_grow() {
         let mut state = 7_u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -10,24 +10,24 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
-/// What the name of a type ends with if floats are stored as half floats.
+/// End of the name of a type whose floats are stored as half floats.
 const HALF: &str = "_HalfFloat";
 
-/// The longest text that is read.
+/// Maximum size of a text that is read.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// A grid of a file, before its tree.
+/// Grid of a file, before its tree.
 struct VdbGrid {
     coding: ValueCoding,
     json: Option<String>,
-    /// The centre of the cell at index (0, 0, 0), and the steps along the axes.
+    /// Centre of the cell at index (0, 0, 0), and the steps along the axes.
     centre: [Rational; 3],
     steps: [[Rational; 3]; 3],
-    /// Where the tree begins.
+    /// Offset of the tree.
     topology: u64,
-    /// Where the values of leaves begin and end, if the file says it.
+    /// Offsets of the begin and the end of the values of leaves, if the file states them.
     buffers: Option<[u64; 2]>,
-    /// Whether nothing follows it.
+    /// The file has no other grid after this one.
     is_last: bool,
 }
 
@@ -35,7 +35,7 @@ fn other(why: impl Into<String>) -> Error {
     Error::input(Code::V004, why)
 }
 
-/// A text and its length before it.
+/// Reads a text and its length.
 fn text(source: &mut VoxelSource) -> Result<String> {
     let length = u64::from(source.u32()?);
     if length > MAX_TEXT {
@@ -48,7 +48,7 @@ fn long(source: &mut VoxelSource) -> Result<u64> {
     source.bytes().map(u64::from_le_bytes)
 }
 
-/// Metadata; the text of `wanted`, if it is there.
+/// Reads metadata. Returns the text of the entry `wanted`, if it exists.
 fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
     let mut found = None;
     for _ in 0..source.u32()? {
@@ -71,7 +71,7 @@ fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
     Ok(found)
 }
 
-/// Whether grids have offsets.
+/// Reads the head of the file. Returns true if grids have offsets.
 fn file_head(source: &mut VoxelSource) -> Result<bool> {
     source.seek(0)?;
     if source.bytes()? != MAGIC {
@@ -90,18 +90,16 @@ fn file_head(source: &mut VoxelSource) -> Result<bool> {
     Ok(has_offsets != 0)
 }
 
-/// The tree of a type, and whether its floats are half floats.
+/// Returns the tree of a type, and true if its floats are half floats.
 fn tree_of(name: &str) -> Option<(TreeType, bool)> {
     let whole = name.strip_suffix(HALF);
     let name = whole.unwrap_or(name);
-    TreeType::ALL
-        .into_iter()
-        .find(|tree| tree.name() == name)
-        .map(|tree| (tree, whole.is_some()))
+    let tree = TreeType::ALL.into_iter().find(|tree| tree.name() == name)?;
+    Some((tree, whole.is_some()))
 }
 
 impl VdbGrid {
-    /// Reads up to the tree of the first grid that holds cells.
+    /// Reads up to the tree of the first grid with a known type of tree.
     fn read(source: &mut VoxelSource) -> Result<Self> {
         let has_offsets = file_head(source)?;
         let count = source.u32()?;
@@ -113,12 +111,14 @@ impl VdbGrid {
             let parent = text(source)?;
             let offsets = [long(source)?, long(source)?, long(source)?];
             let start = source.position();
-            let tree = tree_of(&kind).filter(|_| parent.is_empty());
-            if let Some(tree) = tree.filter(|_| found.is_none()) {
+            if let Some(tree) = tree_of(&kind)
+                && parent.is_empty()
+                && found.is_none()
+            {
                 found = Some((tree, start, has_offsets.then_some(offsets)));
             }
             if !has_offsets {
-                // Where the next one is only the end of this one shows.
+                // The next grid begins at the end of this one, which is not known yet.
                 kinds.push((name, kind));
                 break;
             }
@@ -175,7 +175,8 @@ impl VdbGrid {
         })
     }
 
-    /// Reads the tree without the values of leaves: the box of the active cells, the background and where the values begin.
+    /// Reads the tree without the values of leaves: the box of the active cells, the background and the
+    /// offset of the values.
     fn outline(&self, source: &mut VoxelSource) -> Result<TreeOutline> {
         source.seek(self.topology)?;
         let mut bounds = ActiveBounds::default();
@@ -189,7 +190,8 @@ impl VdbGrid {
         self.place(bounds.cells(), background, buffers)
     }
 
-    /// The grid as our JSON says it, if all active cells are in it; else as the box of these.
+    /// Returns the grid that our JSON describes, if all active cells are in it, else the box of the active
+    /// cells.
     fn place(
         &self,
         active: Option<[[i64; 3]; 2]>,
@@ -205,11 +207,9 @@ impl VdbGrid {
             })?,
             None => Metadata::default(),
         };
-        let is_within = |dims: &[usize; 3]| {
-            let is_in = |cell: [i64; 3]| (0..3).all(|n| (0..dims[n] as i64).contains(&cell[n]));
-            !dims.contains(&0) && active.is_none_or(|bounds| bounds.iter().all(|cell| is_in(*cell)))
-        };
-        if let Some(dims) = metadata.dims.filter(is_within) {
+        if let Some(dims) = metadata.dims
+            && holds(dims, active)
+        {
             let frame = self.frame([0; 3], dims)?;
             let metadata = self.described(metadata, &frame)?;
             return Ok(TreeOutline {
@@ -246,26 +246,36 @@ impl VdbGrid {
         ImageFrame::new(dims, &centre, &self.steps)
     }
 
-    /// What our JSON says, with its lattice if the map was not changed since.
+    /// Returns the metadata in our JSON, with its lattice if the map was not changed since.
     fn described(&self, mut metadata: Metadata, frame: &ImageFrame) -> Result<Metadata> {
         let unit = [0, 1, 2].map(|n| {
-            [0, 1, 2].map(|axis| {
-                if n == axis {
-                    Rational::ONE
-                } else {
-                    Rational::ZERO
-                }
-            })
+            let mut step = [Rational::ZERO; 3];
+            step[n] = Rational::ONE;
+            step
         });
-        let half = [(); 3].map(|()| Rational::new(1, 2));
-        // So is written where nothing is known.
-        let is_said = metadata.lattice.is_some() || (&self.centre, &self.steps) != (&half, &unit);
-        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        let half = [0, 1, 2].map(|_| Rational::new(1, 2));
+        // This map is written for cells without a lattice.
+        let is_default = self.centre == half && self.steps == unit;
+        let is_stated = metadata.lattice.is_some() || !is_default;
+        metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
         Ok(metadata)
     }
 }
 
-/// Offsets go forwards, and are within the file.
+/// Returns true if a grid of these dims contains all active cells.
+fn holds(dims: [usize; 3], active: Option<[[i64; 3]; 2]>) -> bool {
+    if dims.contains(&0) {
+        return false;
+    }
+    for cell in active.into_iter().flatten() {
+        if (0..3).any(|n| !(0..dims[n] as i64).contains(&cell[n])) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Checks that the offsets increase, and lie within the file.
 fn check_offsets(source: &VoxelSource, start: u64, [grid, buffers, end]: [u64; 3]) -> Result<()> {
     if end > source.len() {
         let text = format!(
@@ -288,19 +298,21 @@ fn none_fits(kinds: &[(String, String)]) -> Error {
         .iter()
         .map(|(name, kind)| format!("'{}' is a {}", sanitize(name), sanitize(kind)))
         .collect();
-    let text = match kinds.is_empty() {
-        true => "no grid is in the file".to_string(),
-        false => format!("no grid of bool, int32 or float: {}", kinds.join(", ")),
-    };
-    other(text)
+    if kinds.is_empty() {
+        return other("no grid is in the file");
+    }
+    other(format!(
+        "no grid of bool, int32 or float: {}",
+        kinds.join(", ")
+    ))
 }
 
-/// The centre of the cell at index (0, 0, 0), and the steps along the axes.
+/// Reads the map: the centre of the cell at index (0, 0, 0), and the steps along the axes.
 fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> {
     let kind = text(source)?;
     let (centre, steps) = match &*kind {
         "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
-            // What follows are sizes again, and their inverses.
+            // The sizes follow again, then their inverses.
             let [centre, sizes, ..] = doubles::<3, 6>(source)?;
             (centre, diagonal(sizes))
         }
@@ -313,7 +325,7 @@ fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> 
             (centre, diagonal([1.0; 3]))
         }
         "AffineMap" => {
-            // A row is a step and a 0; the last is the centre and a 1.
+            // The first three rows are a step and a 0 each, the last row is the centre and a 1.
             let rows = doubles::<4, 4>(source)?;
             let [x, y, z, centre] = rows.map(|[x, y, z, _]| [x, y, z]);
             (centre, [x, y, z])
@@ -335,12 +347,12 @@ fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> 
     Ok((exact(centre)?, [x?, y?, z?]))
 }
 
-/// Steps along the axes of these sizes.
+/// Returns steps of these sizes along the axes.
 fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
     [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
 }
 
-/// So many rows of numbers.
+/// Reads rows of numbers.
 fn doubles<const N: usize, const ROWS: usize>(
     source: &mut VoxelSource,
 ) -> Result<[[f64; N]; ROWS]> {
@@ -351,15 +363,15 @@ fn doubles<const N: usize, const ROWS: usize>(
     Ok(all)
 }
 
-/// Where the cells of a tree are.
+/// Placement of the cells of a tree, and offsets of its parts.
 struct TreeOutline {
-    /// The index of the first cell.
+    /// Index of the first cell.
     base: [i64; 3],
     frame: ImageFrame,
-    /// The description of the cells; without dims in files of other programs.
+    /// Description of the cells, without dims in files of other programs.
     metadata: Metadata,
     background: u32,
-    /// Where the values of leaves begin.
+    /// Offset of the values of leaves.
     buffers: u64,
 }
 
@@ -388,7 +400,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     let mut walk = TreeWalk::new(source, coding);
     walk.topology(&mut fill)?;
     let (cells, end) = fill.finish(&mut walk)?;
-    if grid.buffers.is_some_and(|[_, said]| said != end) {
+    if grid.buffers.is_some_and(|[_, stated]| stated != end) {
         return Err(source.error(
             Code::V005,
             format!("the values of cells end at byte {end}, not where they should"),

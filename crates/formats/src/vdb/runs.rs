@@ -1,17 +1,18 @@
-//! Runs of leaves, in the order of a file: by the children of the root, then by the nodes of leaves, then by layers.
+//! Runs of leaves in the order of a file: by the children of the root, then by the nodes of leaves, then by
+//! layers.
 
 use std::ops::Range;
 
 use super::leaf::{LEAVES, SIDE};
 use super::tree::{MIDDLE, NodeSlot, TreeTile, UPPER};
 
-/// The nodes of leaves along a side of a child of the root.
+/// Nodes of leaves along a side of a child of the root.
 const NODES: u32 = (UPPER / MIDDLE) as u32;
 
-/// A column of leaves in eight layers.
+/// Column of leaves in eight layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LeafRun {
-    /// The column, and the number of eight layers.
+    /// Column, and the number of the eight layers.
     pub place: [u32; 3],
     pub content: RunContent,
 }
@@ -26,45 +27,45 @@ pub(super) enum RunContent {
 }
 
 impl LeafRun {
-    /// The node of leaves that it belongs to, along each axis.
+    /// Returns the place of its node of leaves along each axis.
     fn node(&self) -> [u32; 3] {
         let [x, y, layer] = self.place;
         [x, y, layer / LEAVES as u32]
     }
 
-    /// The child of the root that it belongs to, along each axis.
+    /// Returns the place of its child of the root along each axis.
     fn upper(&self) -> [u32; 3] {
         self.node().map(|n| n / NODES)
     }
 
-    /// Its place in the order of the file.
+    /// Returns the sort key for the order of the file.
     pub(super) fn key(&self) -> ([u32; 3], usize, u32) {
         (self.upper(), self.place_of_node(), self.place[2])
     }
 
-    /// The place of its node among those of a child of the root.
+    /// Returns the index of its node among the nodes of a child of the root.
     fn place_of_node(&self) -> usize {
         place_in(self.node().map(|n| n % NODES), NODES)
     }
 }
 
-/// The place of a child in a node of so many along each axis.
+/// Returns the index of a child in a node with `side` children along each axis.
 pub(super) fn place_in([x, y, z]: [u32; 3], side: u32) -> usize {
     ((x * side + y) * side + z) as usize
 }
 
-/// The children of the root, each with its runs.
+/// Returns the runs of each child of the root.
 pub(super) fn uppers(runs: &[LeafRun]) -> impl Iterator<Item = &[LeafRun]> {
     runs.chunk_by(|a, b| a.upper() == b.upper())
 }
 
-/// The lowest cell of a child of the root.
+/// Returns the lowest cell of a child of the root.
 pub(super) fn upper_origin(runs: &[LeafRun]) -> [i32; 3] {
     runs.first()
         .map_or([0; 3], |run| run.upper().map(|n| n as i32 * UPPER as i32))
 }
 
-/// The lowest cell of the leaf at this place in a node of leaves.
+/// Returns the lowest cell of the leaf at this place in a node of leaves.
 pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
     let node = runs.first().map_or([0; 3], LeafRun::node);
     let within = [
@@ -75,7 +76,7 @@ pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
     std::array::from_fn(|n| node[n] as i32 * MIDDLE as i32 + (SIDE * within[n]) as i32)
 }
 
-/// The nodes of leaves of a child of the root, each with its runs, place and what it is there.
+/// Returns the nodes of leaves of a child of the root: the place, the slot and the runs of each.
 pub(super) fn nodes(runs: &[LeafRun]) -> impl Iterator<Item = (usize, NodeSlot, &[LeafRun])> {
     runs.chunk_by(|a, b| a.node() == b.node()).map(|runs| {
         let tile = uniform(runs.iter().map(|run| tile_of(&run.content)), LEAVES);
@@ -87,41 +88,38 @@ pub(super) fn nodes(runs: &[LeafRun]) -> impl Iterator<Item = (usize, NodeSlot, 
     })
 }
 
-/// The tile in the stead of a child of the root, if all its nodes are that tile.
+/// Returns the tile in place of a child of the root, if all its nodes are that tile.
 pub(super) fn upper_tile(runs: &[LeafRun]) -> Option<TreeTile> {
-    let tile = |slot| {
-        if let NodeSlot::Tile(tile) = slot {
-            Some(tile)
-        } else {
-            None
-        }
-    };
-    uniform(
-        nodes(runs).map(|(_, slot, _)| tile(slot)),
-        (NODES * NODES * NODES) as usize,
-    )
+    let tiles = nodes(runs).map(|(_, slot, _)| match slot {
+        NodeSlot::Tile(tile) => Some(tile),
+        NodeSlot::Child => None,
+    });
+    uniform(tiles, (NODES * NODES * NODES) as usize)
 }
 
 fn tile_of(content: &RunContent) -> Option<TreeTile> {
-    if let RunContent::Tile(tile) = content {
-        Some(*tile)
-    } else {
-        None
+    match content {
+        RunContent::Tile(tile) => Some(*tile),
+        RunContent::Leaves { .. } => None,
     }
 }
 
-/// What all are, if there are so many.
+/// Returns the common tile, if there are exactly `count` tiles and they are all the same.
 fn uniform(mut tiles: impl Iterator<Item = Option<TreeTile>>, count: usize) -> Option<TreeTile> {
     let first = tiles.next()??;
-    let others = tiles
-        .map_while(|tile| (tile == Some(first)).then_some(()))
-        .count();
-    (others + 1 == count).then_some(first)
+    let mut found = 1;
+    for tile in tiles {
+        if tile != Some(first) {
+            return None;
+        }
+        found += 1;
+    }
+    if found == count { Some(first) } else { None }
 }
 
 #[cfg(test)]
 impl LeafRun {
-    /// All runs of a child of the root at (0, 4096, 0), which are one tile.
+    /// Returns all runs of a child of the root at (0, 4096, 0), which are one tile.
     pub(super) fn upper_of(tile: TreeTile) -> Vec<Self> {
         let layers = (LEAVES as u32) * NODES;
         let columns = (0..NODES).flat_map(|x| (NODES..2 * NODES).map(move |y| [x, y]));
@@ -140,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_of_the_root_are_tiles_if_all_their_cells_are_one() {
+    fn uniform_children_of_the_root_are_tiles() {
         let tile = TreeTile::Active(7);
         let mut runs = LeafRun::upper_of(tile);
         assert_eq!(

@@ -1,7 +1,8 @@
-//! Leaves between slabs and file: slabs come layer by layer, a file has all masks before all values, and x is slowest there.
+//! Storage of leaves between slabs and file: slabs come layer by layer, but a file has all masks before all values, and x
+//! is slowest there.
 //!
-//! The leaves of a column are written one after the other to two temporary files, which stay in memory while they are short:
-//! masks to one, values to the other. For a column, 2¹⁷ cells, some fifty bytes are kept in any case.
+//! The leaves of a column are appended to two temporary files, which stay in memory while they are short: masks go to one
+//! file, values to the other. A column, 2¹⁷ cells, takes some fifty bytes of memory in any case.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -19,11 +20,14 @@ use voxelize_core::error::Error;
 use voxelize_core::grid::{CellSource, Slab};
 use voxelize_core::par::{self, Progress};
 
-/// Columns whose leaves each thread makes before they are put away, and the bytes that one takes at most.
+/// Columns whose leaves each thread makes before they are stored.
 const COLUMNS_PER_THREAD: usize = 4;
+
+/// Maximum number of bytes of a column in work.
 const COLUMN_BYTES: usize = 600_000;
 
-/// The bytes that all columns of a grid, those being made and the temporary files take in memory at most.
+/// Returns an upper bound for the memory of all columns of a grid, the columns in work and the temporary
+/// files.
 pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
     let [x, y, z] = [
         dims[0].div_ceil(MIDDLE),
@@ -31,7 +35,7 @@ pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
         dims[2].div_ceil(SIDE),
     ];
     let all = x as u64 * y as u64 * z as u64 * size_of::<LeafRun>() as u64;
-    // A list that grows is twice as long as what is in it.
+    // The capacity of a growing list is up to twice its length.
     2 * (all + 2 * SPOOL as u64) + (COLUMNS_PER_THREAD * threads * COLUMN_BYTES) as u64
 }
 
@@ -69,16 +73,16 @@ impl Appended {
 pub(super) struct Spool {
     heads: Appended,
     blocks: Appended,
-    /// The runs in the order of the file, save those that are all background.
+    /// Runs in the order of the file, without runs that are all background.
     pub runs: Vec<LeafRun>,
-    /// The number of active cells.
+    /// Number of active cells.
     pub active: u64,
-    /// The box of the active cells.
+    /// Box of the active cells.
     pub bounds: Option<CellBounds>,
 }
 
 impl Spool {
-    /// Takes all cells of a grid.
+    /// Collects all cells of a grid.
     pub(super) fn collect(
         source: &mut dyn CellSource,
         tree: TreeType,
@@ -163,7 +167,8 @@ impl Spool {
         Ok(())
     }
 
-    /// The leaves of a node by their places, and, if they are wanted, the values of its cells.
+    /// Returns the leaves of a node with their places, and fills `values` with the values of its cells if
+    /// requested.
     pub(super) fn leaves(
         &mut self,
         runs: &[LeafRun],

@@ -1,17 +1,17 @@
-//! Nodes of a tree as they are in a file: masks, and the values of tiles and cells.
+//! Nodes of a tree in the encoding of a file: masks, and the values of tiles and cells.
 
 use std::io;
 
 use super::TreeType;
 use super::pack::Packer;
 
-/// The cells along a side of a node of leaves.
+/// Cells along a side of a node of leaves.
 pub(super) const MIDDLE: usize = 128;
 
-/// The cells along a side of a child of the root.
+/// Cells along a side of a child of the root.
 pub(super) const UPPER: usize = 4096;
 
-/// What all cells of a leaf or a node are, in its stead.
+/// Common state of all cells of a leaf or a node, in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TreeTile {
     /// Active, with a value of these bits.
@@ -20,14 +20,14 @@ pub(super) enum TreeTile {
     Minus,
 }
 
-/// A place in a node that is not inactive background.
+/// Place in a node that is not inactive background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeSlot {
     Child,
     Tile(TreeTile),
 }
 
-/// The value of these bits, as bytes.
+/// Appends the value of these bits.
 pub(super) fn put_value(tree: TreeType, bits: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&bits.to_le_bytes()[..tree.width()]);
 }
@@ -37,7 +37,8 @@ pub(super) fn put_mask(mask: &[u64], out: &mut Vec<u8>) {
     out.extend(mask.iter().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Appends the masks of a node with so many places, and the values of its tiles; `slots` come in the order of their places.
+/// Appends the masks of a node with this number of places, and the values of its tiles. `slots` are in the
+/// order of their places.
 pub(super) fn put_node(
     tree: TreeType,
     places: usize,
@@ -70,8 +71,8 @@ pub(super) fn put_node(
     put_values(&taken, &minus, &values, packer, out)
 }
 
-/// Appends values: the inactive ones are minus the background where `minus` has a bit, and the background elsewhere, save the
-/// places of `taken`; the active ones are `active`.
+/// Appends values. An inactive value is minus the background if `minus` has its bit, and the background
+/// otherwise. Places of `taken` are not inactive. `active` has the active values.
 pub(super) fn put_values(
     taken: &[u64],
     minus: &[u64],

@@ -1,4 +1,4 @@
-//! A tree as it is in a file, node by node: masks and tiles first, then the values of leaves in the same order.
+//! Reading of a tree node by node: masks and tiles first, then the values of leaves in the same order.
 
 use super::leaf::{LeafMask, SIDE};
 use super::pack::Unpacker;
@@ -8,49 +8,50 @@ use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_kernel::bits_of;
 
-/// The cells of a leaf.
+/// Cells of a leaf.
 pub(super) const LEAF_CELLS: usize = SIDE * SIDE * SIDE;
 
-/// The most bytes that values of so many bytes are packed in: deflate and LZ4 stay far below.
+/// Maximum ratio of packed to plain bytes; deflate and LZ4 stay far below.
 const MOST_PACKED: u64 = 2;
 
-/// A cube of cells of one value.
+/// Cube of cells of one value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileBox {
-    /// Its lowest cell.
+    /// Lowest cell.
     pub origin: [i32; 3],
-    /// Its cells along each axis.
+    /// Cells along each axis.
     pub side: usize,
-    /// The bits of the value.
+    /// Bits of the value.
     pub bits: u32,
     pub is_active: bool,
 }
 
-/// Takes the parts of a tree.
+/// Receiver of the parts of a tree.
 pub(super) trait TreeVisitor {
-    /// Takes a tile that is active, or not the background.
+    /// Takes a tile that is active, or is not the background.
     fn tile(&mut self, tile: TileBox) -> Result<()>;
 
-    /// Takes a leaf by its lowest cell and the mask of its active cells; it may read elsewhere in the file and come back.
+    /// Takes a leaf by its lowest cell and the mask of its active cells. The visitor may read elsewhere in
+    /// the file if it seeks back.
     fn leaf(&mut self, walk: &mut TreeWalk, origin: [i32; 3], mask: &LeafMask) -> Result<()>;
 }
 
-/// The kind of values in a tree, and how they are packed.
+/// Kind of values in a tree, and their packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueCoding {
     pub tree: TreeType,
-    /// Whether floats are stored as half floats.
+    /// Floats are stored as half floats.
     pub is_half: bool,
     pub compression: u32,
 }
 
-/// A tree that is being read.
+/// Tree that is being read.
 pub(super) struct TreeWalk<'a, 'b> {
     pub source: &'a mut VoxelSource<'b>,
     coding: ValueCoding,
-    /// The bits of the background, once the root was read.
+    /// Bits of the background, after the root was read.
     pub background: u32,
-    /// The bits of the values that were read last.
+    /// Bits of the values that were read last.
     pub values: Vec<u32>,
     bytes: Vec<u8>,
     unpacker: Unpacker,
@@ -58,13 +59,12 @@ pub(super) struct TreeWalk<'a, 'b> {
 
 impl<'a, 'b> TreeWalk<'a, 'b> {
     pub(super) fn new(source: &'a mut VoxelSource<'b>, coding: ValueCoding) -> Self {
-        let (values, bytes) = (Vec::new(), Vec::new());
         Self {
             source,
             coding,
             background: 0,
-            values,
-            bytes,
+            values: Vec::new(),
+            bytes: Vec::new(),
             unpacker: Unpacker::new(),
         }
     }
@@ -109,7 +109,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(())
     }
 
-    /// The lowest cell of a child or tile of the root; they come in order.
+    /// Reads the lowest cell of a child or tile of the root. They must be in order.
     fn origin_of_root(&mut self, last: &mut Option<[i32; 3]>) -> Result<[i32; 3]> {
         let origin = self.origin()?;
         let is_next = last.is_none_or(|last| last < origin);
@@ -128,7 +128,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(origin)
     }
 
-    /// Reads a node of so many cells along each axis.
+    /// Reads a node with `side` cells along each axis.
     fn node(&mut self, origin: [i32; 3], side: usize, visitor: &mut dyn TreeVisitor) -> Result<()> {
         let child = if side == UPPER { MIDDLE } else { SIDE };
         let along = side / child;
@@ -158,16 +158,15 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
                 })?;
             }
         }
-        for n in children
-            .iter()
-            .enumerate()
-            .flat_map(|(n, word)| bits_of(*word).map(move |bit| 64 * n + bit))
-        {
-            if side == UPPER {
-                self.node(place(n), child, visitor)?;
-            } else {
-                let mask = self.leaf_mask()?;
-                visitor.leaf(self, place(n), &mask)?;
+        for (word_index, word) in children.iter().enumerate() {
+            for bit in bits_of(*word) {
+                let origin = place(64 * word_index + bit);
+                if side == UPPER {
+                    self.node(origin, child, visitor)?;
+                } else {
+                    let mask = self.leaf_mask()?;
+                    visitor.leaf(self, origin, &mask)?;
+                }
             }
         }
         Ok(())
@@ -195,10 +194,10 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         if self.coding.tree != TreeType::Bool {
             return self.read_values(mask);
         }
-        let said = self.origin()?;
-        if said != origin {
+        let stated = self.origin()?;
+        if stated != origin {
             return Err(self.broken(format!(
-                "the leaf at {origin:?} says that it is at {said:?}"
+                "the leaf at {origin:?} says that it is at {stated:?}"
             )));
         }
         let values = self.leaf_mask()?;
@@ -208,7 +207,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(())
     }
 
-    /// Reads a value that stands alone.
+    /// Reads a single value.
     fn value(&mut self) -> Result<u32> {
         match self.coding.tree {
             TreeType::Bool => Ok(u32::from(self.source.bytes::<1>()? != [0])),
@@ -224,21 +223,17 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         }
     }
 
-    /// Reads a value for each place of a node or leaf, of which those of `active` are active.
+    /// Reads a value for each place of a node or leaf. `active` marks the active places.
     fn read_values(&mut self, active: &[u64]) -> Result<()> {
         let places = 64 * active.len();
         let [kind] = self.source.bytes()?;
         if kind > 6 {
             return Err(self.broken(format!("inactive values of kind {kind}, not 0 to 6")));
         }
-        let mut others = [
-            if kind == 0 {
-                self.background
-            } else {
-                self.negative()
-            },
-            self.background,
-        ];
+        let mut others = [self.negative(), self.background];
+        if kind == 0 {
+            others[0] = self.background;
+        }
         if matches!(kind, 2 | 4 | 5) {
             others[0] = self.value()?;
         }
@@ -261,15 +256,16 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
                 mask.get(n / 64)
                     .is_some_and(|word| word >> (n % 64) & 1 == 1)
             };
-            self.values.push(match !is_masked || is_at(active) {
-                true => data.next().map_or(0, decoded),
-                false => others[usize::from(is_at(&which))],
+            self.values.push(if !is_masked || is_at(active) {
+                data.next().map_or(0, decoded)
+            } else {
+                others[usize::from(is_at(&which))]
             });
         }
         Ok(())
     }
 
-    /// The bytes of a value among others.
+    /// Returns the bytes of a value within an array.
     fn unit(&self) -> usize {
         if self.coding.is_half && self.coding.tree == TreeType::Float {
             2
@@ -278,11 +274,11 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         }
     }
 
-    /// Reads the bytes of so many values.
+    /// Reads the bytes of `count` values.
     fn read_data(&mut self, count: usize) -> Result<()> {
         self.bytes.clear();
         self.bytes.resize(count * self.unit(), 0);
-        // Half floats are not even begun if there are none.
+        // An empty array of half floats has not even a length.
         if self.unit() == 2 && count == 0 {
             return Ok(());
         }
@@ -292,35 +288,33 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let length = i64::from_le_bytes(self.source.bytes()?);
         let need = self.bytes.len() as u64;
         if length <= 0 {
-            return match length.unsigned_abs() == need {
-                true => self.source.fill(&mut self.bytes),
-                false => Err(self.broken(format!(
-                    "{} bytes of values, not {need}",
-                    length.unsigned_abs()
-                ))),
-            };
+            if length.unsigned_abs() == need {
+                return self.source.fill(&mut self.bytes);
+            }
+            return Err(self.broken(format!(
+                "{} bytes of values, not {need}",
+                length.unsigned_abs()
+            )));
         }
         if length.unsigned_abs() > MOST_PACKED * need + 256 {
             return Err(self.broken(format!("{length} packed bytes for {need} of values")));
         }
         let packed = self.source.vec(length.unsigned_abs())?;
-        let is_right = match self.coding.compression & BLOSC != 0 {
-            true => blosc::unpack(&packed, &mut self.bytes).is_some(),
-            false => self
-                .unpacker
-                .fill(&packed, &mut self.bytes)
-                .unwrap_or(false),
+        let is_right = if self.coding.compression & BLOSC != 0 {
+            blosc::unpack(&packed, &mut self.bytes).is_some()
+        } else {
+            let filled = self.unpacker.fill(&packed, &mut self.bytes);
+            filled.unwrap_or(false)
         };
-        match is_right {
-            true => Ok(()),
-            false => {
-                Err(self.broken("packed values are broken, or packed in a way that is not read"))
-            }
+        if !is_right {
+            let why = "packed values are broken, or packed in a way that is not read";
+            return Err(self.broken(why));
         }
+        Ok(())
     }
 }
 
-/// The bits of a value of these bytes; a half float becomes a float.
+/// Decodes the bits of a value. A half float becomes a float.
 fn decoded(bytes: &[u8]) -> u32 {
     match *bytes {
         [byte] => u32::from(byte != 0),
@@ -330,13 +324,13 @@ fn decoded(bytes: &[u8]) -> u32 {
     }
 }
 
-/// The bits of the float that a half float is.
+/// Converts a half float to the bits of a float.
 fn float_of_half(half: u16) -> u32 {
     let sign = u32::from(half >> 15) << 31;
     let exponent = u32::from(half >> 10 & 31);
     let fraction = u32::from(half & 0x3ff);
     sign | match exponent {
-        // A multiple of 2^-24, which a float has exactly.
+        // A multiple of 2^-24, which a float represents exactly.
         0 => (fraction as f32 / 16_777_216.0).to_bits(),
         31 => 0x7f80_0000 | fraction << 13,
         _ => (exponent + 112) << 23 | fraction << 13,

@@ -71,7 +71,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// A file that keeps a sum of what is written.
+/// File that keeps a checksum of the written bytes.
 struct SummedSink<'a> {
     out: &'a mut dyn Sink,
     sum: Crc,
@@ -83,7 +83,7 @@ impl SummedSink<'_> {
         self.out.write_all(bytes)
     }
 
-    /// The sum since the last.
+    /// Returns the checksum since the last call.
     fn take_sum(&mut self) -> u32 {
         let sum = self.sum.sum();
         self.sum.reset();
@@ -91,7 +91,7 @@ impl SummedSink<'_> {
     }
 }
 
-/// Writes nodes and leaves.
+/// Writer of nodes and leaves.
 struct TreeWriter<'a> {
     out: SummedSink<'a>,
     spool: Spool,
@@ -100,7 +100,7 @@ struct TreeWriter<'a> {
 }
 
 impl TreeWriter<'_> {
-    /// Writes everything but the values of cells.
+    /// Writes everything except the values of cells.
     fn topology(
         &mut self,
         runs: &[LeafRun],
@@ -199,9 +199,9 @@ mod tests {
     use crate::{InMemory, Voxels};
     use voxelize_core::grid::BitGrid;
 
-    /// 4096³ cells are too many for a test that makes them.
+    /// A grid of 4096³ cells would be too large for a test.
     #[test]
-    fn tiles_of_the_root_are_a_place_a_value_and_a_state() {
+    fn a_tile_of_the_root_has_a_place_a_value_and_a_state() {
         let none = Voxels::new(BitGrid::new([1; 3]).unwrap());
         let background = 3_f32.to_bits();
         for (tile, value, is_active) in [

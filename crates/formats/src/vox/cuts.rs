@@ -1,5 +1,5 @@
-//! Where a grid is cut: into tiles of at most 256 cells a side, each a model, and with `--vox-split` into pieces of whole
-//! tiles, each a scene that MagicaVoxel shows.
+//! Cuts of a grid: into tiles of at most 256 cells per side, each a model, and with `--vox-split` into pieces
+//! of whole tiles, each a scene that MagicaVoxel can show.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,41 +8,43 @@ use super::layers::Shell;
 use super::{TILE, Turn, WORLD};
 use crate::{Choice, OutputShape};
 
-/// The tiles of a grid, and its pieces.
+/// Tiles of a grid, and its pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cuts {
     dims: [usize; 3],
-    /// Where the first tile ends along each axis, if the grid goes on.
+    /// End of the first tile along each axis, if the grid is longer.
     first: [usize; 3],
-    /// The tiles of a piece along each axis.
+    /// Number of tiles of a piece along each axis.
     per_piece: [usize; 3],
 }
 
-/// A box of whole tiles, which is a scene of its own.
+/// Box of whole tiles, which is a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScenePiece {
-    /// How many pieces there are before it along each axis.
+    /// Number of pieces before it along each axis.
     pub number: [usize; 3],
-    /// Its tiles along each axis.
+    /// Range of tiles along each axis.
     pub tiles: [Range<usize>; 3],
-    /// Its cells along each axis.
+    /// Range of cells along each axis.
     pub cells: [Range<usize>; 3],
 }
 
 impl Cuts {
-    /// The cuts of a grid of these dims with these choices.
+    /// Computes the cuts of a grid of these dims with these choices.
     pub(super) fn new(dims: [usize; 3], turn: Turn, choices: &[Choice]) -> Self {
-        // Voxels of a hull wait for the layer above: with tiles that end a layer before slabs do, all of one are known
-        // with one slab.
+        // Voxels of a hull wait for the layer above. Tiles that end one layer before a slab are completely
+        // known with one slab.
         let is_early = Shell::of(choices) == Shell::Hull && dims[2] > TILE;
         let first = [TILE, TILE, if is_early { TILE - 1 } else { TILE }];
-        // The scene's axes, in the order of the grid's.
+        // Axes of the scene in the order of the grid's axes.
         let world = turn.dims(WORLD);
         let is_split = choices.contains(&Choice::VoxSplit);
-        let per_piece = std::array::from_fn(|axis| match is_split && dims[axis] > world[axis] {
-            true => world[axis] / TILE,
-            false => usize::MAX,
-        });
+        let mut per_piece = [usize::MAX; 3];
+        for axis in 0..3 {
+            if is_split && dims[axis] > world[axis] {
+                per_piece[axis] = world[axis] / TILE;
+            }
+        }
         Self {
             dims,
             first,
@@ -50,7 +52,7 @@ impl Cuts {
         }
     }
 
-    /// The cells of tile `n` along an axis.
+    /// Returns the cells of tile `n` along an axis.
     pub(super) fn tile(&self, axis: usize, n: usize) -> Range<usize> {
         let start = if n == 0 {
             0
@@ -60,19 +62,19 @@ impl Cuts {
         start..self.dims[axis].min(self.first[axis] + n * TILE)
     }
 
-    /// How many tiles there are along an axis.
+    /// Returns the number of tiles along an axis.
     pub(super) fn tiles(&self, axis: usize) -> usize {
         1 + self.dims[axis]
             .saturating_sub(self.first[axis])
             .div_ceil(TILE)
     }
 
-    /// How many pieces there are along each axis.
+    /// Returns the number of pieces along each axis.
     pub(super) fn pieces(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.tiles(axis).div_ceil(self.per_piece[axis]))
     }
 
-    /// All pieces, x fastest.
+    /// Returns all pieces, x fastest.
     pub(super) fn all(&self) -> impl Iterator<Item = ScenePiece> + use<> {
         let cuts = *self;
         let [nx, ny, nz] = self.pieces();
@@ -100,17 +102,17 @@ impl Cuts {
 }
 
 impl ScenePiece {
-    /// Cells per axis.
+    /// Returns the number of cells along each axis.
     pub(super) fn dims(&self) -> [usize; 3] {
         self.cells.clone().map(|cells| cells.len())
     }
 
-    /// Its first cell.
+    /// Returns the first cell.
     pub(super) fn origin(&self) -> [usize; 3] {
         self.cells.clone().map(|cells| cells.start)
     }
 
-    /// The name of its file: that of the output for the first, `NAME-1-0-0.vox` for the next along x.
+    /// Returns the path of the file: the output for the first piece, `NAME-1-0-0.vox` for the next along x.
     pub(super) fn path(&self, path: &Path) -> PathBuf {
         if self.number == [0; 3] {
             return path.to_path_buf();
@@ -124,13 +126,13 @@ impl ScenePiece {
         path.with_file_name(name)
     }
 
-    /// Its number along x, y and z, `1-0-0`.
+    /// Returns the number along x, y and z, such as `1-0-0`.
     pub(super) fn words(&self, between: &str) -> String {
         self.number.map(|n| n.to_string()).join(between)
     }
 }
 
-/// The files beside the output.
+/// Returns the files next to the output.
 pub(super) fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     let turn = if shape.is_y_up { Turn::YUp } else { Turn::None };
     Cuts::new(shape.dims, turn, shape.choices)
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_within_the_world_and_have_each_cell_once() {
+    fn pieces_fit_the_world_and_cover_each_cell_once() {
         let all = [Choice::VoxSplit, Choice::VoxHull];
         let mut seen = 0;
         for dims in [

@@ -1,5 +1,6 @@
-//! The layers that voxels are made of: those of a slab, with the last ones of the slab before. Of a hull only the cells are
-//! voxels that have an empty cell at one of their six faces, in whatever slab that cell is.
+//! The layers from which voxels are made: the layers of a slab, and the last layers of the slab before. In a
+//! hull only cells are voxels that have an empty cell at one of their six faces, even if that cell is in
+//! another slab.
 
 use std::ops::Range;
 
@@ -8,17 +9,17 @@ use crate::Choice;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels, Slab};
 
-/// The cells of a grid that become voxels.
+/// Cells of a grid that become voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shell {
-    /// All that are occupied.
+    /// All occupied cells.
     Whole,
-    /// Those that can be seen.
+    /// Occupied cells that can be seen.
     Hull,
 }
 
 impl Shell {
-    /// The one that is chosen.
+    /// Returns the choice between them.
     pub(super) fn of(choices: &[Choice]) -> Self {
         if choices.contains(&Choice::VoxHull) {
             Self::Hull
@@ -28,7 +29,7 @@ impl Shell {
     }
 }
 
-/// The last two layers of a slab: voxels of a hull wait for the layer above them, and look at the one below.
+/// The last two layers of a slab. Voxels of a hull wait for the layer above them, and need the layer below.
 pub(super) struct CarriedLayers {
     first: usize,
     cells: Cells,
@@ -46,7 +47,7 @@ impl CarriedLayers {
                 let mut row = vec![0; nx];
                 for (k, j) in (0..count).flat_map(|k| (0..ny).map(move |j| (k, j))) {
                     all.row(j, start + k, &mut row);
-                    // The legend is the same.
+                    // The legends are equal, so every label is known.
                     let _ = labels.put_row(j, k, &row);
                 }
                 labels.into()
@@ -67,12 +68,12 @@ impl CarriedLayers {
     }
 }
 
-/// The cells of the layers at hand.
+/// Cells of the available layers.
 pub(super) struct SceneLayers<'a> {
     carried: Option<&'a CarriedLayers>,
     slab: &'a Slab<'a>,
     shell: Shell,
-    /// The layers of the whole grid.
+    /// Number of layers of the whole grid.
     nz: usize,
 }
 
@@ -91,12 +92,12 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// Room for the labels of a row.
+    /// Allocates a buffer for the labels of a row.
     pub(super) fn row_of_labels(&self) -> Vec<u8> {
         vec![0; self.slab.cells.dims()[0]]
     }
 
-    /// Behind the last layer whose voxels are known.
+    /// Returns the end of the layers whose voxels are known.
     pub(super) fn end(&self) -> usize {
         let end = self.slab.first + self.slab.cells.dims()[2];
         if self.shell == Shell::Hull && end < self.nz {
@@ -106,7 +107,7 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// The cells that have layer `k` of the grid, and its number there.
+    /// Returns the cells with layer `k` of the grid, and the number of this layer in them.
     fn at(&self, k: usize) -> (CellsRef<'a>, usize) {
         match self.carried {
             Some(carried) if k < self.slab.first => (carried.cells.as_ref(), k - carried.first),
@@ -114,7 +115,7 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// The words of the occupied cells of row `(j, k)`; none of a field.
+    /// Returns the words of the occupied cells of row `(j, k)`. Empty for a field.
     fn row(&self, j: usize, k: usize) -> &'a [u64] {
         let (cells, k) = self.at(k);
         match cells {
@@ -124,7 +125,7 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// The cells of row `(j, k)` that become voxels, from word `first` on.
+    /// Returns the cells of row `(j, k)` that become voxels, from word `first` on.
     pub(super) fn voxels(&self, [j, k]: [usize; 2], first: usize) -> [u64; TILE_WORDS] {
         let row = self.row(j, k);
         let mut voxels = [0; TILE_WORDS];
@@ -132,20 +133,19 @@ impl<'a> SceneLayers<'a> {
             *voxels = *word;
         }
         if self.shell == Shell::Hull && voxels != [0; TILE_WORDS] {
-            let beside = self.beside([j, k]);
-            for (n, voxels) in voxels
-                .iter_mut()
-                .enumerate()
-                .filter(|(_, voxels)| **voxels != 0)
-            {
-                *voxels &= !inner(row, &beside, first + n);
+            let adjacent = self.adjacent_rows([j, k]);
+            for (n, voxels) in voxels.iter_mut().enumerate() {
+                if *voxels != 0 {
+                    *voxels &= !inner(row, &adjacent, first + n);
+                }
             }
         }
         voxels
     }
 
-    /// The words of plain cells, all of which become voxels, in rows `js` of layer `k` that are not zero: `each` is called
-    /// with the row, the place of the word behind word `first`, and the word. Of cells of another kind, or of a hull, `false`.
+    /// Calls `each` for the nonzero words of plain cells, all of which become voxels, in rows `js` of layer
+    /// `k`: with the row, the index of the word from word `first` on, and the word. Returns false for cells
+    /// of another kind, or of a hull.
     pub(super) fn each_word(
         &self,
         (js, k): (Range<usize>, usize),
@@ -161,8 +161,11 @@ impl<'a> SceneLayers<'a> {
             let last = width.min(first + TILE_WORDS);
             for j in js {
                 let row = bits.row(j, k)[first..last].iter().enumerate();
-                row.filter(|(_, word)| **word != 0)
-                    .for_each(|(n, word)| each(j, n, *word));
+                for (n, word) in row {
+                    if *word != 0 {
+                        each(j, n, *word);
+                    }
+                }
             }
             return true;
         };
@@ -183,8 +186,8 @@ impl<'a> SceneLayers<'a> {
         true
     }
 
-    /// The four rows that touch row `(j, k)`; empty ones outside the grid.
-    fn beside(&self, [j, k]: [usize; 2]) -> [&'a [u64]; 4] {
+    /// Returns the four rows that touch row `(j, k)`. Rows outside the grid are empty.
+    fn adjacent_rows(&self, [j, k]: [usize; 2]) -> [&'a [u64]; 4] {
         let ny = self.slab.cells.dims()[1];
         [
             if j > 0 { self.row(j - 1, k) } else { &[] },
@@ -198,8 +201,8 @@ impl<'a> SceneLayers<'a> {
         ]
     }
 
-    /// The cells of row `(j, k)` whose label is at this place of the legend, from word `first` on; `row` has room for the
-    /// labels of a row.
+    /// Returns the cells of row `(j, k)` with the label at this place of the legend, from word `first` on.
+    /// `row` is a buffer for the labels of a row.
     pub(super) fn of_label(
         &self,
         place: usize,
@@ -212,20 +215,22 @@ impl<'a> SceneLayers<'a> {
             return words;
         };
         if labels.is_in_planes() {
-            words
-                .iter_mut()
-                .zip(labels.words(place, j, k).skip(first))
-                .for_each(|(word, of)| *word = of);
+            let planes = labels.words(place, j, k).skip(first);
+            for (word, plane) in words.iter_mut().zip(planes) {
+                *word = plane;
+            }
             return words;
         }
         labels.row(j, k, row);
         let value = labels.legend().labels()[place].value;
-        let cells = row[64 * first..].iter().take(64 * TILE_WORDS).enumerate();
-        cells.for_each(|(n, is)| words[n / 64] |= u64::from(*is == value) << (n % 64));
+        let cells = row[64 * first..].iter().take(64 * TILE_WORDS);
+        for (n, label) in cells.enumerate() {
+            words[n / 64] |= u64::from(*label == value) << (n % 64);
+        }
         words
     }
 
-    /// The labels of row `(j, k)`, if cells have some: `row` has room for them.
+    /// Returns the labels of row `(j, k)`, if cells have labels. `row` is a buffer for them.
     pub(super) fn labels(&self, [j, k]: [usize; 2], row: &mut [u8]) -> Option<&'a Labels> {
         let (CellsRef::Labels(labels), k) = self.at(k) else {
             return None;
@@ -237,12 +242,12 @@ impl<'a> SceneLayers<'a> {
     }
 }
 
-/// The cells of word `n` of a row whose six neighbours are all occupied.
-fn inner(row: &[u64], beside: &[&[u64]; 4], n: usize) -> u64 {
+/// Returns the cells of word `n` of a row whose six neighbours are all occupied.
+fn inner(row: &[u64], adjacent: &[&[u64]; 4], n: usize) -> u64 {
     let word = |n: usize| row.get(n).copied().unwrap_or(0);
     let before = if n > 0 { word(n - 1) >> 63 } else { 0 };
     let along = (word(n) << 1 | before) & (word(n) >> 1 | word(n + 1) << 63);
-    beside
+    adjacent
         .iter()
         .fold(along, |all, row| all & row.get(n).copied().unwrap_or(0))
 }

@@ -3,44 +3,45 @@
 //! | chunk | content (numbers are 32 bits, little-endian) |
 //! |---|---|
 //! | | `VOX `, version 150 |
-//! | `MAIN` | nothing; all others are its children |
-//! | `SIZE` | x, y, z of a model, each at most 256; here always even, by an empty layer |
+//! | `MAIN` | empty; all others are its children |
+//! | `SIZE` | x, y, z of a model, each at most 256; here always even, if necessary by an empty layer |
 //! | `XYZI` | the number of voxels, then for each the bytes x, y, z, colour (1 to 255) |
-//! | `nTRN` | id, attributes, child, −1, layer, number of frames, for each its attributes: `_t` "x y z" is where cell floor(size / 2) of the model goes, `_r` a turn |
+//! | `nTRN` | id, attributes, child, −1, layer, number of frames, for each its attributes: `_t` "x y z" is the place of cell floor(size / 2) of the model, `_r` a turn |
 //! | `nGRP` | id, attributes, number of children, children |
 //! | `nSHP` | id, attributes, number of models, for each its number and attributes |
 //! | `LAYR` | id, attributes with its `_name`, −1 |
 //! | `RGBA` | 256 colours r, g, b, a: the first is colour 1 |
 //!
-//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into
-//! tiles of at most 256³, the empty ones left out: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are
-//! centred on 0, the floor is at z = 0, z is up; a grid whose record has y up is turned, x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k).
-//! The lattice, how the grid came about and its digests, `cells` and `grid`, are JSON in the attribute `_voxelize` of node 0.
+//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into tiles of at most 256³,
+//! without empty tiles: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are centred on 0, the floor is at z = 0, z is up. A
+//! grid whose record has y up is turned: x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k). The attribute
+//! `_voxelize` of node 0 is JSON with the lattice, the record of how the grid was made and its digests, `cells` and `grid`.
 //!
-//! `--vox-hull` leaves out the voxels that nobody sees: those of cells whose six neighbours are all occupied. The record then
-//! has the rule `hull of RULE`, and `hull_of` is the digest of the cells that it is the hull of. Tiles end a layer earlier
-//! along z of the grid, at 255, 511, … where it has more than 256 layers, as the layer above decides what is seen.
+//! `--vox-hull` leaves out invisible voxels, that is, cells whose six neighbours are all occupied. The record then has the
+//! rule `hull of RULE`, and `hull_of` is the digest of the full set of cells. In grids of more than 256 layers tiles end a
+//! layer earlier along z of the grid, at 255, 511, …, because the layer above determines what is visible.
 //!
-//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to several files. Each
-//! is a piece of at most 1792 × 1792 × 768 cells, whole tiles, and a scene of its own: `NAME.vox` is the first, `NAME-1-0-0.vox` the next
-//! along x of the grid, and so on. Its lattice is that of its region; `piece` is its number, `piece_first` its first cell in the whole
-//! and `whole_dims` the cells of that.
+//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to several
+//! files. Each file is a piece of at most 1792 × 1792 × 768 cells, made of whole tiles, and a complete scene. `NAME.vox` is
+//! the first, `NAME-1-0-0.vox` the next along x of the grid, and so on. The lattice of a piece is the lattice of its
+//! region. `piece` is its number, `piece_first` its first cell in the whole grid, and `whole_dims` the dims of the whole
+//! grid.
 //!
-//! Labels that have names of their own, 32 at most, are layers: each has models of its own in its tiles.
+//! At most 32 named labels become layers: each has its models in its tiles.
 //!
-//! The colour of a cell is its label; bits have colour 1 alone. The attribute has the legend: the names of
+//! The colour of a cell is its label; all bits have colour 1. The attribute has the legend: the names of
 //! standard labels under `parts`, "added removed", others under `labels`. The palette has the colours of the
-//! legend, for standard labels these:
+//! legend. Standard labels have these:
 //!
 //! | colour | label | red, green, blue |
 //! |---|---|---|
-//! | 1 | surface, and all of bits | e8 b0 6c, sand |
+//! | 1 | surface, and all bits | e8 b0 6c, sand |
 //! | 2 | interior | 5b 7c 99, slate |
 //! | 3 | common | bd bd bd, grey |
 //! | 4 | added | 00 72 b2, blue |
 //! | 5 | removed | d5 5e 00, vermilion |
 //!
-//! Blue and vermilion are those of Okabe and Ito, which nearly all eyes tell apart.
+//! Blue and vermilion are from the palette of Okabe and Ito, which nearly everyone can tell apart.
 //!
 //! <https://github.com/ephtracy/voxel-model>
 
@@ -59,19 +60,19 @@ use voxelize_core::error::{Code, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, Lattice, Record};
 
-/// The most cells per axis of one model.
+/// Maximum number of cells of a model along each axis.
 const TILE: usize = 256;
 
-/// The version of the format.
+/// Version of the format.
 const VERSION: u32 = 150;
 
 /// Words of a row of a tile.
 const TILE_WORDS: usize = TILE / 64;
 
-/// The attribute of the root node that holds what is known of the grid.
+/// Attribute of the root node that holds the metadata of the grid.
 const ATTRIBUTE: &str = "_voxelize";
 
-/// The part of a scene that MagicaVoxel shows, in voxels.
+/// Size of a scene that MagicaVoxel shows, in voxels.
 const WORLD: [usize; 3] = [2000, 2000, 1000];
 
 pub(super) const FORMAT: Format = Format {
@@ -86,7 +87,7 @@ pub(super) const FORMAT: Format = Format {
     magic: &[b"VOX "],
     limits,
     warnings,
-    // Position and colour of a voxel are a byte each.
+    // A voxel takes a byte for each coordinate and one for its colour.
     size: |_, _, occupied, choices| {
         let bytes = 4 * u128::from(occupied?);
         Some(match Shell::of(choices) {
@@ -121,51 +122,46 @@ fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     vec![Finding::new(Code::W004, text).with_hint(hint)]
 }
 
-/// The name of what a hull is of, in front of the rule.
+/// Prefix of the name of the rule of a hull.
 const HULL_OF: &str = "hull of ";
 
-/// The key for the digest of the cells that a hull is of.
+/// Key for the digest of the cells of which a hull was made.
 const HULL_DIGEST: &str = "hull_of";
 
-/// Says of a hull that it is one, not the cells that the rule makes: in its name, and by their digest, which is not that
-/// of the file.
+/// Marks a hull, which does not have all cells of the rule: in the name of the rule, and by the digest of all cells, which
+/// differs from the digest of the file.
 fn annotate(_: Dtype, metadata: &mut Metadata) {
-    let is_hull = |words: &String| {
-        words
-            .split(", ")
-            .any(|words| words == Choice::VoxHull.words())
+    let Some(choices) = metadata.extra.get(CHOICES) else {
+        return;
     };
-    if !metadata.extra.get(CHOICES).is_some_and(is_hull) {
+    let hull = Choice::VoxHull.words();
+    if choices.split(", ").all(|words| words != hull) {
         return;
     }
     metadata.extra.remove(GRID);
     if let Some(cells) = metadata.extra.remove(CELLS) {
         metadata.extra.insert(HULL_DIGEST.into(), cells);
     }
-    let rule = metadata
-        .record
-        .rule_name
-        .take()
-        .unwrap_or_else(|| "cells".into());
-    let is_said = rule.starts_with(HULL_OF);
-    metadata.record.rule_name = Some(if is_said {
-        rule
+    let rule = metadata.record.rule_name.take();
+    let rule = rule.unwrap_or_else(|| "cells".into());
+    metadata.record.rule_name = if rule.starts_with(HULL_OF) {
+        Some(rule)
     } else {
-        format!("{HULL_OF}{rule}")
-    });
+        Some(format!("{HULL_OF}{rule}"))
+    };
 }
 
-/// How the cells of a grid stand in a scene, where z is up.
+/// Orientation of a grid in a scene, where z is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// As they are.
+    /// Not turned.
     None,
     /// The grid's y is up: x, -z, y.
     YUp,
 }
 
 impl Turn {
-    /// The turn of a grid of this record.
+    /// Returns the turn of a grid with this record.
     fn of(record: &Record) -> Self {
         if record.transform("up") == Some("y") {
             Self::YUp
@@ -174,7 +170,7 @@ impl Turn {
         }
     }
 
-    /// The cells per axis of the scene, for those of a grid or a tile.
+    /// Returns the dims in the scene for dims of a grid or a tile.
     fn dims(self, [x, y, z]: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [x, y, z],
@@ -182,7 +178,7 @@ impl Turn {
         }
     }
 
-    /// The place in the scene of a cell of a grid or a tile of these cells per axis.
+    /// Returns the place in the scene of a cell of a grid or a tile with these dims.
     fn place(self, [i, j, k]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [i, j, k],
@@ -190,7 +186,7 @@ impl Turn {
         }
     }
 
-    /// The cell of a grid at a place in the scene.
+    /// Returns the cell of a grid at a place in the scene.
     fn back(self, [x, y, z]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [x, y, z],
@@ -199,7 +195,7 @@ impl Turn {
     }
 }
 
-/// From cells to positions in the scene: what is taken off.
+/// Returns the offset to subtract from cells to get positions in the scene.
 fn shift([nx, ny, _]: [usize; 3]) -> [usize; 3] {
     [nx / 2, ny / 2, 0]
 }

@@ -1,28 +1,28 @@
-//! The content of chunks other than voxels: nodes of the scene, layers, the palette.
+//! The content of chunks other than voxels: nodes of the scene, layers, and the palette.
 
 use super::cuts::ScenePiece;
 use super::tile::Tile;
 use super::{ATTRIBUTE, Turn, shift};
 use voxelize_core::grid::{CellType, Label};
 
-/// The most layers of a scene that viewers list.
+/// Maximum number of layers of a scene that viewers list.
 const MOST_LAYERS: usize = 32;
 
-/// The names of the layers: one for each label that has a name of its own, unless these are too many.
+/// Returns the names of the layers: one for each named label, or none if there are too many.
 pub(super) fn layers(cells: &CellType) -> Vec<String> {
     let CellType::Labels(legend) = cells else {
         return vec![];
     };
     let labels = legend.labels();
-    // Colours are named by their numbers.
+    // Colours have their numbers as names.
     let is_named = !legend.is_standard() && labels.iter().all(|label| !label.name.starts_with('#'));
-    match is_named && labels.len() <= MOST_LAYERS {
-        true => labels.iter().map(|label| label.name.to_string()).collect(),
-        false => vec![],
+    if !is_named || labels.len() > MOST_LAYERS {
+        return vec![];
     }
+    labels.iter().map(|label| label.name.to_string()).collect()
 }
 
-/// The root: it turns nothing and carries the attribute.
+/// Returns the root: it turns nothing and carries the attribute.
 pub(super) fn root(json: &str) -> Vec<u8> {
     transform(
         0,
@@ -32,20 +32,20 @@ pub(super) fn root(json: &str) -> Vec<u8> {
     )
 }
 
-/// The group of so many tiles: tile `n` is nodes `2n + 2` and `2n + 3`.
+/// Returns the group of `tiles` tiles. Tile `n` is nodes `2n + 2` and `2n + 3`.
 pub(super) fn group(tiles: usize) -> Vec<u8> {
     let mut group = numbers([1, 0, tiles as u32]);
     group.extend((0..tiles as u32).flat_map(|n| (2 * n + 2).to_le_bytes()));
     group
 }
 
-/// The transform of tile `n` of a piece, and its shape.
+/// Returns the transform of tile `n` of a piece, and its shape.
 pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec<u8>; 2] {
     let dims = piece.dims();
     let shift = shift(turn.dims(dims));
     let id = 2 * n + 2;
     let first: [usize; 3] = std::array::from_fn(|a| tile.origin[a] - piece.cells[a].start);
-    // The corner of the tile that is lowest in the scene.
+    // The corner of the tile that is lowest in the scene is the minimum of two opposite corners.
     let ends =
         [0, 1].map(|end| turn.place([0, 1, 2].map(|a| first[a] + end * (tile.size[a] - 1)), dims));
     let [x, y, z]: [i64; 3] = std::array::from_fn(|a| {
@@ -61,12 +61,12 @@ pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec
 }
 
 fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8]) -> Vec<u8> {
-    // Reserved, always −1; and the number of frames.
+    // A reserved number, always −1, and the number of frames.
     let middle = numbers([child, u32::MAX, layer, 1]);
     [&id.to_le_bytes(), attributes, &middle, frame].concat()
 }
 
-/// A layer that viewers list.
+/// Returns a layer that viewers list.
 pub(super) fn layer(id: u32, name: &str) -> Vec<u8> {
     [
         &numbers([id])[..],
@@ -85,35 +85,36 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// The colours of the labels of this grid, and of surface and interior where these leave room; the rest greys.
+/// Returns the palette: the colours of the labels of this grid, then surface and interior if their numbers
+/// are free, and greys.
 pub(super) fn palette(cells: CellType) -> Vec<u8> {
     let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
         let grey = 255 - n as u8 / 2;
         [grey, grey, grey, 255]
     });
-    // The first entry is colour 1.
-    let mut put = |value: u8, [r, g, b]: [u8; 3]| colours[usize::from(value) - 1] = [r, g, b, 0xff];
     for label in [Label::SURFACE, Label::INTERIOR] {
-        label
-            .standard_colour()
-            .into_iter()
-            .for_each(|colour| put(label.value, colour));
+        if let Some(colour) = label.standard_colour() {
+            put_colour(&mut colours, label.value, colour);
+        }
     }
     if let CellType::Labels(legend) = cells {
-        let labels = legend.labels();
-        labels.iter().for_each(|label| {
-            put(
-                label.value,
-                label
-                    .standard_colour()
-                    .unwrap_or(legend.colour(label.value)),
-            )
-        });
-        if labels.is_empty() {
-            (1..=255).for_each(|value| put(value, legend.colour(value)));
+        for label in legend.labels() {
+            let colour = label.standard_colour();
+            let colour = colour.unwrap_or(legend.colour(label.value));
+            put_colour(&mut colours, label.value, colour);
+        }
+        if legend.labels().is_empty() {
+            for value in 1..=255 {
+                put_colour(&mut colours, value, legend.colour(value));
+            }
         }
     }
     colours.concat()
+}
+
+fn put_colour(colours: &mut [[u8; 4]; 256], value: u8, [r, g, b]: [u8; 3]) {
+    // The first entry is colour 1.
+    colours[usize::from(value) - 1] = [r, g, b, 0xff];
 }
 
 pub(super) fn numbers<const N: usize>(values: [u32; N]) -> Vec<u8> {

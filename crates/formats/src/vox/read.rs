@@ -1,4 +1,4 @@
-//! Reading `.vox`: the chunks first, then the voxels straight from the file into their places.
+//! Reading `.vox`: first the chunks, then the voxels, directly from the file into their cells.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Labels};
 
-/// Voxels that uses of models may always place in all: a second of work. Beyond, the file must be in proportion, as a
-/// short one can use one model often.
+/// Total number of voxels that models may place in any file: a second of work. Larger scenes must be in proportion to the
+/// file, because a short file can use one model many times.
 const FREE_PLACED: u64 = 1 << 26;
 
-/// So many for each byte of the file.
+/// Additional voxels for each byte of the file.
 const PLACED_PER_BYTE: u64 = 64;
 
-/// A model: its size, and where its voxels are in the file.
+/// Model: its size, and the offset of its voxels in the file.
 struct Model {
     size: [u32; 3],
     start: u64,
@@ -29,11 +29,11 @@ struct Model {
 /// The file without its voxels.
 #[derive(Default)]
 struct Chunks {
-    /// A size that waits for its voxels.
+    /// Size that waits for its voxels.
     size: Option<[u32; 3]>,
     models: Vec<Model>,
     nodes: BTreeMap<u32, SceneNode>,
-    /// The metadata of the grid in the root node.
+    /// Metadata of the grid in the root node.
     metadata: Option<Metadata>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
             format!("the attribute {ATTRIBUTE} says {dims:?} cells"),
         ));
     }
-    // Bits and short legends take a few bits a cell, other labels a byte.
+    // Bits and short legends take a few bits per cell, other labels a byte.
     let is_bytes = metadata
         .legend
         .as_ref()
@@ -88,7 +88,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// The place of a voxel in a scene of these dims, counted from its lowest corner.
+/// Returns the place of a voxel in a scene of these dims, counted from the lowest corner.
 fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3]> {
     let place: [Option<usize>; 3] = std::array::from_fn(|a| {
         usize::try_from(at[a] + shift[a])
@@ -105,7 +105,7 @@ fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3
     Ok([x, y, z])
 }
 
-/// Gives the cell of the voxel at a place the label that its colour means.
+/// Sets the label of a voxel's cell from its colour.
 fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Result<()> {
     let what = if labels.occupied().get(cell) {
         format!("there are two voxels at {at:?}")
@@ -118,18 +118,21 @@ fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Resul
     Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
 }
 
-/// Every use of a model, checked.
+/// Returns all uses of models, after checking them.
 fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
-    let found = match (chunks.nodes.is_empty(), chunks.models.len()) {
-        (true, 1) => vec![(0, Motion::NONE)],
-        (true, 0) => return Err(Error::input(Code::V008, "the file has no model")),
-        (true, n) => {
-            return Err(Error::input(
-                Code::V008,
-                format!("{n} models and no scene to place them"),
-            ));
+    let found = if !chunks.nodes.is_empty() {
+        placements(&chunks.nodes)?
+    } else {
+        match chunks.models.len() {
+            1 => vec![(0, Motion::NONE)],
+            0 => return Err(Error::input(Code::V008, "the file has no model")),
+            n => {
+                return Err(Error::input(
+                    Code::V008,
+                    format!("{n} models and no scene to place them"),
+                ));
+            }
         }
-        (false, _) => placements(&chunks.nodes)?,
     };
     let mut placed = 0;
     let mut uses = Vec::new();
@@ -193,7 +196,7 @@ fn chunk_header(source: &mut VoxelSource) -> Result<(ChunkId, u64, u64)> {
 }
 
 impl Chunks {
-    /// Reads one chunk; those that say nothing of cells are passed over.
+    /// Reads one chunk. Chunks without data about cells are skipped.
     fn take(&mut self, id: ChunkId, length: u64, source: &mut VoxelSource) -> Result<()> {
         let start = source.position();
         let broken = |code, what: &str| {
@@ -202,10 +205,7 @@ impl Chunks {
         match id {
             ChunkId::Size => {
                 let content = source.vec(length)?;
-                let size =
-                    (|fields: &mut Fields| Some([fields.u32()?, fields.u32()?, fields.u32()?]))(
-                        &mut Fields(&content),
-                    );
+                let size = Fields(&content).size();
                 let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
                 self.size =
                     Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
@@ -269,7 +269,7 @@ impl Chunks {
     }
 }
 
-/// The fields of a chunk's content; `None` where it ends.
+/// Remaining fields of a chunk's content. Methods return `None` at its end.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -279,6 +279,10 @@ impl Fields<'_> {
         Some(u32::from_le_bytes(*bytes))
     }
 
+    fn size(&mut self) -> Option<[u32; 3]> {
+        Some([self.u32()?, self.u32()?, self.u32()?])
+    }
+
     fn text(&mut self) -> Option<String> {
         let len = self.u32()? as usize;
         let (text, rest) = self.0.split_at_checked(len)?;
@@ -286,7 +290,8 @@ impl Fields<'_> {
         Some(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// A count and so many of something, each at least a byte: the content ends a lying count.
+    /// Reads a count and then that number of items. Each item takes at least a byte, so a false count ends
+    /// with the content.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.u32()?;
         let mut list = Vec::new();
@@ -311,7 +316,8 @@ impl Fields<'_> {
     }
 }
 
-/// For scenes of others: the size of the box of all voxels, and what to add to a position in it.
+/// Returns the size of the box of all voxels, and the offset from positions to places in it. For scenes of
+/// other programs.
 fn occupied_box(
     source: &mut VoxelSource,
     uses: &[(&Model, Motion)],

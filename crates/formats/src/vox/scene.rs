@@ -1,10 +1,10 @@
-//! The scene graph of `.vox`: nodes, and the turns and moves on the way to each model.
+//! The scene graph of `.vox`: nodes, and the turns and moves that lead to each model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use voxelize_core::error::{Code, Error, Result};
 
-/// A node, by what it leads to.
+/// Node of the scene.
 pub(super) enum SceneNode {
     Transform {
         child: u32,
@@ -15,8 +15,8 @@ pub(super) enum SceneNode {
     Shape(u32),
 }
 
-/// A turn by quarters, perhaps mirrored, then a move: axis `a` of the result is axis `from[a]`,
-/// times `sign[a]`, plus `by[a]`.
+/// Turn by quarters, possibly mirrored, followed by a move: axis `a` of the result is axis `from[a]`, times
+/// `sign[a]`, plus `by[a]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Motion {
     from: [usize; 3],
@@ -31,7 +31,7 @@ impl Motion {
         by: [0; 3],
     };
 
-    /// From the attributes of a frame; `None` if they make no sense.
+    /// Parses the attributes of a frame. `None` if they are invalid.
     pub(super) fn parse(attributes: &[(String, String)]) -> Option<Self> {
         let mut motion = Self::NONE;
         for (key, value) in attributes {
@@ -44,7 +44,7 @@ impl Motion {
         Some(motion)
     }
 
-    /// First `inner`, then this one; `None` if that leads out of any world.
+    /// Combines two motions: first `inner`, then this one. `None` if the result is too far out.
     fn after(&self, inner: &Self) -> Option<Self> {
         let mut both = *self;
         for a in 0..3 {
@@ -52,11 +52,14 @@ impl Motion {
             both.sign[a] = self.sign[a] * inner.sign[self.from[a]];
             both.by[a] = self.sign[a] * inner.by[self.from[a]] + self.by[a];
         }
-        both.by.iter().all(|by| by.abs() < 1 << 40).then_some(both)
+        if both.by.iter().any(|by| by.abs() >= 1 << 40) {
+            return None;
+        }
+        Some(both)
     }
 
-    /// Where cell `at` of a model of `size` goes. Models turn about the lower corner of cell
-    /// floor(size / 2), so that a mirrored axis lands one cell lower.
+    /// Returns the place of cell `at` of a model of `size`. Models turn about the lower corner of cell
+    /// floor(size / 2), so that a mirrored axis ends one cell lower.
     pub(super) fn place(&self, at: [u8; 3], size: [u32; 3]) -> [i64; 3] {
         std::array::from_fn(|a| {
             let from = self.from[a];
@@ -79,7 +82,7 @@ fn parse_move(text: &str) -> Option<[i64; 3]> {
     values.try_into().ok()
 }
 
-/// Bits 0–1 and 2–3: which axis is in the first and in the second row; bits 4, 5, 6: a minus.
+/// Parses a turn. Bits 0–1 and 2–3 are the axes in the first and in the second row; bits 4, 5, 6 are signs.
 fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
     let x = usize::from(bits & 3);
     let y = usize::from(bits >> 2 & 3);
@@ -90,7 +93,7 @@ fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
     Some(([x, y, 3 - x - y], sign))
 }
 
-/// Every use of a model in the scene, with its motion, from node 0 on.
+/// Returns every use of a model in the scene, with its motion, from node 0 on.
 pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
     let broken = |what: String| Error::input(Code::V008, what);
     let mut found = Vec::new();
@@ -134,11 +137,11 @@ mod tests {
     fn turns_move_whole_models() {
         // 4 is the identity: axis 0 in row 0, axis 1 in row 1.
         assert_eq!(motion("4", "1 2 3").place([0, 0, 0], [2, 2, 2]), [0, 1, 2]);
-        // A quarter about z: x' = −y, y' = x (axis 1 in row 0 with a minus, axis 0 in row 1).
+        // A quarter turn about z: x' = −y, y' = x (axis 1 in row 0 with a minus, axis 0 in row 1).
         let quarter = motion("17", "0 0 0");
         assert_eq!(quarter.place([0, 0, 0], [4, 4, 4]), [1, -2, -2]);
         assert_eq!(quarter.place([3, 0, 0], [4, 4, 4]), [1, 1, -2]);
-        // Four of them are none.
+        // Four of them are the identity.
         let half = quarter.after(&quarter).unwrap();
         assert_eq!(half.after(&half), Some(Motion::NONE));
     }

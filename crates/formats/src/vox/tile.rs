@@ -8,31 +8,32 @@ use super::{TILE, TILE_WORDS, Turn};
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::par;
 
-/// The colour of all cells of bits.
+/// Colour of all cells of bits.
 const PLAIN: u8 = 1;
 
-/// Voxels that one thread makes at a time, about: those of a full layer of a tile, 256 KiB.
+/// Approximate number of voxels that one thread makes at a time: a full layer of a tile, 256 KiB.
 const PART: u32 = (TILE * TILE) as u32;
 
-/// A box of at most 256³ cells that holds voxels: all, or those of one label.
+/// Box of at most 256³ cells with all its voxels, or with the voxels of one label.
 pub(super) struct Tile {
-    /// Its first cell in the grid.
+    /// First cell in the grid.
     pub origin: [usize; 3],
     pub size: [usize; 3],
-    /// The place in the legend of the label whose voxels it holds, which is also that of its layer.
+    /// Place of the tile's label in the legend, which is also the number of its layer. `None` for all voxels.
     pub layer: Option<usize>,
     pub voxels: u32,
     parts: Vec<TilePart>,
 }
 
-/// Layers of a tile that follow each other, with so many voxels: what one thread makes at a time.
+/// Consecutive layers of a tile, and the number of their voxels. One thread makes a part at a time.
 #[derive(Clone)]
 pub(super) struct TilePart {
     layers: Range<usize>,
     voxels: u32,
 }
 
-/// The tiles of these numbers along each axis that hold voxels, x fastest, one for each of so many layers, if there are any.
+/// Returns the tiles of these numbers along each axis that hold voxels, x fastest. With labels, there is a
+/// tile for each label with voxels.
 pub(super) fn tiles_of(
     layers: &SceneLayers,
     cuts: &Cuts,
@@ -56,7 +57,7 @@ pub(super) fn tiles_of(
 }
 
 impl Tile {
-    /// The tile of this number on each axis.
+    /// Creates the tile with this number along each axis.
     pub(super) fn new(number: [usize; 3], cuts: &Cuts, layer: Option<usize>) -> Self {
         let cells: [Range<usize>; 3] = std::array::from_fn(|axis| cuts.tile(axis, number[axis]));
         let [origin, size] = [
@@ -78,13 +79,11 @@ impl Tile {
         for k in 0..self.size[2] {
             let mut voxels = 0;
             if !self.each_word(layers, k, |_, _, word| voxels += word.count_ones()) {
-                let of_row = |j| {
-                    self.words(layers, [j, k], &mut row)
-                        .iter()
-                        .map(|word| word.count_ones())
-                        .sum::<u32>()
-                };
-                voxels = (0..self.size[1]).map(of_row).sum();
+                for j in 0..self.size[1] {
+                    for word in self.words(layers, [j, k], &mut row) {
+                        voxels += word.count_ones();
+                    }
+                }
             }
             self.voxels += voxels;
             match self.parts.last_mut() {
@@ -100,32 +99,33 @@ impl Tile {
         }
     }
 
-    /// The parts, each the work of one thread.
+    /// Returns the parts, each the work of one thread.
     pub(super) fn parts(&self) -> &[TilePart] {
         &self.parts
     }
 
-    /// The place in the grid of row `(j, k)` of the tile.
+    /// Returns the place in the grid of row `(j, k)` of the tile.
     fn row(&self, [j, k]: [usize; 2]) -> [usize; 2] {
         [self.origin[1] + j, self.origin[2] + k]
     }
 
-    /// The voxels of row `(j, k)` of the tile; `row` has room for the labels of a row.
+    /// Returns the voxels of row `(j, k)` of the tile. `row` is a buffer for the labels of a row.
     fn words(&self, layers: &SceneLayers, at: [usize; 2], row: &mut [u8]) -> [u64; TILE_WORDS] {
         let first = self.origin[0] / 64;
         let at = self.row(at);
         let mut words = layers.voxels(at, first);
-        if let Some(layer) = self.layer.filter(|_| words != [0; TILE_WORDS]) {
+        if let Some(layer) = self.layer
+            && words != [0; TILE_WORDS]
+        {
             let of_label = layers.of_label(layer, at, first, row);
-            words
-                .iter_mut()
-                .zip(of_label)
-                .for_each(|(word, of)| *word &= of);
+            for (word, label) in words.iter_mut().zip(of_label) {
+                *word &= label;
+            }
         }
         words
     }
 
-    /// The voxels of a part, four bytes each.
+    /// Returns the voxels of a part, four bytes each.
     pub(super) fn make(&self, part: &TilePart, layers: &SceneLayers, turn: Turn) -> Vec<u8> {
         let mut voxels = Vec::with_capacity(4 * part.voxels as usize);
         let mut row = layers.row_of_labels();
@@ -144,7 +144,8 @@ impl Tile {
         voxels
     }
 
-    /// Calls `each` with the words of layer `k` of the tile that are not zero, with their row in the tile, if its cells are plain.
+    /// Calls `each` with the nonzero words of layer `k` of the tile and their rows in it. Returns false if
+    /// the cells are not plain.
     fn each_word(
         &self,
         layers: &SceneLayers,
@@ -157,7 +158,8 @@ impl Tile {
         })
     }
 
-    /// Adds the voxels of row `(j, k)`: of labels in planes one label after the other, else x fastest.
+    /// Adds the voxels of row `(j, k)`. Labels in planes are added one label after the other, other cells x
+    /// fastest.
     fn push_row(
         &self,
         voxels: &mut Vec<u8>,
@@ -189,14 +191,14 @@ impl Tile {
         }
     }
 
-    /// The size that is written: even, so that viewers that turn about size / 2.0 agree with those
-    /// that turn about floor(size / 2).
+    /// Returns the size in the file. It is even, so that viewers that turn about size / 2.0 agree with
+    /// viewers that turn about floor(size / 2).
     pub(super) fn even_size(&self, turn: Turn) -> [u32; 3] {
         turn.dims(self.size).map(|n| n.next_multiple_of(2) as u32)
     }
 }
 
-/// Adds the voxels of a row of a tile, of the colour of each column.
+/// Adds the voxels of a row of a tile. `colour` returns the colour of each column.
 fn push(
     voxels: &mut Vec<u8>,
     row: [u64; TILE_WORDS],

@@ -1,5 +1,5 @@
-//! Writing `.vox`: the models of tile after tile as slabs come, then the scene that puts them in their places. A grid that
-//! is split has several files, of which those are open whose layers are at hand.
+//! Writing `.vox`: the models of tile after tile as slabs come, then the scene that places them. A split grid
+//! has several files. Files are open while their layers come.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,22 +24,22 @@ use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{CellSource, Digest, Slab};
 use voxelize_core::par::{self, Progress};
 
-/// What all scenes of a grid have in common.
+/// Common data of all scenes of a grid.
 struct SceneForm {
     dims: [usize; 3],
     cuts: Cuts,
     turn: Turn,
     shell: Shell,
-    /// What is known of the grid but for its digest.
+    /// Metadata of the grid without its digest.
     metadata: Metadata,
-    /// The names of layers, if labels have some.
+    /// Names of layers, if labels become layers.
     layers: Vec<String>,
     palette: Vec<u8>,
-    /// The bytes behind the models at most, without nodes of tiles.
+    /// Upper bound for the bytes after the models, without nodes of tiles.
     tail: u64,
 }
 
-/// A file on its way.
+/// File that is being written.
 struct SceneFile<'a> {
     piece: ScenePiece,
     chunks: ChunkFile<'a>,
@@ -88,17 +88,21 @@ pub(super) fn write(
                 &form,
                 (&mut count, options.progress),
             )?;
-            match is_split && scene.piece.tiles[2].end <= next_tile {
-                true => scene.finish(&form, None, path, companions)?,
-                false => drop(open.insert(number, scene)),
+            if is_split && scene.piece.tiles[2].end <= next_tile {
+                scene.finish(&form, None, path, companions)?;
+            } else {
+                open.insert(number, scene);
             }
         }
-        let last = (form.shell == Shell::Hull).then(|| CarriedLayers::of(&slab));
-        carried = last.transpose().map_err(io::Error::other)?;
+        if form.shell == Shell::Hull {
+            carried = Some(CarriedLayers::of(&slab).map_err(io::Error::other)?);
+        }
     }
-    // All of a grid has its digest, which is known now.
-    open.into_values()
-        .try_for_each(|scene| scene.finish(&form, Some(source.digest()), path, companions))
+    // A grid that is not split gets its digest, which is known now.
+    for scene in open.into_values() {
+        scene.finish(&form, Some(source.digest()), path, companions)?;
+    }
+    Ok(())
 }
 
 impl SceneForm {
@@ -110,7 +114,7 @@ impl SceneForm {
                 .insert(CHOICES.into(), Choice::list(options.choices));
         }
         let layers = nodes::layers(&source.cell_type());
-        // What pieces and digests add to the JSON is short; nodes of layers take 40 bytes beside their names.
+        // Pieces and digests add little to the JSON. A node of a layer takes 40 bytes besides its name.
         let names: usize = layers.iter().map(|name| name.len() + 40).sum();
         let tail = metadata.to_json(Style::OneLine).len() + names + 4096;
         let turn = Turn::of(source.record());
@@ -126,7 +130,7 @@ impl SceneForm {
         }
     }
 
-    /// Refuses slabs that tiles would not end with.
+    /// Checks that slabs end with tiles.
     fn check_slab(&self, slab: &Slab) -> Result<()> {
         let end = slab.first + slab.cells.occupied()?.dims()[2];
         if slab.first.is_multiple_of(TILE) && (end.is_multiple_of(TILE) || end == self.dims[2]) {
@@ -137,7 +141,8 @@ impl SceneForm {
         )))
     }
 
-    /// Lengths are 32 bits, so a file ends at 4 GiB. Nodes of a tile take less than 300 bytes.
+    /// Checks the length of the file. Lengths have 32 bits, so a file ends at 4 GiB. Nodes of a tile take
+    /// less than 300 bytes.
     fn check_length(&self, voxels: u64, tiles: usize) -> Result<()> {
         let bytes = 4 * voxels + 300 * tiles as u64 + self.tail;
         if super::FORMAT.max_bytes.is_none_or(|most| bytes <= most) {
@@ -149,18 +154,17 @@ impl SceneForm {
         .with_hint("use larger cells, or save as .npz"))
     }
 
-    /// What the file of a piece says of itself.
+    /// Returns the JSON of a piece.
     fn about(&self, piece: &ScenePiece, digest: Option<Digest>) -> Result<String> {
         let mut metadata = self.metadata.clone();
-        digest
-            .into_iter()
-            .for_each(|digest| put_digest(digest, &mut metadata));
+        if let Some(digest) = digest {
+            put_digest(digest, &mut metadata);
+        }
         if piece.dims() != self.dims {
-            let list = |numbers: [usize; 3]| numbers.map(|n| n.to_string()).join(",");
             metadata.dims = Some(piece.dims());
-            let region =
-                |lattice: &voxelize_core::grid::Lattice| lattice.region(piece.cells.clone());
-            metadata.lattice = metadata.lattice.as_ref().map(region).transpose()?;
+            if let Some(lattice) = &metadata.lattice {
+                metadata.lattice = Some(lattice.region(piece.cells.clone())?);
+            }
             metadata.extra.insert("piece".into(), piece.words("-"));
             metadata
                 .extra
@@ -172,8 +176,12 @@ impl SceneForm {
     }
 }
 
+fn list(numbers: [usize; 3]) -> String {
+    numbers.map(|n| n.to_string()).join(",")
+}
+
 impl<'a> SceneFile<'a> {
-    /// The file of a piece: the output itself for the first.
+    /// Opens the file of a piece, which for the first piece is the output itself.
     fn open(
         piece: ScenePiece,
         out: &mut Option<&'a mut dyn Sink>,
@@ -197,7 +205,8 @@ impl<'a> SceneFile<'a> {
         })
     }
 
-    /// Writes the models of those of its tiles that have these numbers along z, one for each layer, if there are any.
+    /// Writes the models of the piece's tiles with these numbers along z. With layers, each layer has a
+    /// model.
     fn add(
         &mut self,
         layers: &SceneLayers,
@@ -232,7 +241,8 @@ impl<'a> SceneFile<'a> {
         Ok(())
     }
 
-    /// Writes the scene behind the models: the root with the JSON, the group, two nodes for each tile; layers and palette.
+    /// Writes the scene after the models: the root with the JSON, the group, two nodes for each tile, layers
+    /// and palette.
     fn finish(
         mut self,
         form: &SceneForm,
@@ -260,11 +270,11 @@ impl<'a> SceneFile<'a> {
             self.chunks.put(ChunkId::NTrn, &transform)?;
             self.chunks.put(ChunkId::NShp, &shape)?;
         }
-        let names = form.layers.iter().map(String::as_str);
-        for (n, name) in names
-            .chain(form.layers.is_empty().then_some("voxels"))
-            .enumerate()
-        {
+        let mut names: Vec<&str> = form.layers.iter().map(String::as_str).collect();
+        if names.is_empty() {
+            names.push("voxels");
+        }
+        for (n, name) in names.into_iter().enumerate() {
             self.chunks
                 .put(ChunkId::Layr, &nodes::layer(n as u32, name))?;
         }
@@ -317,7 +327,7 @@ mod tests {
             )
         );
         assert!(bytes < 100, "{bytes}");
-        // All but 1022 × 1022 × 1023 voxels are inside.
+        // All except 1022 × 1022 × 1023 voxels are on the surface.
         let (result, bytes) = written(&[Choice::VoxHull]);
         let hull = 1024 * 1024 * 1025 - 1022 * 1022 * 1023;
         assert!(

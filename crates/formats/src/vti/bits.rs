@@ -1,10 +1,10 @@
-//! Bits of VTK: eight cells to a byte, the first in the highest bit, without gaps.
+//! Bits of VTK: eight cells per byte, the first in the highest bit, without gaps.
 
 use std::io::{self, Read, Write};
 
 use voxelize_core::grid::spread::{gather, spread};
 
-/// Takes a byte for each cell, and writes a bit.
+/// Writer that packs a byte per cell into bits.
 pub(super) struct BitWriter<W: Write> {
     out: W,
     /// Cells that do not fill a byte yet.
@@ -26,14 +26,14 @@ impl<W: Write> BitWriter<W> {
     }
 }
 
-/// The first cell of each eight becomes the highest bit.
+/// Packs cells into bytes. The first of each eight cells becomes the highest bit.
 fn packed(cells: &[u8]) -> Vec<u8> {
-    let words = cells
-        .chunks(64)
-        .map(|cells| (gather(cells), cells.len().div_ceil(8)));
-    words
-        .flat_map(|(word, n)| word.to_le_bytes().map(u8::reverse_bits).into_iter().take(n))
-        .collect()
+    let mut bytes = Vec::with_capacity(cells.len().div_ceil(8));
+    for cells in cells.chunks(64) {
+        let word = gather(cells).to_le_bytes().map(u8::reverse_bits);
+        bytes.extend_from_slice(&word[..cells.len().div_ceil(8)]);
+    }
+    bytes
 }
 
 impl<W: Write> Write for BitWriter<W> {
@@ -59,7 +59,7 @@ impl<W: Write> Write for BitWriter<W> {
     }
 }
 
-/// Reads bits, and gives a byte for each.
+/// Reader that unpacks bits into a byte per cell.
 pub(super) struct BitReader<R: Read> {
     input: R,
     cells: Vec<u8>,
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_come_back_however_they_are_cut() {
+    fn bits_come_back_after_writes_of_any_size() {
         let cells: Vec<u8> = (0..100_003_usize)
             .map(|n| u8::from(n * n % 7 < 3))
             .collect();

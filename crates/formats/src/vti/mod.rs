@@ -1,20 +1,20 @@
-//! `.vti`, the image of VTK that ParaView, PyVista and ITK read: XML, and the cells behind it.
+//! `.vti`, the image format of VTK, ParaView, PyVista and ITK: XML with appended cells.
 //!
 //! | part | content |
 //! |---|---|
 //! | `<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">` | without `compressor` if nothing is packed |
 //! | `<ImageData WholeExtent="0 nx 0 ny 0 nz" Origin="x y z" Spacing="sx sy sz">` | the outer corner of cell (0, 0, 0) and the size of a cell, as the nearest doubles |
-//! | `<FieldData><Array type="String" Name="voxelize" …>` | JSON as the numbers of its bytes, and 0: the lattice exactly, and how the grid was made |
-//! | `<CellData Scalars="voxels"><DataArray type="UInt8" Name="voxels" format="appended" offset="0"/>` | as u8 cells 0 and 1, or labels; `Bit`; `Float32` for a field |
-//! | `<AppendedData encoding="raw">_` | what follows is no XML |
-//! | number of blocks, bytes of a block and of the last before packing, packed bytes of each | 64 bits each, little-endian |
+//! | `<FieldData><Array type="String" Name="voxelize" …>` | JSON as the numbers of its bytes, and 0: the exact lattice and the record of how the grid was made |
+//! | `<CellData Scalars="voxels"><DataArray type="UInt8" Name="voxels" format="appended" offset="0"/>` | `UInt8`: 0 and 1, or labels; `Bit`; `Float32` for a field |
+//! | `<AppendedData encoding="raw">_` | the rest is not XML |
+//! | number of blocks, plain bytes of a block and of the last, packed bytes of each | 64 bits each, little-endian |
 //! | … | the blocks, x fastest, each a zlib stream |
 //!
-//! If nothing is packed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed eight to a byte, the first
-//! cell in the highest bit, without gaps at the ends of rows. Mesh coordinates are world coordinates; no axis is up.
+//! If nothing is packed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed eight per byte, the
+//! first cell in the highest bit, without gaps at the ends of rows. Mesh coordinates are world coordinates; no axis is up.
 //!
-//! Images of other programs are read if they are one piece with appended raw data, of cells or of points; a point is taken as the
-//! centre of a cell. Where the cells are is read of every image, however its data are stored.
+//! Images of other programs are read if they are one piece with appended raw data, of cells or of points. A point counts
+//! as the centre of a cell. The lattice is read from every image, in whatever form its data are stored.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 
@@ -24,10 +24,10 @@ mod write;
 
 use super::{Choice, Dtype, Format, Reader, Write, npy, packed};
 
-/// The name of the array of cells.
+/// Name of the array of cells.
 const CELLS: &str = "voxels";
 
-/// The name of the array of our JSON.
+/// Name of the array of our JSON.
 const JSON: &str = "voxelize";
 
 pub(super) const FORMAT: Format = Format {
@@ -38,7 +38,7 @@ pub(super) const FORMAT: Format = Format {
     choices: &[Choice::Uncompressed],
     weak_magic: &[b"<?xml ve", b"<VTKFile"],
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
-    // A mebibyte stays with the allocator between the blocks of threads: measured.
+    // A measured mebibyte stays with the allocator between the blocks of threads.
     memory: |_, _, threads, choices| packed::memory(threads, choices) + (1 << 20),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,

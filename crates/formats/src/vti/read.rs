@@ -13,18 +13,20 @@ use crate::Voxels;
 use crate::image::{ImageFrame, cells_of, parse_metadata};
 use crate::open::{VoxelSource, failure};
 use crate::packed::unpack_zlib;
+use crate::room::CellRoom;
 use crate::{Dtype, ORDER};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
+use voxelize_core::grid::Cells;
 use voxelize_core::grid::metadata::Metadata;
 
-/// The XML before the cells, at most.
+/// Maximum number of bytes of XML before the cells.
 const MAX_HEAD: u64 = 1 << 20;
 
-/// The bytes of a block before packing, at most.
+/// Maximum number of plain bytes of a block.
 const MAX_BLOCK: u64 = 64 << 20;
 
-/// An array of numbers, as its element says.
+/// Array of numbers, as described by its element.
 #[derive(Default)]
 struct ArrayElement {
     name: String,
@@ -34,10 +36,10 @@ struct ArrayElement {
     is_of_points: bool,
 }
 
-/// What stands before the cells.
+/// Everything before the cells.
 #[derive(Default)]
 struct VtiHeader {
-    /// `None` before the root was seen.
+    /// `None` before the root element.
     is_little: Option<bool>,
     is_wide: bool,
     compressor: String,
@@ -49,7 +51,7 @@ struct VtiHeader {
     arrays: Vec<ArrayElement>,
     json: Option<String>,
     encoding: String,
-    /// Where appended data begin, behind the `_`.
+    /// Offset of the appended data, after the `_`.
     begin: Option<u64>,
 }
 
@@ -61,35 +63,35 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// The attribute of this name.
+/// Returns the attribute of this name.
 fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>> {
     let found = element
         .try_get_attribute(name)
         .map_err(|error| broken(format!("its XML: {error}")))?;
-    let text = |attribute: quick_xml::events::attributes::Attribute| {
-        attribute
-            .normalized_value(XmlVersion::Implicit1_0)
-            .map(|text| text.trim().to_string())
+    let Some(attribute) = found else {
+        return Ok(None);
     };
-    found
-        .map(text)
-        .transpose()
-        .map_err(|error| broken(format!("its XML: {error}")))
-}
+    let text = attribute
+        .normalized_value(XmlVersion::Implicit1_0)
+        .map_err(|error| broken(format!("its XML: {error}")))?;
+    Ok(Some(text.trim().to_string()))
 
-/// So many numbers in an attribute.
+/// Parses the `N` numbers of an attribute.
 fn numbers<const N: usize>(element: &BytesStart, name: &str) -> Result<Option<[Rational; N]>> {
     let Some(text) = attribute(element, name)? else {
         return Ok(None);
     };
-    let found: Option<Vec<_>> = text
+    let numbers: Option<Vec<_>> = text
         .split_whitespace()
         .map(|word| Rational::parse_decimal(word).ok())
         .collect();
-    let found = found.and_then(|found| <[Rational; N]>::try_from(found).ok());
-    found
-        .map(Some)
-        .ok_or_else(|| broken(format!("{name} is '{}', not {N} numbers", sanitize(&text))))
+    match numbers.map(<[Rational; N]>::try_from) {
+        Some(Ok(numbers)) => Ok(Some(numbers)),
+        _ => Err(broken(format!(
+            "{name} is '{}', not {N} numbers",
+            sanitize(&text)
+        ))),
+    }
 }
 
 impl VtiHeader {
@@ -107,7 +109,7 @@ impl VtiHeader {
             .unwrap_or(text.len());
         header.begin = appended.and_then(|at| Some((at + find(&text[at..], b"_")? + 1) as u64));
         let xml = String::from_utf8_lossy(&text[..xml]);
-        // What stands in for bytes that are no text may be longer than these.
+        // The replacement for bytes that are not text may be longer than they are.
         let is_as_in_file = matches!(xml, Cow::Borrowed(_));
         let mut reader = Reader::from_str(&xml);
         let mut place = "";
@@ -138,7 +140,7 @@ impl VtiHeader {
                     header.json = String::from_utf8(bytes).ok();
                 }
                 Ok(Event::Eof) => break,
-                // Data within the XML may be longer than what was read.
+                // Data within the XML may be longer than the part that was read.
                 Err(_) if text.len() as u64 == MAX_HEAD && header.extent.is_some() => break,
                 Err(error) => {
                     let error = broken(format!("its XML: {error}"));
@@ -161,7 +163,7 @@ impl VtiHeader {
         }
     }
 
-    /// Takes what an element says.
+    /// Takes the data of an element.
     fn take(&mut self, element: &BytesStart, place: &str) -> Result<()> {
         match element.name().0 {
             "VTKFile" => {
@@ -213,17 +215,18 @@ impl VtiHeader {
         Ok(())
     }
 
-    /// The array of the cells: ours, else the first of cells, else the first of points.
+    /// Returns the array of the cells: our array, else the first array of cells, else the first array of points.
     fn array(&self) -> Option<&ArrayElement> {
-        let one = |is_right: &dyn Fn(&&ArrayElement) -> bool| {
-            self.arrays
-                .iter()
-                .filter(|array| array.components == 1)
-                .find(is_right)
-        };
-        one(&|array| !array.is_of_points && array.name == CELLS)
-            .or_else(|| one(&|array| !array.is_of_points))
-            .or_else(|| one(&|_| true))
+        let single: Vec<&ArrayElement> = self
+            .arrays
+            .iter()
+            .filter(|array| array.components == 1)
+            .collect();
+        let ours = single
+            .iter()
+            .find(|array| !array.is_of_points && array.name == CELLS);
+        let of_cells = single.iter().find(|array| !array.is_of_points);
+        ours.or(of_cells).or(single.first()).copied()
     }
 
     fn frame(&self) -> Result<ImageFrame> {
@@ -236,24 +239,17 @@ impl VtiHeader {
             let text = format!("WholeExtent is {extent:?}: no cells");
             return Err(Error::input(Code::V004, text));
         }
-        let sizes = self
-            .spacing
-            .clone()
-            .unwrap_or([Rational::ONE, Rational::ONE, Rational::ONE]);
-        let step = |n: usize| -> [Rational; 3] {
-            std::array::from_fn(|row| match &self.direction {
+        let sizes = self.spacing.clone().unwrap_or([Rational::ONE; 3]);
+        let steps = [0, 1, 2].map(|n| {
+            [0, 1, 2].map(|row| match &self.direction {
                 Some(direction) => &direction[3 * row + n] * &sizes[n],
                 None if row == n => sizes[n].clone(),
                 None => Rational::ZERO,
             })
-        };
-        let steps = [step(0), step(1), step(2)];
-        let mut centre =
-            self.origin
-                .clone()
-                .unwrap_or([Rational::ZERO, Rational::ZERO, Rational::ZERO]);
+        });
+        let mut centre = self.origin.clone().unwrap_or([Rational::ZERO; 3]);
         for (n, step) in steps.iter().enumerate() {
-            // The first point, or the middle between it and the next.
+            // The centre is the first point, or the middle between it and the next point.
             let first = &Rational::from(extent[2 * n]) + &Rational::new(1 - more, 2);
             for axis in 0..3 {
                 centre[axis] = &centre[axis] + &(&step[axis] * &first);
@@ -262,15 +258,15 @@ impl VtiHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// What our JSON says of the cells.
+    /// Returns the metadata in our JSON.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
-        let is_said = metadata.dims.is_none() && (self.origin.is_some() || self.spacing.is_some());
-        metadata.lattice = frame.lattice_at_corner(&metadata, is_said);
+        let is_stated = metadata.dims.is_none() && (self.origin.is_some() || self.spacing.is_some());
+        metadata.lattice = frame.lattice_at_corner(&metadata, is_stated);
         Ok(metadata)
     }
 
-    /// A number of the header of data: 32 or 64 bits.
+    /// Reads a number of the header of data: 32 or 64 bits.
     fn number(&self, source: &mut VoxelSource) -> Result<u64> {
         if self.is_wide {
             source.bytes().map(u64::from_le_bytes)
@@ -280,17 +276,17 @@ impl VtiHeader {
     }
 }
 
-/// Cells in blocks that are zlib streams.
+/// Reader of cells in blocks that are zlib streams.
 struct ZlibReader<'a, 'b> {
     source: &'a mut VoxelSource<'b>,
-    /// The packed and the whole length of each block, the last first.
+    /// Packed and plain length of each block, the last block first.
     blocks: Vec<(u64, u64)>,
     block: Vec<u8>,
     next: usize,
 }
 
 impl<'a, 'b> ZlibReader<'a, 'b> {
-    /// Reads the lengths of the blocks; in all they must be as long as `need`.
+    /// Reads the lengths of the blocks. Their sum must be `need`.
     fn new(header: &VtiHeader, source: &'a mut VoxelSource<'b>, need: u64) -> Result<Self> {
         let [count, size, last] = [
             header.number(source)?,
@@ -359,7 +355,7 @@ impl Read for ZlibReader<'_, '_> {
     }
 }
 
-/// The type of the cells.
+/// Returns the type of the cells.
 fn dtype(array: &ArrayElement) -> Result<Dtype> {
     match &*array.kind {
         "UInt8" => Ok(Dtype::U8),
@@ -379,7 +375,7 @@ fn dtype(array: &ArrayElement) -> Result<Dtype> {
     }
 }
 
-/// What follows the data must be the tags that close the file, and nothing else.
+/// Checks that only the tags that close the file follow the data.
 fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
     const MOST: u64 = 128;
     let left = source.left();
@@ -400,7 +396,7 @@ fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
         }
         _ => false,
     };
-    // Ours ends with a line feed.
+    // Our files end with a line feed.
     if is_right && (header.json.is_none() || end.ends_with('\n')) {
         return Ok(());
     }
@@ -419,13 +415,12 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         .ok_or_else(|| Error::input(Code::V004, "an image without an array of single numbers"))?;
     let dtype = dtype(array)?;
     let is_known = matches!(&*header.compressor, "" | "vtkZLibDataCompressor");
-    let (Some(begin), Some(offset), "raw", true, true) = (
-        header.begin,
-        array.offset,
-        &*header.encoding,
-        is_known,
-        header.pieces < 2,
-    ) else {
+    let is_supported = header.encoding == "raw" && is_known && header.pieces < 2;
+    let start = match (header.begin, array.offset) {
+        (Some(begin), Some(offset)) if is_supported => Some(begin.saturating_add(offset)),
+        _ => None,
+    };
+    let Some(start) = start else {
         let error = Error::input(
             Code::V004,
             "only images of one piece with appended raw data, packed by zlib or not at all, are read",
@@ -436,18 +431,8 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         ]));
     };
     let need = bytes_of(frame.dims(), dtype).unwrap_or(u64::MAX);
-    source.seek(begin.saturating_add(offset))?;
+    source.seek(start)?;
     let room = source.room;
-    let cells = |input: &mut dyn Read| match dtype {
-        Dtype::Bit => cells_of(
-            &mut BitReader::new(input),
-            &frame,
-            Dtype::U8,
-            &metadata,
-            room,
-        ),
-        _ => cells_of(input, &frame, dtype, &metadata, room),
-    };
     let cells = if header.compressor.is_empty() {
         let bytes = header.number(source)?;
         if bytes != need {
@@ -463,9 +448,10 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
                 format!("the file ends early: {bytes} bytes of cells are expected, {left} follow"),
             ));
         }
-        cells(source)?
+        read_cells(source, &frame, dtype, &metadata, room)?
     } else {
-        cells(&mut ZlibReader::new(&header, source, need)?)?
+        let mut unpacked = ZlibReader::new(&header, source, need)?;
+        read_cells(&mut unpacked, &frame, dtype, &metadata, room)?
     };
     check_end(source, &header)?;
     Ok(Voxels {
@@ -473,6 +459,20 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         lattice: metadata.lattice,
         record: metadata.record,
     })
+}
+
+fn read_cells(
+    input: &mut dyn Read,
+    frame: &ImageFrame,
+    dtype: Dtype,
+    metadata: &Metadata,
+    room: CellRoom,
+) -> Result<Cells> {
+    if dtype == Dtype::Bit {
+        let mut bytes = BitReader::new(input);
+        return cells_of(&mut bytes, frame, Dtype::U8, metadata, room);
+    }
+    cells_of(input, frame, dtype, metadata, room)
 }
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {

@@ -33,7 +33,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// The bytes of the cells.
+/// Returns the size of the cells in bytes.
 pub(super) fn bytes_of(dims: [usize; 3], dtype: Dtype) -> Option<u64> {
     let bytes = match dtype {
         Dtype::Bit => dense::bytes_for(dims, Dtype::U8)?.div_ceil(8),
@@ -42,7 +42,7 @@ pub(super) fn bytes_of(dims: [usize; 3], dtype: Dtype) -> Option<u64> {
     u64::try_from(bytes).ok()
 }
 
-/// Everything before the cells.
+/// Returns everything before the cells.
 fn head(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
     let compressor = if is_packed {
         " compressor=\"vtkZLibDataCompressor\""
@@ -50,11 +50,15 @@ fn head(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
         ""
     };
     let extent = source.dims().map(|n| format!("0 {n}")).join(" ");
-    let words = |values: [f64; 3]| values.map(|value| value.to_string()).join(" ");
-    let doubles = |values: &[Rational; 3]| words(values.each_ref().map(Rational::to_f64));
-    let lattice = source.lattice();
-    let origin = lattice.map_or(words([0.0; 3]), |lattice| doubles(lattice.origin()));
-    let spacing = lattice.map_or(words([1.0; 3]), |lattice| doubles(lattice.spacing()));
+    let (origin, spacing) = match source.lattice() {
+        Some(lattice) => (
+            lattice.origin().each_ref().map(Rational::to_f64),
+            lattice.spacing().each_ref().map(Rational::to_f64),
+        ),
+        None => ([0.0; 3], [1.0; 3]),
+    };
+    let origin = origin.map(|value| value.to_string()).join(" ");
+    let spacing = spacing.map(|value| value.to_string()).join(" ");
     let codes = codes(&(described(source, dtype) + "\0"));
     let kind = match dtype {
         Dtype::F32 => "Float32",
@@ -88,7 +92,7 @@ fn write_cells(
     }
 }
 
-/// Writes the cells in blocks, and then how long each became in front of them.
+/// Writes the cells in blocks, and then the packed lengths before them.
 fn write_packed(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,

@@ -12,72 +12,67 @@ use crate::open::failure;
 use crate::packed::gunzip;
 use voxelize_core::error::{Code, Error, Result};
 
-/// The most bytes of a chunk that is read.
+/// Maximum number of bytes of a chunk that is read.
 const MOST: usize = 1 << 30;
 
-/// The files of an array that stand side by side along the fastest axis, by their places there; by their places along
-/// the others.
+/// Files of an array: by their places along the two slower axes, the files along the fastest axis with their
+/// places there.
 pub(super) type FileRows = BTreeMap<[usize; 2], Vec<(usize, PathBuf)>>;
 
 impl ZarrArray {
-    /// All files that have cells of the array: so much is read, however large it says it is.
+    /// Returns all files that have cells of the array. This bounds the work, whatever size the array states.
     pub(super) fn files(&self) -> Result<FileRows> {
         let counts: [usize; 3] =
             std::array::from_fn(|axis| self.shape[axis].div_ceil(self.shard[axis]));
         let mut rows = FileRows::new();
         for ([z, y, x], path) in self.named_files()? {
-            // A larger array may have been cut.
+            // Files beyond the array may be left from before it was cut.
             if z < counts[0] && y < counts[1] && x < counts[2] {
                 rows.entry([z, y]).or_default().push((x, path));
             }
         }
-        rows.values_mut().for_each(|row| row.sort());
+        for row in rows.values_mut() {
+            row.sort();
+        }
         Ok(rows)
     }
 
     fn named_files(&self) -> Result<Vec<([usize; 3], PathBuf)>> {
-        let numbers = |names: &[&str]| {
-            let numbers: Option<Vec<_>> = names.iter().map(|name| number(name)).collect();
-            numbers.and_then(|numbers| <[usize; 3]>::try_from(numbers).ok())
-        };
+        let mut found = vec![];
         if !self.names.are_folders {
-            let place = |(name, path): (String, PathBuf)| {
-                let name = if self.names.has_prefix {
-                    name.strip_prefix("c.")?
+            for (name, path) in entries(&self.folder)? {
+                let numbers = if self.names.has_prefix {
+                    name.strip_prefix("c.")
                 } else {
-                    &name
+                    Some(&*name)
                 };
-                Some((numbers(&name.split('.').collect::<Vec<_>>())?, path))
-            };
-            return Ok(entries(&self.folder)?
-                .into_iter()
-                .filter_map(place)
-                .collect());
+                if let Some(place) = numbers.and_then(place_of) {
+                    found.push((place, path));
+                }
+            }
+            return Ok(found);
         }
         let root = if self.names.has_prefix {
             self.folder.join("c")
         } else {
             self.folder.clone()
         };
-        let mut found = vec![];
         for (z, layer) in numbered(&root)? {
             for (y, row) in numbered(&layer)? {
-                found.extend(
-                    numbered(&row)?
-                        .into_iter()
-                        .map(|(x, path)| ([z, y, x], path)),
-                );
+                for (x, path) in numbered(&row)? {
+                    found.push(([z, y, x], path));
+                }
             }
         }
         Ok(found)
     }
 
-    /// How many chunks a file has along each axis.
+    /// Returns the number of chunks of a file along each axis.
     pub(super) fn chunks_of_file(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.shard[axis] / self.chunk[axis])
     }
 
-    /// The bytes of the cells of a chunk.
+    /// Returns the bytes of the cells of a chunk.
     ///
     /// # Errors
     /// If they are too many.
@@ -93,21 +88,20 @@ impl ZarrArray {
         })
     }
 
-    /// The cells of a chunk, from the bytes of its file.
-    pub(super) fn decoded(&self, bytes: Vec<u8>, length: usize) -> Result<Vec<u8>> {
-        // The length before each step.
+    /// Decodes the cells of a chunk from the bytes of its file.
+    pub(super) fn decoded(&self, mut bytes: Vec<u8>, length: usize) -> Result<Vec<u8>> {
+        // Lengths before each step of encoding.
         let mut lengths = vec![length];
         for codec in &self.codecs {
             lengths
                 .push(lengths[lengths.len() - 1] + if *codec == ByteCodec::Crc32c { 4 } else { 0 });
         }
-        let steps = self.codecs.iter().zip(lengths).rev();
-        let bytes = steps
-            .into_iter()
-            .try_fold(bytes, |bytes, (codec, length)| match codec {
-                ByteCodec::Gzip => gunzip(&bytes, length).map_err(failure),
-                ByteCodec::Crc32c => checked(bytes),
-            })?;
+        for (codec, length) in self.codecs.iter().zip(lengths).rev() {
+            bytes = match codec {
+                ByteCodec::Gzip => gunzip(&bytes, length).map_err(failure)?,
+                ByteCodec::Crc32c => checked(bytes)?,
+            };
+        }
         if bytes.len() != length {
             let text = format!(
                 "a chunk has {} bytes, not the {length} of its cells",
@@ -119,19 +113,25 @@ impl ZarrArray {
     }
 }
 
-/// The bytes before their checksum, if it is theirs.
+/// Removes the checksum after the bytes, and compares it.
 fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     let sum = bytes.split_off(bytes.len().saturating_sub(4));
-    match sum == crc32c(&bytes).to_le_bytes() {
-        true => Ok(bytes),
-        false => Err(Error::input(
+    if sum != crc32c(&bytes).to_le_bytes() {
+        return Err(Error::input(
             Code::V003,
             "a checksum is not that of the bytes before it",
-        )),
+        ));
     }
+    Ok(bytes)
 }
 
-/// The names in `folder` with their paths; none if there is no such folder.
+/// Parses a place such as `1.0.2`.
+fn place_of(name: &str) -> Option<[usize; 3]> {
+    let numbers: Option<Vec<usize>> = name.split('.').map(number).collect();
+    numbers?.try_into().ok()
+}
+
+/// Returns the names in `folder` with their paths. Empty if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let found = match fs::symlink_metadata(folder) {
         Ok(found) if found.is_dir() => fs::read_dir(folder).map_err(failure)?,
@@ -139,64 +139,73 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
         Err(error) => return Err(failure(error).in_file(folder)),
     };
-    let named = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry.path()));
-    Ok(found.flatten().filter_map(named).collect())
+    let mut entries = vec![];
+    for entry in found.flatten() {
+        if let Ok(name) = entry.file_name().into_string() {
+            entries.push((name, entry.path()));
+        }
+    }
+    Ok(entries)
 }
 
 fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
-    Ok(entries(folder)?
-        .into_iter()
-        .filter_map(|(name, path)| Some((number(&name)?, path)))
-        .collect())
+    let mut found = vec![];
+    for (name, path) in entries(folder)? {
+        if let Some(number) = number(&name) {
+            found.push((number, path));
+        }
+    }
+    Ok(found)
 }
 
-/// A whole number without a sign or zeros before it.
+/// Parses a whole number without sign and leading zeros.
 fn number(text: &str) -> Option<usize> {
     text.parse()
         .ok()
         .filter(|number: &usize| number.to_string() == text)
 }
 
-/// A file of an array, with the places of its chunks.
+/// File of an array, with the places of its chunks.
 pub(super) struct ArrayFile {
     path: PathBuf,
     places: Vec<[u64; 2]>,
 }
 
 impl ArrayFile {
-    /// Reads where the chunks are.
+    /// Opens a file, and reads the places of its chunks.
     pub(super) fn open(path: PathBuf, array: &ZarrArray) -> Result<Self> {
         let places = places(&path, array).map_err(|error| error.in_file(&path))?;
         Ok(Self { path, places })
     }
 
-    /// Whether a chunk is stored.
+    /// Returns true if a chunk is stored.
     pub(super) fn has(&self, chunk: usize) -> bool {
         self.places[chunk] != [NOT_STORED; 2]
     }
 
-    /// The bytes of a chunk that is stored.
+    /// Reads the bytes of a stored chunk.
     pub(super) fn read(&self, chunk: usize) -> Result<Vec<u8>> {
-        let [offset, length] = self.places[chunk];
-        let read = || {
-            let mut file = regular_file(&self.path)?;
-            let mut bytes = vec![0; length as usize];
-            file.seek(SeekFrom::Start(offset))
-                .and_then(|_| file.read_exact(&mut bytes))
-                .map_err(failure)?;
-            Ok(bytes)
-        };
-        read().map_err(|error: Error| error.in_file(&self.path))
+        self.try_read(chunk)
+            .map_err(|error| error.in_file(&self.path))
     }
 
-    /// An error about a chunk of this file.
+    fn try_read(&self, chunk: usize) -> Result<Vec<u8>> {
+        let [offset, length] = self.places[chunk];
+        let mut file = regular_file(&self.path)?;
+        let mut bytes = vec![0; length as usize];
+        file.seek(SeekFrom::Start(offset)).map_err(failure)?;
+        file.read_exact(&mut bytes).map_err(failure)?;
+        Ok(bytes)
+    }
+
+    /// Adds the place of a chunk of this file to an error.
     pub(super) fn about(&self, chunk: usize, error: Error) -> Error {
         let [offset, _] = self.places[chunk];
         error.at_byte(offset).in_file(&self.path)
     }
 }
 
-/// The offset and the length of each chunk, held against those of the file.
+/// Reads the offset and the length of each chunk, and checks them against the file.
 fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
     let mut file = regular_file(path)?;
     let length = file.metadata().map_err(failure)?.len();
@@ -220,7 +229,7 @@ fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
     Ok(places)
 }
 
-/// The index of a shard.
+/// Reads the index of a shard.
 fn index(
     file: &mut File,
     length: u64,
@@ -245,9 +254,8 @@ fn index(
         0
     };
     let mut bytes = vec![0; size as usize];
-    file.seek(SeekFrom::Start(start))
-        .and_then(|_| file.read_exact(&mut bytes))
-        .map_err(failure)?;
+    file.seek(SeekFrom::Start(start)).map_err(failure)?;
+    file.read_exact(&mut bytes).map_err(failure)?;
     let bytes = if sharding.has_checksum {
         checked(bytes).map_err(|error| error.at_byte(start))?
     } else {

@@ -1,10 +1,10 @@
-//! The checksum of Castagnoli, CRC-32C, by a table of 256 entries. It is taken of the indices of shards, some kilobytes
-//! each, so that a crate would save no time.
+//! CRC-32C, the checksum of Castagnoli, with a table of 256 entries. It is computed only for the indices of
+//! shards, some kilobytes each, so a crate would save no time.
 
-/// The polynomial 0x1EDC6F41, its lowest bit first.
+/// The polynomial 0x1EDC6F41, lowest bit first.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// `TABLE[b]`: the remainder of byte `b`.
+/// `TABLE[b]` is the remainder of byte `b`.
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut b = 0;
@@ -21,7 +21,7 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// The checksum of `bytes`.
+/// Returns the checksum of `bytes`.
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| {
         sum >> 8 ^ TABLE[usize::from(sum as u8 ^ byte)]
@@ -32,7 +32,7 @@ pub(super) fn crc32c(bytes: &[u8]) -> u32 {
 mod tests {
     use super::crc32c;
 
-    /// The values of RFC 3720, appendix B.4, and of the usual check.
+    /// Values from RFC 3720, appendix B.4, and the usual check value.
     #[test]
     fn known_checksums() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

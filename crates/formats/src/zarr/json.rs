@@ -10,10 +10,10 @@ use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellSource, CellType, Lattice, Legend};
 
-/// The names of the axes, the slowest first.
+/// Names of the axes, the slowest first.
 const AXES: [&str; 3] = ["z", "y", "x"];
 
-/// The words of OME for our units of length.
+/// OME's names of our units of length.
 const UNITS: [(&str, &str); 6] = [
     ("um", "micrometer"),
     ("mm", "millimeter"),
@@ -23,7 +23,7 @@ const UNITS: [(&str, &str); 6] = [
     ("ft", "foot"),
 ];
 
-/// The node of the group, with so many levels.
+/// Returns the node of the group, with `levels` levels.
 pub(super) fn group(source: &dyn CellSource, dtype: Dtype, levels: usize) -> String {
     let datasets: Vec<_> = (0..levels)
         .map(|level| dataset(source.lattice(), level))
@@ -56,23 +56,23 @@ fn axes(source: &dyn CellSource) -> Value {
     AXES.iter().map(|name| axis(name)).collect()
 }
 
-/// A level, and where the centre of its first cell is.
+/// Describes a level, with the centre of its first cell.
 fn dataset(lattice: Option<&Lattice>, level: usize) -> Value {
     let half = Rational::new(1, 2);
     let factor = Rational::from(1_i64 << level);
-    let place = |axis: usize| match lattice {
-        Some(lattice) => (
-            lattice.origin()[axis].clone(),
-            &lattice.spacing()[axis] * &factor,
-        ),
-        None => (Rational::ZERO, factor.clone()),
-    };
-    let scale: Vec<f64> = [2, 1, 0].map(|axis| place(axis).1.to_f64()).into();
-    let centre = |axis: usize| {
-        let (origin, spacing) = place(axis);
-        (&origin + &(&spacing * &half)).to_f64()
-    };
-    let translation: Vec<f64> = [2, 1, 0].map(centre).into();
+    let mut scale = Vec::new();
+    let mut translation = Vec::new();
+    for axis in [2, 1, 0] {
+        let (origin, spacing) = match lattice {
+            Some(lattice) => (
+                lattice.origin()[axis].clone(),
+                &lattice.spacing()[axis] * &factor,
+            ),
+            None => (Rational::ZERO, factor.clone()),
+        };
+        scale.push(spacing.to_f64());
+        translation.push((&origin + &(&spacing * &half)).to_f64());
+    }
     json!({
         "path": level.to_string(),
         "coordinateTransformations": [
@@ -82,7 +82,7 @@ fn dataset(lattice: Option<&Lattice>, level: usize) -> Value {
     })
 }
 
-/// Names and colours of labels.
+/// Returns the names and colours of labels.
 fn image_label(legend: &Legend) -> Value {
     let mut colours = vec![];
     let mut names = vec![];
@@ -93,13 +93,13 @@ fn image_label(legend: &Legend) -> Value {
         colours.push(json!({ "label-value": label.value, "rgba": [r, g, b, 255] }));
         names.push(json!({ "label-value": label.value, "name": label.name }));
     }
-    match names.is_empty() {
-        true => json!({}),
-        false => json!({ "colors": colours, "properties": names }),
+    if names.is_empty() {
+        return json!({});
     }
+    json!({ "colors": colours, "properties": names })
 }
 
-/// The node of an array whose chunks have so many layers.
+/// Returns the node of an array whose chunks have `layers` layers.
 pub(super) fn array(
     dims: [usize; 3],
     layers: usize,
@@ -143,7 +143,7 @@ pub(super) fn array(
     }))
 }
 
-/// A float, as text where JSON has no word for it.
+/// Returns a float as a number, or as text if JSON has no number for it.
 fn number(value: f32) -> Value {
     match value {
         _ if value.is_nan() => Value::from("NaN"),

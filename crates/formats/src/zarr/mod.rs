@@ -1,31 +1,33 @@
-//! `NAME.zarr/`, an array in chunks of Zarr 3 with the metadata of OME-Zarr 0.5: `zarr.open("knot.zarr")["0"][z, y, x]`.
-//! Python (zarr, dask, tensorstore, Xarray), Neuroglancer, napari and Fiji read it, from a disk or a web server.
+//! `NAME.zarr/`, a chunked array of Zarr 3 with the metadata of OME-Zarr 0.5: `zarr.open("knot.zarr")["0"][z,
+//! y, x]`. Python (zarr, dask, tensorstore, Xarray), Neuroglancer, napari and Fiji read it, from a disk or a
+//! web server.
 //!
 //! | file | content |
 //! |---|---|
 //! | `zarr.json` | the group: `ome` with the axes, the levels and the labels; `voxelize`, our JSON with the exact lattice |
 //! | `0/zarr.json` | the array of the grid, a[z, y, x] |
-//! | `0/c/Z/0/0` | a shard: 64 layers with all their chunks of 64 × 64 × 64 cells; none if all cells have the fill value |
-//! | `1/…`, `2/…` | smaller levels, each half as long, until the longest axis has at most 128 cells; none with `--no-pyramid` |
+//! | `0/c/Z/0/0` | a shard: 64 layers with all their chunks of 64 × 64 × 64 cells; absent if all cells have the fill value |
+//! | `1/…`, `2/…` | smaller levels, each half as long, until the longest axis has at most 128 cells; absent with `--no-pyramid` |
 //!
 //! | bytes of a shard | content |
 //! |---|---|
-//! | … | the chunks that are not all fill value, x fastest, then y: each a gzip stream of its 64³ cells, x fastest; with `--uncompressed` the cells alone |
+//! | … | the chunks that are not all fill value, x fastest, then y: each a gzip stream of its 64³ cells, x fastest; with `--uncompressed` only the cells |
 //! | 16 for each chunk | offset and length of the chunk, 64 bits, little-endian; both 2⁶⁴ − 1 if it is not stored |
-//! | 4 | CRC-32C of these |
+//! | 4 | CRC-32C of the offsets and lengths |
 //!
 //! | cells | `data_type` | `fill_value` |
 //! |---|---|---|
 //! | bits | `uint8`, 0 and 1, which Neuroglancer draws; `bool` with `--dtype bool` | 0 or false |
 //! | labels | `uint8` | 0 |
-//! | field | `float32`, little-endian; every NaN as one | the background |
+//! | field | `float32`, little-endian; all NaN with the same bytes | the background |
 //!
-//! OME places the centre of the first cell of a level: `translation` is the origin plus half a spacing of that level, and
-//! `scale` the spacing, as the nearest doubles. Axes are those of the mesh, in its unit if that is known; none is up.
-//! A smaller level is made of the one before, as `pyramid` has it.
+//! OME states the centre of the first cell of a level: `translation` is the origin plus half a spacing of that level, and
+//! `scale` the spacing, as the nearest doubles. The axes are the axes of the mesh, in its unit if that is known; none is
+//! up. The module `pyramid` makes each smaller level from the level before.
 //!
-//! Arrays of others are read, too: of three axes, `uint8`, `bool` or `float32`, in regular chunks, with or without shards,
-//! packed by gzip or not at all. Of a group the first level is read. A chunk without a file has the fill value.
+//! Arrays of other programs can also be read: three axes of `uint8`, `bool` or `float32`, in regular chunks, with or
+//! without shards, packed by gzip or not at all. A group is read at its first level. A chunk without a file has the fill
+//! value.
 //!
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html>,
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html>,
@@ -43,18 +45,20 @@ mod write;
 use super::several::FolderLayout;
 use super::{Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
 
-/// The cells along each side of a chunk, and the layers of a shard: a chunk is a column of words of a grid of bits, and
-/// viewers fetch whole chunks. A smaller level gathers so many layers, too, before it is written.
+/// Cells along each side of a chunk, and layers of a shard. A chunk is a column of words of a grid of bits,
+/// and viewers fetch whole chunks. A smaller level also collects this number of layers before it is written.
 const CHUNK: usize = 64;
 
-/// The offset and the length of a chunk that is not stored.
+/// Offset and length of a chunk that is not stored.
 const NOT_STORED: u64 = u64::MAX;
 
-/// The file of the group and of each array.
+/// File of the group and of each array.
 const NODE: &str = "zarr.json";
 
-/// The keys of our JSON, and of that of OME, in the attributes of the group.
+/// Key of our JSON in the attributes of the group.
 const OWN: &str = "voxelize";
+
+/// Key of OME's JSON in the attributes of the group.
 const OME: &str = "ome";
 
 static LAYOUT: FolderLayout = FolderLayout {
@@ -71,7 +75,7 @@ pub(super) const FORMAT: Format = Format {
     choices: &[Choice::Uncompressed, Choice::NoPyramid],
     slab_layers: CHUNK,
     size: |dims, dtype, _, choices| {
-        // Levels are an eighth, a sixty-fourth and so on of the grid.
+        // Levels have an eighth, a sixty-fourth and so on of the cells of the grid.
         let all = dense::bytes_for(dims, dtype)?;
         Some(FileSize::at_most(if choices.contains(&Choice::NoPyramid) {
             all
@@ -89,15 +93,16 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// The dims of the levels.
+/// Returns the dims of the levels.
 fn levels(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
-    match choices.contains(&Choice::NoPyramid) {
-        true => vec![dims],
-        false => pyramid::levels(dims),
+    if choices.contains(&Choice::NoPyramid) {
+        vec![dims]
+    } else {
+        pyramid::levels(dims)
     }
 }
 
-/// The layers of smaller levels that wait until a shard is full.
+/// Returns the dims of the layers of smaller levels that wait until a shard is full.
 fn pending(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
     let smaller = levels(dims, choices).into_iter().skip(1);
     smaller

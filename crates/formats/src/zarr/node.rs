@@ -1,4 +1,4 @@
-//! Nodes of a folder of Zarr: which array has the cells, how its chunks are stored, and where the cells are.
+//! Nodes of a folder of Zarr: the array with the cells, the storage of its chunks, and the lattice.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,54 +14,55 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
-/// The longest node that is read.
+/// Maximum size of a node that is read.
 const MAX_NODE: u64 = 1 << 20;
 
-/// How the files of chunks are named.
+/// Names of the files of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkNames {
-    /// Whether the names begin with `c`.
+    /// Names begin with `c`.
     pub has_prefix: bool,
-    /// Whether numbers are folders in folders, not joined by a point.
+    /// Numbers are nested folders. Otherwise they are joined by a point.
     pub are_folders: bool,
 }
 
-/// A step from an array of bytes to those of a file.
+/// Step from the bytes of an array to the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteCodec {
     Gzip,
     Crc32c,
 }
 
-/// How a file holds several chunks.
+/// Layout of a file with several chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sharding {
     pub is_index_at_end: bool,
-    /// Whether a checksum follows the index.
+    /// A checksum follows the index.
     pub has_checksum: bool,
 }
 
-/// An array, axes from the slowest to the fastest.
+/// Array, with axes from the slowest to the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ZarrArray {
     pub folder: PathBuf,
     pub shape: [usize; 3],
     pub dtype: Dtype,
-    /// The bytes of a cell of a chunk that is not stored.
+    /// Bytes of a cell of a chunk that is not stored.
     pub fill: Vec<u8>,
     pub names: ChunkNames,
-    /// The shape of what a file holds, and of a chunk in it.
+    /// Shape of the cells in a file.
     pub shard: [usize; 3],
+    /// Shape of a chunk.
     pub chunk: [usize; 3],
-    /// `None` if a file is a chunk.
+    /// `None` if each file is a chunk.
     pub sharding: Option<Sharding>,
-    /// From the array to the file.
+    /// Steps from the array to the file.
     pub codecs: Vec<ByteCodec>,
-    /// For each axis the axis of the lattice that it is.
+    /// Axis of the lattice for each axis.
     axes: [usize; 3],
 }
 
-/// The array that has the cells, and what is said of them.
+/// Array with the cells, and their metadata.
 pub(super) struct ZarrImage {
     pub array: ZarrArray,
     pub frame: ImageFrame,
@@ -76,7 +77,7 @@ fn broken(message: impl Into<String>) -> Error {
     Error::input(Code::V003, message)
 }
 
-/// A word of a node, for messages.
+/// Formats a word of a node for messages.
 fn word(value: Option<&Value>) -> String {
     value.map_or("not there".into(), |value| {
         format!(
@@ -86,7 +87,7 @@ fn word(value: Option<&Value>) -> String {
     })
 }
 
-/// The name of a codec, a grid or an encoding, and what configures it.
+/// Returns the name of a codec, a grid or an encoding, and its configuration.
 fn named(value: &Value) -> (&str, &Value) {
     let name = value.get("name").unwrap_or(value);
     (
@@ -96,7 +97,7 @@ fn named(value: &Value) -> (&str, &Value) {
 }
 
 impl ZarrImage {
-    /// The image of a group, or the array that is named.
+    /// Opens the image of a group, or the array itself.
     pub(super) fn open(source: &mut VoxelSource) -> Result<Self> {
         let Some(folder) = source.folder.clone() else {
             return Err(unfit(
@@ -138,9 +139,9 @@ impl ZarrImage {
         let frame = array.frame(places)?;
         let json = attributes.get(OWN).map(Value::to_string);
         let mut metadata = parse_metadata(json.as_deref(), frame.lattice.dims())?;
-        // A grid without a lattice has a place here, as OME asks for one.
-        let is_said = places.is_some() && (metadata.dims.is_none() || metadata.lattice.is_some());
-        metadata.lattice = frame.lattice_of(&metadata, is_said, Rational::to_f64);
+        // OME requires a position, so a grid without a lattice also has one here.
+        let is_stated = places.is_some() && (metadata.dims.is_none() || metadata.lattice.is_some());
+        metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
         Ok(Self {
             array,
             frame,
@@ -155,39 +156,39 @@ fn parse(text: Vec<u8>) -> Result<Value> {
     }
     let node: Value =
         serde_json::from_slice(&text).map_err(|why| broken(format!("{NODE} is no JSON: {why}")))?;
-    match node.get("zarr_format").and_then(Value::as_u64) {
-        Some(3) => Ok(node),
-        _ => Err(unfit(format!(
-            "zarr_format is {}, not 3",
-            word(node.get("zarr_format"))
-        ))),
+    let version = node.get("zarr_format");
+    if version.and_then(Value::as_u64) != Some(3) {
+        return Err(unfit(format!("zarr_format is {}, not 3", word(version))));
     }
+    Ok(node)
 }
 
-/// The node in `folder`.
+/// Reads the node in `folder`.
 fn node_of(folder: &Path) -> Result<Value> {
     let path = folder.join(NODE);
-    let read = || {
-        let mut text = vec![];
-        regular_file(&path)?
-            .take(MAX_NODE + 1)
-            .read_to_end(&mut text)
-            .map_err(failure)?;
-        parse(text)
-    };
-    read().map_err(|error: Error| error.in_file(&path))
+    read_node(&path).map_err(|error| error.in_file(&path))
 }
 
-/// The file at `path`, which must be one: a link may lead out of the folder, a pipe may never end.
+fn read_node(path: &Path) -> Result<Value> {
+    let mut text = vec![];
+    regular_file(path)?
+        .take(MAX_NODE + 1)
+        .read_to_end(&mut text)
+        .map_err(failure)?;
+    parse(text)
+}
+
+/// Opens the file at `path`, which must be a regular file: a link may lead out of the folder, a pipe may
+/// never end.
 pub(super) fn regular_file(path: &Path) -> Result<File> {
     let found = fs::symlink_metadata(path).map_err(failure)?;
-    match found.is_file() {
-        true => File::open(path).map_err(failure),
-        false => Err(unfit("is not a file").in_file(path)),
+    if !found.is_file() {
+        return Err(unfit("is not a file").in_file(path));
     }
+    File::open(path).map_err(failure)
 }
 
-/// The folder of a dataset, below that of its group.
+/// Returns the folder of a dataset, which must be below the folder of its group.
 fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
     let refused = |why: &str| unfit(format!("the dataset '{}' {why}", sanitize(path)));
     let mut folder = group.to_path_buf();
@@ -209,7 +210,7 @@ fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
 }
 
 impl ZarrArray {
-    /// The array that `node` describes; `axes` are those of OME.
+    /// Parses the array that `node` describes. `axes` are the axes in OME's JSON.
     fn parse(folder: PathBuf, node: &Value, axes: Option<&Value>) -> Result<Self> {
         let shape = node.get("shape").and_then(three).ok_or_else(|| {
             unfit(format!(
@@ -260,15 +261,15 @@ impl ZarrArray {
         })
     }
 
-    /// The bytes of a cell.
+    /// Returns the bytes of a cell.
     pub(super) fn width(&self) -> usize {
         self.fill.len()
     }
 
-    /// Where the cells are, by an image of OME if there is one.
+    /// Returns the placement of the cells, from an image of OME if the array is in one.
     fn frame(&self, image: Option<&Value>) -> Result<ImageFrame> {
-        let mut scale = [Rational::ONE, Rational::ONE, Rational::ONE];
-        let mut centre = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+        let mut scale = [Rational::ONE; 3];
+        let mut centre = [Rational::ZERO; 3];
         let of_level =
             image.and_then(|image| image.pointer("/datasets/0/coordinateTransformations"));
         let of_all = image.and_then(|image| image.get("coordinateTransformations"));
@@ -278,47 +279,34 @@ impl ZarrArray {
             .filter_map(Value::as_array);
         for step in all.flatten() {
             let kind = step.get("type").and_then(Value::as_str).unwrap_or_default();
-            let numbers = || {
-                let numbers = step.get(kind).and_then(Value::as_array)?;
-                let numbers: Option<Vec<_>> = numbers
-                    .iter()
-                    .map(|number| Rational::from_f64(number.as_f64()?))
-                    .collect();
-                <[Rational; 3]>::try_from(numbers?).ok()
-            };
-            let broken = || {
-                unfit(format!(
-                    "a transformation of its coordinates is {}",
-                    word(Some(step))
-                ))
-            };
             match kind {
                 "identity" => {}
                 "scale" => {
-                    let factors = numbers()
+                    let factors = transform_numbers(step, kind)
                         .filter(|all| !all.iter().any(Rational::is_zero))
-                        .ok_or_else(broken)?;
+                        .ok_or_else(|| bad_transform(step))?;
                     for (axis, factor) in factors.iter().enumerate() {
                         scale[axis] = &scale[axis] * factor;
                         centre[axis] = &centre[axis] * factor;
                     }
                 }
                 "translation" => {
-                    for (axis, by) in numbers().ok_or_else(broken)?.iter().enumerate() {
+                    let offsets =
+                        transform_numbers(step, kind).ok_or_else(|| bad_transform(step))?;
+                    for (axis, by) in offsets.iter().enumerate() {
                         centre[axis] = &centre[axis] + by;
                     }
                 }
-                _ => return Err(broken()),
+                _ => return Err(bad_transform(step)),
             }
         }
-        let mut place = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
-        self.axes
-            .iter()
-            .zip(centre)
-            .for_each(|(axis, centre)| place[*axis] = centre);
-        // An image counts from the fastest axis.
+        let mut place = [Rational::ZERO; 3];
+        for (axis, centre) in self.axes.iter().zip(centre) {
+            place[*axis] = centre;
+        }
+        // An image lists the fastest axis first.
         let steps = [2, 1, 0].map(|n| {
-            let mut step = [Rational::ZERO, Rational::ZERO, Rational::ZERO];
+            let mut step = [Rational::ZERO; 3];
             step[self.axes[n]] = scale[n].clone();
             step
         });
@@ -327,7 +315,23 @@ impl ZarrArray {
     }
 }
 
-/// Three whole numbers above 0.
+/// Returns the three numbers of a transformation of coordinates.
+fn transform_numbers(step: &Value, kind: &str) -> Option<[Rational; 3]> {
+    let numbers = step.get(kind)?.as_array()?.iter();
+    let numbers: Option<Vec<_>> = numbers
+        .map(|number| Rational::from_f64(number.as_f64()?))
+        .collect();
+    numbers?.try_into().ok()
+}
+
+fn bad_transform(step: &Value) -> Error {
+    unfit(format!(
+        "a transformation of its coordinates is {}",
+        word(Some(step))
+    ))
+}
+
+/// Parses three whole numbers above 0.
 fn three(value: &Value) -> Option<[usize; 3]> {
     let numbers = value.as_array()?;
     let numbers: Option<Vec<usize>> = numbers
@@ -348,7 +352,7 @@ fn other_type(value: Option<&Value>) -> Error {
     ])
 }
 
-/// The bytes of the fill value.
+/// Returns the bytes of the fill value.
 fn fill(dtype: Dtype, value: &Value) -> Option<Vec<u8>> {
     Some(match dtype {
         Dtype::Bool => vec![u8::from(value.as_bool()?)],
@@ -382,7 +386,7 @@ fn chunk_names(value: Option<&Value>) -> Result<ChunkNames> {
     })
 }
 
-/// The shape of a chunk, how files hold several, and how one is packed.
+/// Returns the shape of a chunk, the layout of files with several chunks, and the packing of a chunk.
 fn encoding(
     shard: [usize; 3],
     dtype: Dtype,
@@ -398,17 +402,10 @@ fn encoding(
     let ("sharding_indexed", configuration) = named(only) else {
         return Ok((shard, None, byte_codecs(codecs, dtype)?));
     };
-    let list = |key: &str| {
-        configuration
-            .get(key)
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    };
     let chunk = configuration.get("chunk_shape").and_then(three);
     let chunk = chunk.filter(|chunk| (0..3).all(|axis| shard[axis].is_multiple_of(chunk[axis])));
     let chunk = chunk.ok_or_else(|| broken("its shards are not whole chunks"))?;
-    let has_checksum = match byte_codecs(list("index_codecs"), Dtype::F32)?.as_slice() {
+    let has_checksum = match byte_codecs(list(configuration, "index_codecs"), Dtype::F32)?.as_slice() {
         [] => false,
         [ByteCodec::Crc32c] => true,
         _ => return Err(unfit("the indices of its shards are packed")),
@@ -426,60 +423,70 @@ fn encoding(
         is_index_at_end,
         has_checksum,
     };
-    Ok((chunk, Some(sharding), byte_codecs(list("codecs"), dtype)?))
+    Ok((chunk, Some(sharding), byte_codecs(list(configuration, "codecs"), dtype)?))
 }
 
-/// The steps after the first, which turns cells into bytes, little-endian.
+fn list<'a>(configuration: &'a Value, key: &str) -> &'a [Value] {
+    let list = configuration.get(key).and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns the steps after the first, which turns cells into little-endian bytes.
 fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
-    let unknown = |codec: &Value| {
-        let text = format!(
-            "its cells are encoded by {}",
-            word(Some(codec.get("name").unwrap_or(codec)))
-        );
-        unfit(text).with_hint([
-            "save it with the codecs bytes and gzip, in the order of C",
-            "`--like FOLDER` takes the grid of any array",
-        ])
-    };
-    let is_in_order = |codec: &&Value| {
-        let (name, configuration) = named(codec);
-        name != "transpose" || configuration.get("order") != Some(&serde_json::json!([0, 1, 2]))
-    };
-    let mut codecs = codecs.iter().filter(is_in_order);
+    let mut codecs = codecs.iter().filter(|codec| !is_identity(codec));
     let first = codecs.next().ok_or_else(|| broken("it has no codec"))?;
     let (name, configuration) = named(first);
     let is_big = configuration.get("endian").and_then(Value::as_str) == Some("big");
     if name != "bytes" || is_big && dtype == Dtype::F32 {
-        return Err(unknown(first));
+        return Err(unknown_codec(first));
     }
-    let step = |codec: &Value| match named(codec).0 {
-        "gzip" => Ok(ByteCodec::Gzip),
-        "crc32c" => Ok(ByteCodec::Crc32c),
-        _ => Err(unknown(codec)),
-    };
-    let steps = codecs.map(step).collect::<Result<Vec<_>>>()?;
-    match steps
-        .iter()
-        .filter(|step| **step == ByteCodec::Gzip)
-        .count()
-    {
-        0 | 1 => Ok(steps),
-        _ => Err(unfit("its cells are packed twice")),
+    let mut steps = Vec::new();
+    for codec in codecs {
+        steps.push(match named(codec).0 {
+            "gzip" => ByteCodec::Gzip,
+            "crc32c" => ByteCodec::Crc32c,
+            _ => return Err(unknown_codec(codec)),
+        });
     }
+    let packed = steps.iter().filter(|step| **step == ByteCodec::Gzip);
+    if packed.count() > 1 {
+        return Err(unfit("its cells are packed twice"));
+    }
+    Ok(steps)
 }
 
-/// The axes of the lattice that axes of these names are; z, y and x if they have other names.
+/// Returns true for a transposition that keeps the order of the axes.
+fn is_identity(codec: &Value) -> bool {
+    let (name, configuration) = named(codec);
+    name == "transpose" && configuration.get("order") == Some(&serde_json::json!([0, 1, 2]))
+}
+
+fn unknown_codec(codec: &Value) -> Error {
+    let text = format!(
+        "its cells are encoded by {}",
+        word(Some(codec.get("name").unwrap_or(codec)))
+    );
+    unfit(text).with_hint([
+        "save it with the codecs bytes and gzip, in the order of C",
+        "`--like FOLDER` takes the grid of any array",
+    ])
+}
+
+/// Returns the axes of the lattice for axes of these names, or z, y and x if they have other names.
 fn axes_of(names: Option<&Value>) -> [usize; 3] {
-    let axis = |value: &Value| match value.get("name").unwrap_or(value).as_str()? {
+    let axes: Option<Vec<usize>> = names
+        .and_then(Value::as_array)
+        .and_then(|all| all.iter().map(axis_of).collect());
+    let axes = axes.and_then(|axes| <[usize; 3]>::try_from(axes).ok());
+    axes.filter(|axes| (0..3).all(|axis| axes.contains(&axis)))
+        .unwrap_or([2, 1, 0])
+}
+
+fn axis_of(value: &Value) -> Option<usize> {
+    match value.get("name").unwrap_or(value).as_str()? {
         "x" | "X" => Some(0),
         "y" | "Y" => Some(1),
         "z" | "Z" => Some(2),
         _ => None,
-    };
-    let axes: Option<Vec<usize>> = names
-        .and_then(Value::as_array)
-        .and_then(|all| all.iter().map(axis).collect());
-    let axes = axes.and_then(|axes| <[usize; 3]>::try_from(axes).ok());
-    axes.filter(|axes| (0..3).all(|axis| axes.contains(&axis)))
-        .unwrap_or([2, 1, 0])
+    }
 }

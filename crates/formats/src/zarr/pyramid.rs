@@ -1,19 +1,19 @@
-//! Smaller levels of a grid: eight cells of a level become one of the next.
+//! Smaller levels of a grid: eight cells of a level become one cell of the next level.
 //!
-//! | cells | the cell of the next level |
+//! | cells | cell of the next level |
 //! |---|---|
-//! | bits | occupied if one of the eight is |
-//! | labels | the most frequent label of the occupied ones, of equally frequent ones the smallest |
-//! | field | the mean of the finite values, summed up as doubles, x fastest; if none is finite, the first value |
+//! | bits | occupied if one of the eight is occupied |
+//! | labels | the most frequent label of the occupied cells, the smallest in a tie |
+//! | field | the mean of the finite values, summed as doubles, x fastest; if no value is finite, the first value |
 //!
-//! At the upper ends there may be fewer than eight.
+//! At the upper ends of the grid there may be fewer than eight cells.
 
 use std::ops::Range;
 
 use voxelize_core::grid::{BitGrid, CellKind, Cells, CellsRef, Field, Labels};
 use voxelize_core::par;
 
-/// The longest axis of the last level.
+/// Maximum length of the axes of the last level.
 const SMALLEST: usize = 128;
 
 /// Some layers of a grid or of a slab.
@@ -24,16 +24,17 @@ pub(super) struct LayerWindow<'a> {
     pub count: usize,
 }
 
-/// The dims of all levels, the grid itself first.
-pub(super) fn levels(dims: [usize; 3]) -> Vec<[usize; 3]> {
-    let next = |dims: &[usize; 3]| {
-        let is_last = dims.iter().all(|n| *n <= SMALLEST);
-        (!is_last).then(|| dims.map(|n| n.div_ceil(2)))
-    };
-    std::iter::successors(Some(dims), next).collect()
+/// Returns the dims of all levels, the grid itself first.
+pub(super) fn levels(mut dims: [usize; 3]) -> Vec<[usize; 3]> {
+    let mut levels = vec![dims];
+    while dims.iter().any(|n| *n > SMALLEST) {
+        dims = dims.map(|n| n.div_ceil(2));
+        levels.push(dims);
+    }
+    levels
 }
 
-/// The method by which a level is made: a word for it, and a sentence.
+/// Returns the method of making a level: a word, and a sentence.
 pub(super) fn method(kind: CellKind) -> (&'static str, &'static str) {
     match kind {
         CellKind::Bits => ("any", "a cell is occupied if one of its eight is"),
@@ -48,7 +49,7 @@ pub(super) fn method(kind: CellKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Puts the layers of the next level that `from` makes into `to`, from its empty layer `at` on.
+/// Reduces the layers `from`, and puts the result into `to` from its empty layer `at` on.
 pub(super) fn reduce(from: LayerWindow, to: &mut Cells, at: usize) {
     let layers = from.first..from.first + from.count;
     match (from.cells, to) {
@@ -59,7 +60,8 @@ pub(super) fn reduce(from: LayerWindow, to: &mut Cells, at: usize) {
     }
 }
 
-/// The rows of a grid with `ny` rows a layer that make row `j` of layer `k`: up to four, lowest y first.
+/// Returns the rows that make row `j` of layer `k`: up to four, lowest y first. The source has `ny` rows per
+/// layer.
 fn rows_of(
     ny: usize,
     layers: &Range<usize>,
@@ -95,7 +97,7 @@ fn reduce_bits(from: &BitGrid, layers: Range<usize>, to: &mut BitGrid, at: usize
     );
 }
 
-/// Bit `n` is set if bit `2 n` or `2 n + 1` of `word` is.
+/// Sets bit `n` if bit `2 n` or `2 n + 1` of `word` is set.
 fn half(word: u64) -> u64 {
     let mut bits = (word | word >> 1) & 0x5555_5555_5555_5555;
     bits = (bits | bits >> 1) & 0x3333_3333_3333_3333;
@@ -121,7 +123,7 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
         values
     };
     let count = layers.len().div_ceil(2);
-    // As many layers as threads at a time: they are bytes.
+    // One layer per thread at a time, because layers are stored as bytes.
     for first in (0..count).step_by(par::current_threads()) {
         let some = first..count.min(first + par::current_threads());
         for (n, layer) in par::map_range(some, made).into_iter().enumerate() {
@@ -133,7 +135,7 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
     }
 }
 
-/// Makes the row `target` of zeros of these rows; `rows` is memory for them.
+/// Makes the row `target`, which has only zeros, from these rows. `rows` are buffers.
 fn reduce_row(
     from: &Labels,
     places: impl Iterator<Item = (usize, usize)> + Clone,
@@ -163,13 +165,13 @@ fn reduce_row(
     }
 }
 
-/// The most frequent value besides 0; 0 if there is none.
+/// Returns the most frequent value besides 0, or 0 if all values are 0.
 fn most_frequent(cells: [[u8; 2]; 4]) -> u8 {
     let mut values = cells;
     let values = values.as_flattened_mut();
     values.sort_unstable();
     let occupied = values.chunk_by(|a, b| a == b).filter(|run| run[0] != 0);
-    // Of equally frequent ones this gives the last.
+    // In a tie this selects the last run of the reversed order, the smallest value.
     occupied
         .rev()
         .max_by_key(|run| run.len())
@@ -198,7 +200,7 @@ fn reduce_field(from: &Field, layers: Range<usize>, to: &mut Field, at: usize) {
 }
 
 fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {
-    // A sum of nothing but −0 is −0.
+    // A sum of only −0 is −0.
     let mut sum = -0.0_f64;
     let mut count = 0;
     for value in values.clone().filter(|value| value.is_finite()) {
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_frequent_label_wins_and_of_equals_the_smallest() {
+    fn the_most_frequent_label_wins_and_the_smallest_in_a_tie() {
         assert_eq!(most_frequent([[0; 2]; 4]), 0);
         assert_eq!(most_frequent([[0, 0], [9, 0], [0, 0], [0, 0]]), 9);
         assert_eq!(most_frequent([[9, 2], [9, 0], [0, 2], [0, 0]]), 2);

@@ -1,4 +1,4 @@
-//! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked side by side.
+//! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked in parallel.
 
 use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};
@@ -11,10 +11,10 @@ use voxelize_core::grid::Field;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::par;
 
-/// The chunks that each thread unpacks at a time.
+/// Chunks that each thread unpacks at a time.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// The most bytes of the cells of a row of chunks.
+/// Maximum number of bytes of the cells of a row of chunks.
 const MOST: usize = 2 << 30;
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
@@ -77,15 +77,15 @@ fn put_values(field: &mut Field, [j, k]: [usize; 2], cells: &[u8]) {
     }
 }
 
-/// The cells of all chunks that stand side by side along the fastest axis.
+/// Cells of all chunks in a row along the fastest axis.
 struct ChunkRow<'a> {
     array: &'a ZarrArray,
-    /// The bytes of a chunk.
+    /// Bytes of a chunk.
     chunk_bytes: usize,
     cells: Vec<u8>,
 }
 
-/// A chunk of a row: its file, its number there, and its first cell along the fastest axis.
+/// Chunk of a row: its file, its number there, and its first cell along the fastest axis.
 struct ChunkPlace<'a> {
     file: &'a ArrayFile,
     number: usize,
@@ -114,34 +114,35 @@ impl<'a> ChunkRow<'a> {
         }
     }
 
-    /// The layers that it has, and the rows of each, if it begins at row `(j, k)`.
+    /// Returns the number of layers, and of rows in each, of a row of chunks that begins at row `(j, k)`.
     fn size(&self, [j, k]: [usize; 2]) -> [usize; 2] {
         let ZarrArray { chunk, shape, .. } = self.array;
         [chunk[0].min(shape[0] - k), chunk[1].min(shape[1] - j)]
     }
 
-    /// Reads every row of chunks, and hands on its cells: some rows that follow each other, from row `(j, k)` on.
+    /// Reads every row of chunks, and passes its cells to `put`: consecutive rows, from row `(j, k)` on.
     fn each(
         &mut self,
         files: &FileRows,
         mut put: impl FnMut([usize; 2], &[u8]) -> Result<()>,
     ) -> Result<()> {
         let array = self.array;
-        // Cells that are not stored need not be put where they are so from the first.
+        // Cells that are not stored can be skipped if the grid starts with the fill value.
         let is_sparse = array.dtype == Dtype::F32 || array.fill == [0];
         let counts = [0, 1].map(|axis| array.shape[axis].div_ceil(array.shard[axis]));
-        let all = (0..counts[0]).flat_map(|z| (0..counts[1]).map(move |y| [z, y]));
-        let places: Vec<_> = if is_sparse {
+        let places: Vec<[usize; 2]> = if is_sparse {
             files.keys().copied().collect()
         } else {
-            all.collect()
+            (0..counts[0])
+                .flat_map(|z| (0..counts[1]).map(move |y| [z, y]))
+                .collect()
         };
         for [z, y] in places {
-            let found = files.get(&[z, y]).map(Vec::as_slice).unwrap_or_default();
-            let found = found
-                .iter()
-                .map(|(x, path)| Ok((*x, ArrayFile::open(path.clone(), array)?)));
-            let found = found.collect::<Result<Vec<_>>>()?;
+            let paths = files.get(&[z, y]).map(Vec::as_slice).unwrap_or_default();
+            let mut found = Vec::new();
+            for (x, path) in paths {
+                found.push((*x, ArrayFile::open(path.clone(), array)?));
+            }
             let [layers, rows, _] = array.chunks_of_file();
             for n in 0..layers * rows {
                 let k = z * array.shard[0] + n / rows * array.chunk[0];
@@ -158,7 +159,7 @@ impl<'a> ChunkRow<'a> {
         Ok(())
     }
 
-    /// The chunks that are stored of row `n` of each file, and lie in the array.
+    /// Returns the stored chunks of row `n` of each file that lie in the array.
     fn stored<'f>(&self, files: &'f [(usize, ArrayFile)], n: usize) -> Vec<ChunkPlace<'f>> {
         let ZarrArray {
             chunk,
@@ -167,20 +168,24 @@ impl<'a> ChunkRow<'a> {
             ..
         } = self.array;
         let count = shard[2] / chunk[2];
-        let of_file = |(x, file): &'f (usize, ArrayFile)| {
-            let first = x * shard[2];
-            let place = move |m: usize| ChunkPlace {
-                file,
-                number: n * count + m,
-                first: first + m * chunk[2],
-            };
-            (0..count).map(place)
-        };
-        let is_stored = |place: &ChunkPlace| place.first < shape[2] && place.file.has(place.number);
-        files.iter().flat_map(of_file).filter(is_stored).collect()
+        let mut stored = Vec::new();
+        for (x, file) in files {
+            for m in 0..count {
+                let number = n * count + m;
+                let first = x * shard[2] + m * chunk[2];
+                if first < shape[2] && file.has(number) {
+                    stored.push(ChunkPlace {
+                        file,
+                        number,
+                        first,
+                    });
+                }
+            }
+        }
+        stored
     }
 
-    /// Reads the row that begins at row `(j, k)` of the array.
+    /// Reads the row of chunks that begins at row `(j, k)` of the array.
     fn read(&mut self, place: [usize; 2], chunks: &[ChunkPlace]) -> Result<&Self> {
         let [layers, rows] = self.size(place);
         let ZarrArray {
@@ -189,10 +194,10 @@ impl<'a> ChunkRow<'a> {
         let width = fill.len();
         self.cells.clear();
         for some in chunks.chunks(CHUNKS_PER_THREAD * par::current_threads()) {
-            let packed = some
-                .iter()
-                .map(|place| place.file.read(place.number))
-                .collect::<Result<Vec<_>>>()?;
+            let mut packed = Vec::new();
+            for place in some {
+                packed.push(place.file.read(place.number)?);
+            }
             let unpacked = par::map(
                 some.iter().zip(packed).collect(),
                 |(place, bytes): (&ChunkPlace, _)| {
@@ -202,7 +207,7 @@ impl<'a> ChunkRow<'a> {
             );
             let unpacked = unpacked.into_iter().collect::<Result<Vec<_>>>()?;
             if self.cells.is_empty() {
-                // Not before there are cells for it: only a node may claim so many.
+                // Allocated only after chunks were read, because the node alone may state any size.
                 self.cells = fill.repeat(layers * rows * shape[2]);
             }
             for (place, cells) in some.iter().zip(unpacked) {
@@ -224,13 +229,13 @@ impl<'a> ChunkRow<'a> {
     ) -> Result<()> {
         let [layers, _] = self.size([j, k]);
         let layer = self.cells.len() / layers;
-        self.cells
-            .chunks(layer)
-            .enumerate()
-            .try_for_each(|(n, cells)| put([j, k + n], cells))
+        for (n, cells) in self.cells.chunks(layer).enumerate() {
+            put([j, k + n], cells)?;
+        }
+        Ok(())
     }
 
-    /// Hands on the row that begins at row `(j, k)`, of which nothing is stored.
+    /// Passes on the row of chunks that begins at row `(j, k)` and has no stored chunk.
     fn hand_on_fill(
         &self,
         [j, k]: [usize; 2],
@@ -238,7 +243,11 @@ impl<'a> ChunkRow<'a> {
     ) -> Result<()> {
         let [layers, rows] = self.size([j, k]);
         let cells = self.array.fill.repeat(self.array.shape[2]);
-        let mut places = (0..layers).flat_map(|n| (0..rows).map(move |m| [j + m, k + n]));
-        places.try_for_each(|place| put(place, &cells))
+        for n in 0..layers {
+            for m in 0..rows {
+                put([j + m, k + n], &cells)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Writing a folder of Zarr: the shards of a slab, and those of smaller levels as soon as they have their layers.
+//! Writing a folder of Zarr: the shards of a slab, and the shards of smaller levels as soon as their layers
+//! are complete.
 
 use std::io::{self, Write as _};
 use std::ops::Range;
@@ -16,28 +17,28 @@ use voxelize_core::grid::spread::spread;
 use voxelize_core::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Field, Labels};
 use voxelize_core::par;
 
-/// The words of a row of a chunk.
+/// Words of a row of a chunk.
 const WORDS: usize = CHUNK / 64;
 
-/// The chunks that each thread packs before they are written.
+/// Chunks that each thread packs before they are written.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// The bytes of the chunks that are packed at a time, plain and packed.
+/// Returns the memory of the chunks that are packed at a time, plain and packed.
 pub(super) fn bytes_at_once(dtype: Dtype, threads: usize) -> u64 {
     let width = if dtype == Dtype::F32 { 4 } else { 1 };
     (2 * CHUNKS_PER_THREAD * threads * width * CHUNK.pow(3)) as u64
 }
 
-/// Where shards go, each by its name in the folder of the group.
+/// Destination of shards, which are named by their paths in the folder of the group.
 pub(super) trait ShardFiles: Sync {
-    /// Makes the file `name` of what `write` writes. It has its name once it is whole.
+    /// Creates the file `name` with the bytes from `write`. It gets its name once it is complete.
     fn write(
         &self,
         name: &str,
         write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
     ) -> io::Result<()>;
 
-    /// All cells of the shard `name` have the fill value: it is no file.
+    /// Leaves out the file of shard `name`, because all its cells have the fill value.
     fn leave_out(&self, name: &str) -> io::Result<()>;
 }
 
@@ -71,7 +72,7 @@ pub(super) fn write(
     folder.write(NODE, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes the node of the array of each level, whose shards have so many layers.
+/// Writes the node of the array of each level. `shards` are the layers of a shard of each level.
 pub(super) fn write_arrays(
     folder: &NewFolder,
     cells: CellType,
@@ -96,28 +97,32 @@ fn background(cells: CellType) -> f32 {
     }
 }
 
-/// The layers that are written of a level, and how many of them a shard has.
+/// Layers of a level that are written, and the number of layers of a shard.
 struct LevelLayers {
     dims: [usize; 3],
     layers: Range<usize>,
     shard: usize,
 }
 
-/// The layers that are written of each level.
+/// Layers of each level that are written.
 pub(super) struct ShardLayout(Vec<LevelLayers>);
 
 impl ShardLayout {
-    /// Those of the layers of the first level that become whole layers of the last, or reach its end.
+    /// Computes the layers of all levels from layers of the first level, which must become whole layers of the last level
+    /// or reach its end.
     pub(super) fn new(levels: &[[usize; 3]], layers: &Range<usize>, shards: &[usize]) -> Self {
-        let of = |(level, (dims, shard)): (usize, (&[usize; 3], &usize))| LevelLayers {
-            dims: *dims,
-            layers: layers.start >> level..layers.end.div_ceil(1 << level),
-            shard: *shard,
-        };
-        Self(levels.iter().zip(shards).enumerate().map(of).collect())
+        let mut layout = Vec::new();
+        for (level, (dims, shard)) in levels.iter().zip(shards).enumerate() {
+            layout.push(LevelLayers {
+                dims: *dims,
+                layers: layers.start >> level..layers.end.div_ceil(1 << level),
+                shard: *shard,
+            });
+        }
+        Self(layout)
     }
 
-    /// The names of the shards.
+    /// Returns the names of the shards.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
         self.0
             .iter()
@@ -129,12 +134,12 @@ impl ShardLayout {
     }
 }
 
-/// The name of shard `z` of a level.
+/// Returns the name of shard `z` of a level.
 fn shard_name(level: usize, z: usize) -> String {
     format!("{level}/c/{z}/0/0")
 }
 
-/// Writes the shards of the layers of a source: those of all levels.
+/// Writes the shards of all levels, from the layers of a source.
 pub(super) fn write_shards(
     source: &mut dyn CellSource,
     files: &dyn ShardFiles,
@@ -148,13 +153,11 @@ pub(super) fn write_shards(
         shard: height,
         ..
     } = &layout.0[0];
-    let pending = layout.0[1..]
-        .iter()
-        .map(|level| PendingLayers::new(level, source.cell_type(), dtype));
-    let pending = pending
-        .map(|one| one.map(Some))
-        .collect::<Result<Vec<_>>>()
-        .map_err(io::Error::other)?;
+    let mut pending = Vec::new();
+    for level in &layout.0[1..] {
+        let layers = PendingLayers::new(level, source.cell_type(), dtype);
+        pending.push(Some(layers.map_err(io::Error::other)?));
+    }
     let mut shards = ShardWriter {
         files,
         options,
@@ -188,13 +191,13 @@ pub(super) fn write_shards(
     Ok(())
 }
 
-/// The layers of a smaller level that wait until they fill a shard.
+/// Layers of a smaller level that wait until they fill a shard.
 struct PendingLayers {
     cells: Cells,
-    /// The layer of the level that is the first here.
+    /// Number of the first of these layers in the level.
     first: usize,
     count: usize,
-    /// The layer behind the last that is written.
+    /// End of the layers that are written.
     end: usize,
 }
 
@@ -221,7 +224,7 @@ impl PendingLayers {
         })
     }
 
-    /// Number of layers that still fit.
+    /// Returns the number of layers that still fit.
     fn room(&self) -> usize {
         self.cells.as_ref().dims()[2] - self.count
     }
@@ -230,11 +233,11 @@ impl PendingLayers {
         self.room() == 0 || self.first + self.count == self.end
     }
 
-    /// Makes room for the next layers.
+    /// Removes the layers to make room for the next.
     fn clear(&mut self) -> Result<()> {
         self.first += self.count;
         self.count = 0;
-        // Bits and fields are written over.
+        // Bits and fields are overwritten.
         if let Cells::Labels(labels) = &mut self.cells {
             *labels = Labels::new(labels.dims(), labels.legend().clone())?;
         }
@@ -242,18 +245,18 @@ impl PendingLayers {
     }
 }
 
-/// Writes the shards of all levels.
+/// Writer of the shards of all levels.
 struct ShardWriter<'a> {
     files: &'a dyn ShardFiles,
     options: &'a SaveOptions<'a>,
     background: f32,
     levels: &'a [LevelLayers],
-    /// Of each level but the first.
+    /// Pending layers of each level except the first.
     pending: Vec<Option<PendingLayers>>,
 }
 
 impl ShardWriter<'_> {
-    /// Takes the layers of one shard of a level, the first of which is layer `z`.
+    /// Adds the layers of one shard of a level, beginning with layer `z`.
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         self.write(level, window, z / self.levels[level].shard)?;
         let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else {
@@ -288,7 +291,7 @@ impl ShardWriter<'_> {
         Ok(())
     }
 
-    /// Writes shard `z` of a level, if it has anything but the fill value.
+    /// Writes shard `z` of a level, unless all its cells have the fill value.
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         let layers = self.levels[level].shard;
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
@@ -336,18 +339,18 @@ impl ShardWriter<'_> {
     }
 }
 
-/// The chunk at this place of a shard.
+/// Chunk at a place of a shard.
 struct ShardChunk<'a> {
     window: LayerWindow<'a>,
     x: usize,
     y: usize,
-    /// The layers of a chunk.
+    /// Number of layers of a chunk.
     layers: usize,
     background: f32,
 }
 
 impl ShardChunk<'_> {
-    /// The rows of the layers that it has, and where they begin in it.
+    /// Returns the rows of the chunk's layers as `(j, k)`, and the offset of each in the chunk.
     fn rows(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let start = self.y * CHUNK;
         let end = self.window.cells.dims()[1].min(start + CHUNK);
@@ -357,27 +360,29 @@ impl ShardChunk<'_> {
             .flat_map(move |k| (start..end).map(move |j| (j, k, place(j, k))))
     }
 
-    /// Its words in a row of bits.
+    /// Returns the words of the chunk in a row of bits.
     fn words(&self, bits: &BitGrid) -> std::ops::Range<usize> {
         self.x * WORDS..bits.row_words().min((self.x + 1) * WORDS)
     }
 
-    /// Its values in a row of a field.
+    /// Returns the values of the chunk in a row of a field.
     fn values<'a>(&self, field: &'a Field, j: usize, k: usize) -> &'a [f32] {
         let row = field.row(j, k);
         &row[self.x * CHUNK..row.len().min((self.x + 1) * CHUNK)]
     }
 
-    /// Whether all of its cells have the fill value.
+    /// Returns true if no cell of the chunk is occupied.
+    fn is_clear(&self, bits: &BitGrid) -> bool {
+        let words = self.words(bits);
+        self.rows()
+            .all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
+    }
+
+    /// Returns true if all cells of the chunk have the fill value.
     fn is_empty(&self) -> bool {
-        let is_clear = |bits: &BitGrid| {
-            let words = self.words(bits);
-            self.rows()
-                .all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
-        };
         match self.window.cells {
-            CellsRef::Bits(bits) => is_clear(bits),
-            CellsRef::Labels(labels) => is_clear(labels.occupied()),
+            CellsRef::Bits(bits) => self.is_clear(bits),
+            CellsRef::Labels(labels) => self.is_clear(labels.occupied()),
             CellsRef::Field(field) => {
                 let fill = canonical(self.background);
                 self.rows().all(|(j, k, _)| {
@@ -389,7 +394,7 @@ impl ShardChunk<'_> {
         }
     }
 
-    /// Its cells, x fastest; those beyond the grid have the fill value.
+    /// Returns the cells, x fastest. Cells beyond the grid have the fill value.
     fn bytes(&self) -> Vec<u8> {
         match self.window.cells {
             CellsRef::Bits(bits) => self.spread(bits, |n, j, k, cells| {
@@ -413,7 +418,7 @@ impl ShardChunk<'_> {
         }
     }
 
-    /// A byte for each cell: `put` gives those of a word of a row.
+    /// Returns a byte for each cell. `put` writes the bytes of a word of a row.
     fn spread(&self, occupied: &BitGrid, put: impl Fn(usize, usize, usize, &mut [u8])) -> Vec<u8> {
         let nx = occupied.dims()[0];
         let mut bytes = vec![0; CHUNK * CHUNK * self.layers];

@@ -6,20 +6,21 @@
 //! | 8 | the length of the JSON, `JSON` |
 //! | … | the JSON, filled up with blanks |
 //! | 8 | the length of the rest, `BIN` and a zero |
-//! | 12 each | positions of vertices as floats, by z, then y, then x |
-//! | 24 each | six indices of vertices for each face, by layers of z; those of a label behind those of the labels below it |
+//! | 12 each | positions of vertices as floats, x fastest, then y |
+//! | 24 each | six indices of vertices for each face, by layers of z, sorted by label |
 //!
-//! Nothing but the JSON follows the header if no face is there. There is one node with one mesh. Each label that has faces is a primitive
-//! with a material of its name and colour, whose `extras` have its number; bits are one primitive of the material `voxels`. Positions are
-//! shared by all primitives, and have no normals: viewers shade such faces flat, as cells are.
+//! Without faces, only the JSON follows the header. There is one node with one mesh. Each label that has faces is a
+//! primitive with a material of its name and colour, whose `extras` have its number. Bits are one primitive of the
+//! material `voxels`. All primitives share the positions, which have no normals: viewers shade such faces flat, as
+//! suits cells.
 //!
-//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once. The node has a `matrix` that turns
-//! x, y, z to x, z, −y, unless the record has y up, and scales by the length of the record's unit if that is known. A unit that is not
-//! known is taken to be the metre. `asset.extras.voxelize` is what is known of the cells.
+//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once. The node has
+//! a `matrix` that turns x, y, z to x, z, −y, unless the record has y up, and scales by the length of the record's unit.
+//! An unknown unit counts as the metre. `asset.extras.voxelize` holds the metadata of the cells.
 //!
-//! Colours of glTF are linear: the share of light of each channel of sRGB (IEC 61966-2-1).
+//! Colours of glTF are linear, that is, proportional to the light of each channel of sRGB (IEC 61966-2-1).
 //!
-//! The format: Khronos Group, glTF 2.0 Specification.
+//! Source: Khronos Group, glTF 2.0 Specification.
 
 mod scene;
 
@@ -37,12 +38,12 @@ use voxelize_core::grid::CellSource;
 
 use self::scene::{GlbScene, number};
 
-pub(in super::super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     name: "glb",
     extensions: &["glb"],
     about: "exposed faces as binary glTF, at most 4 GiB; labels are materials; y is up, in metres",
     choices: &[Choice::GreedyFaces],
-    // Six indices of a face, and three floats of a vertex.
+    // A face has six indices, a vertex three floats.
     size: |dims, _, occupied, _| most_bytes(dims, occupied, [6 * 4, 3 * 4]),
     carries: Carries::InFile,
     max_bytes: Some(u32::MAX as u64),
@@ -55,25 +56,27 @@ pub(in super::super) const FORMAT: Format = Format {
     ..super::ply::FORMAT
 };
 
-/// The bytes of a position.
+/// Bytes of a position.
 const POSITION: u64 = 12;
 
-/// The bytes of the two triangles of a face.
+/// Bytes of the two triangles of a face.
 const FACE: u64 = 24;
 
-/// The bytes before the JSON, and between it and the positions.
+/// Bytes before the JSON.
 const HEAD: u64 = 20;
+
+/// Bytes between the JSON and the positions.
 const BETWEEN: u64 = 8;
 
 struct GlbWriter<'a> {
     out: &'a mut dyn Sink,
     walls: [Vec<f32>; 3],
     vertices: u64,
-    /// The walls of the lowest and the highest corner.
+    /// Walls of the lowest and the highest corner.
     bounds: [[u32; 3]; 2],
-    /// A section for each label.
+    /// Faces, a section for each label.
     faces: FaceSections,
-    /// The bytes of the file.
+    /// Size of the file in bytes.
     length: u64,
 }
 
@@ -86,12 +89,9 @@ fn write(
     let scene = GlbScene::of(source, dtype);
     let walls: [Vec<f32>; 3] = walls(source);
     let longest = walls.each_ref().map(|walls| {
-        walls
-            .iter()
-            .map(|wall| number(*wall))
-            .max_by_key(String::len)
+        let numbers = walls.iter().map(|wall| number(*wall));
+        numbers.max_by_key(String::len).unwrap_or_default()
     });
-    let longest = longest.map(Option::unwrap_or_default);
     let most = vec![u64::from(u32::MAX); scene.labels.len()];
     let room = scene
         .json(u64::from(u32::MAX), &most, &[longest.clone(), longest])
@@ -115,7 +115,7 @@ fn write(
 }
 
 impl GlbWriter<'_> {
-    /// Adds so many bytes.
+    /// Counts bytes of the file, and checks its size.
     fn grow(&mut self, bytes: u64) -> io::Result<()> {
         self.length += bytes;
         if self.length > u64::from(u32::MAX) {
@@ -125,22 +125,16 @@ impl GlbWriter<'_> {
         }
     }
 
-    /// Writes the indices, and then what comes before the positions.
+    /// Writes the indices, then seeks back to write everything before the positions.
     fn finish(mut self, scene: &GlbScene, start: u64, room: u64) -> io::Result<()> {
-        let lengths = scene
-            .labels
-            .iter()
-            .map(|label| self.faces.length(usize::from(label.value)));
-        let indices: Vec<u64> = lengths.map(|length| length / 4).collect();
+        let mut indices = Vec::new();
+        for label in &scene.labels {
+            indices.push(self.faces.length(usize::from(label.value)) / 4);
+        }
         for label in &scene.labels {
             self.faces.copy(usize::from(label.value), self.out)?;
         }
-        let at = |corner: [u32; 3]| {
-            [0, 1, 2].map(|axis| self.walls[axis].get(corner[axis] as usize).copied())
-        };
-        let bounds = self
-            .bounds
-            .map(|corner| at(corner).map(|wall| wall.map_or(String::new(), number)));
+        let bounds = self.bounds.map(|corner| self.coordinates(corner));
         let mut json = scene.json(self.vertices, &indices, &bounds);
         let is_empty = self.vertices == 0;
         let room = if is_empty {
@@ -168,6 +162,14 @@ impl GlbWriter<'_> {
         self.out.write_all(&head)?;
         self.out.seek(SeekFrom::End(0))?;
         self.out.flush()
+    }
+
+    /// Returns the coordinates of a corner as text. They are empty for a mesh without vertices.
+    fn coordinates(&self, corner: [u32; 3]) -> [String; 3] {
+        [0, 1, 2].map(|axis| match self.walls[axis].get(corner[axis] as usize) {
+            Some(wall) => number(*wall),
+            None => String::new(),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The JSON of a GLB: one node, its mesh, a material for each label.
+//! The JSON of a GLB: one node, its mesh, and a material for each label.
 
 use std::fmt::Write as _;
 
@@ -10,22 +10,18 @@ use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Label, Record};
 
-/// What the JSON says of a grid before its faces are known.
+/// Data of the JSON that is known before the faces.
 pub(super) struct GlbScene {
     metadata: String,
-    /// The labels that faces may have, and the colours of their materials.
+    /// Labels that faces may have, with the colours of their materials.
     pub labels: Vec<Label>,
-    /// The matrix of the node, unless it is the identity.
+    /// Matrix of the node. `None` for the identity.
     matrix: Option<String>,
 }
 
 impl GlbScene {
     pub(super) fn of(source: &dyn CellSource, dtype: Dtype) -> Self {
         let cells = source.cell_type();
-        let coloured = |label: Label| {
-            let colour = cells.colour(label.value);
-            label.with_colour(colour)
-        };
         let labels = match &cells {
             CellType::Labels(legend) if has_labels(source, dtype) => {
                 let mut labels = match legend.labels() {
@@ -35,15 +31,17 @@ impl GlbScene {
                     labels => labels.to_vec(),
                 };
                 labels.sort_by_key(|label| label.value);
-                labels.into_iter().map(coloured).collect()
+                for label in &mut labels {
+                    *label = label.clone().with_colour(cells.colour(label.value));
+                }
+                labels
             }
             _ => {
-                let plain = Label::new(0, "voxels");
-                vec![
-                    Label::SURFACE
-                        .standard_colour()
-                        .map_or(plain.clone(), |colour| plain.with_colour(colour)),
-                ]
+                let mut label = Label::new(0, "voxels");
+                if let Some(colour) = Label::SURFACE.standard_colour() {
+                    label = label.with_colour(colour);
+                }
+                vec![label]
             }
         };
         let metadata = ascii(&metadata(source, dtype).to_json(Style::OneLine));
@@ -54,7 +52,8 @@ impl GlbScene {
         }
     }
 
-    /// The JSON of so many vertices, so many indices of each label, and the coordinates of the lowest and the highest corner.
+    /// Returns the JSON for a number of vertices, the number of indices of each label, and the coordinates of
+    /// the lowest and the highest corner.
     pub(super) fn json(
         &self,
         vertices: u64,
@@ -77,27 +76,26 @@ impl GlbScene {
         if vertices == 0 {
             return json + "}]}";
         }
-        let used: Vec<_> = labels
-            .iter()
-            .zip(indices)
-            .filter(|(_, count)| **count > 0)
-            .collect();
-        let list =
-            |of: &dyn Fn(usize) -> String| (0..used.len()).map(of).collect::<Vec<_>>().join(",");
-        let primitive = |n: usize| {
-            format!(
+        let mut primitives = Vec::new();
+        let mut materials = Vec::new();
+        let mut accessors = Vec::new();
+        let mut faces = 0;
+        for (label, count) in labels.iter().zip(indices) {
+            if *count == 0 {
+                continue;
+            }
+            let n = primitives.len();
+            primitives.push(format!(
                 "{{\"attributes\":{{\"POSITION\":0}},\"indices\":{},\"material\":{n},\"mode\":4}}",
                 n + 1
-            )
-        };
-        let before = |n: usize| used[..n].iter().map(|(_, count)| 4 * **count).sum::<u64>();
-        let accessor = |n: usize| {
-            let [offset, count] = [before(n), *used[n].1];
-            format!(
-                "{{\"bufferView\":1,\"byteOffset\":{offset},\"componentType\":5125,\"count\":{count},\"type\":\"SCALAR\"}}"
-            )
-        };
-        let [positions, faces] = [POSITION * vertices, before(used.len())];
+            ));
+            materials.push(material(label));
+            accessors.push(format!(
+                "{{\"bufferView\":1,\"byteOffset\":{faces},\"componentType\":5125,\"count\":{count},\"type\":\"SCALAR\"}}"
+            ));
+            faces += 4 * count;
+        }
+        let positions = POSITION * vertices;
         let _ = write!(
             json,
             ",\"mesh\":0}}],\"meshes\":[{{\"primitives\":[{}]}}],\"materials\":[{}],\
@@ -106,11 +104,11 @@ impl GlbScene {
              \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{positions},\"target\":34962}},\
              {{\"buffer\":0,\"byteOffset\":{positions},\"byteLength\":{faces},\"target\":34963}}],\
              \"buffers\":[{{\"byteLength\":{}}}]}}",
-            list(&primitive),
-            list(&|n| material(used[n].0)),
+            primitives.join(","),
+            materials.join(","),
             low.join(","),
             high.join(","),
-            list(&accessor),
+            accessors.join(","),
             positions + faces
         );
         json
@@ -132,12 +130,12 @@ fn material(label: &Label) -> String {
     )
 }
 
-/// A float as decimals, all of it.
+/// Returns a float as decimal digits, exactly.
 pub(super) fn number(value: f32) -> String {
     f64::from(value).to_string()
 }
 
-/// Text in JSON.
+/// Returns a text as a string of JSON.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -150,7 +148,7 @@ fn quoted(text: &str) -> String {
     ascii(&(quoted + "\""))
 }
 
-/// The matrix, column after column, from the grid to metres with y up; none if that is the identity.
+/// Returns the matrix from the grid to metres with y up, column after column. `None` for the identity.
 fn matrix(record: &Record) -> Option<String> {
     let scale = match record.transform("unit") {
         Some("um") => "0.000001",
@@ -169,9 +167,9 @@ fn matrix(record: &Record) -> Option<String> {
     }
 }
 
-/// The linear light of a channel of sRGB, in six digits.
+/// Returns the linear light of a channel of sRGB, in six digits.
 ///
-/// Its power of 2.4 is the square times the fifth root of the square, which Newton's method finds by the same
+/// The power of 2.4 is the square times the fifth root of the square. Newton's method finds this root by the same
 /// operations on every machine.
 fn light(channel: u8) -> String {
     let share = f64::from(channel) / 255.0;
@@ -194,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn light_is_that_of_the_standard() {
+    fn light_agrees_with_the_standard() {
         for channel in 0..=255 {
             let share = f64::from(channel) / 255.0;
             let exact = if share <= 0.04045 {

@@ -1,5 +1,5 @@
-//! The bins of a store: of each region the triangles that it can meet, so that a process needs no more of the mesh; and
-//! their list.
+//! The bins of a store, and their list. A bin has the triangles that its region can meet, so that a process
+//! needs no other part of the mesh.
 
 use serde_json::{Value, json};
 
@@ -7,23 +7,23 @@ use super::part::ShardFile;
 use super::text::{self, JsonFields};
 use voxelize_core::grid::Hash;
 
-/// The list of the bins of a store.
+/// List of the bins of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreBins {
-    /// The hash of the plan.
+    /// Hash of the plan.
     pub plan: Hash,
-    /// The least and the largest coordinates of the whole mesh.
+    /// Least and largest coordinates of the whole mesh.
     pub bounds: [[f32; 3]; 2],
-    /// The word for how far the whole mesh is closed.
+    /// Word for the closedness of the whole mesh.
     pub closed: String,
-    /// The names of the parts that labels stand for; none if there are no such labels.
+    /// Names of the parts for which labels stand. Empty without such labels.
     pub parts: Vec<String>,
-    /// The bins, in the order of the regions.
+    /// Bins, in the order of the regions.
     pub bins: Vec<ShardFile>,
 }
 
 impl StoreBins {
-    /// The text of its file.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         text::sealed(json!({
             "voxelize_bins": 1,
@@ -35,30 +35,17 @@ impl StoreBins {
         }))
     }
 
-    /// Reads the text of its file.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);
         if fields.number("voxelize_bins")? != 1 {
             return Err("it is of another version of voxelize".into());
         }
-        let point = |value: &Value| {
-            let numbers = value
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_f64);
-            let numbers: Vec<f32> = numbers.map(|number| number as f32).collect();
-            <[f32; 3]>::try_from(numbers).map_err(|_| "its bounds are no points".to_string())
-        };
-        let bounds = fields
-            .list("bounds")?
-            .iter()
-            .map(point)
-            .collect::<Result<Vec<_>, _>>()?;
+        let bounds = fields.each("bounds", point)?;
         let bins = Self {
             plan: fields.text("plan")?.parse()?,
             bounds: bounds
@@ -66,17 +53,23 @@ impl StoreBins {
                 .map_err(|_| "its bounds are no two points")?,
             closed: fields.text("closed")?.to_string(),
             parts: fields.texts("parts")?,
-            bins: fields
-                .list("bins")?
-                .iter()
-                .map(ShardFile::of)
-                .collect::<Result<_, _>>()?,
+            bins: fields.each("bins", ShardFile::of)?,
         };
-        match bins.text() == text {
-            true => Ok(bins),
-            false => Err("it is not as it was written".into()),
+        if bins.text() != text {
+            return Err("it is not as it was written".into());
+        }
+        Ok(bins)
+    }
+}
+
+fn point(value: &Value) -> Result<[f32; 3], String> {
+    let mut numbers = Vec::new();
+    for number in value.as_array().into_iter().flatten() {
+        if let Some(number) = number.as_f64() {
+            numbers.push(number as f32);
         }
     }
+    <[f32; 3]>::try_from(numbers).map_err(|_| "its bounds are no points".to_string())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The files of a store: making, checking and finishing them.
+//! The files of a store: creating, checking and finishing them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write as _};
@@ -19,42 +19,41 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::{BytesHasher, CellSource, Hash};
 use voxelize_core::par::{self, Progress};
 
-/// The start of the names of files that are being written, which no reader of Zarr knows.
+/// Prefix of the names of unfinished files, which readers of Zarr ignore.
 const UNFINISHED: &str = ".unfinished-";
 
-/// How closely shards are looked at.
+/// Extent of the check of shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardCheck {
     /// All bytes are hashed.
     Bytes,
-    /// Not at all: they are somewhere else, and are checked there.
+    /// No check: the shards are stored elsewhere, and are checked there.
     Skipped,
 }
 
-/// What is there of a region.
+/// State of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RegionState {
-    /// Nothing: it has no part.
+    /// The region has no part.
     Missing,
-    /// The part of another plan, such as that of another mesh.
+    /// The part belongs to another plan, such as a plan for another mesh.
     Stale,
-    /// Files that are not as they were made.
+    /// Some files differ from what was written.
     Damaged(Vec<StoreFault>),
-    /// All of it.
+    /// The region is complete.
     Whole(StorePart),
 }
 
 impl RegionState {
-    /// The part of a region that is whole.
+    /// Returns the part of a complete region.
     pub fn part(&self) -> Option<&StorePart> {
-        if let Self::Whole(part) = self {
-            Some(part)
-        } else {
-            None
+        match self {
+            Self::Whole(part) => Some(part),
+            _ => None,
         }
     }
 
-    /// The word for it: `missing`, `stale`, `damaged` or `whole`.
+    /// Returns the word for the state: `missing`, `stale`, `damaged` or `whole`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -65,45 +64,30 @@ impl RegionState {
     }
 }
 
-/// A file of a store that is not as it was made.
+/// File of a store that differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFault {
-    /// Its name in the store.
+    /// Name in the store.
     pub name: String,
-    /// The fault.
+    /// Description of the fault.
     pub fault: String,
 }
 
-/// The bins that a store is to have.
+/// Bins that a store will have.
 pub struct NewBins<'a> {
-    /// The list, without bins.
+    /// List of the bins, without its entries.
     pub list: StoreBins,
     /// Writes the bytes of the bin of a region.
     pub write: &'a (dyn Fn(usize, &mut dyn io::Write) -> io::Result<()> + Sync),
 }
 
 impl NewBins<'_> {
-    /// Writes all of them, and then their list.
+    /// Writes all bins, and then their list.
     fn write_to(&self, files: &dyn ShardFiles, regions: usize) -> io::Result<()> {
-        let bin = |region: usize| {
-            let name = bin_name(region);
-            let mut made = None;
-            files.write(&name, &mut |out| {
-                let mut hashed = Hashed {
-                    out,
-                    hasher: BytesHasher::default(),
-                    bytes: 0,
-                };
-                (self.write)(region, &mut hashed)?;
-                made = Some((hashed.bytes, hashed.hasher.finish()));
-                Ok(())
-            })?;
-            let (bytes, hash) = made.ok_or_else(|| io::Error::other("a bin was not written"))?;
-            Ok(ShardFile { name, bytes, hash })
-        };
-        let bins = par::map_range(0..regions, bin)
-            .into_iter()
-            .collect::<io::Result<_>>()?;
+        let mut bins = Vec::new();
+        for bin in par::map_range(0..regions, |region| self.write_bin(files, region)) {
+            bins.push(bin?);
+        }
         let text = StoreBins {
             bins,
             ..self.list.clone()
@@ -111,10 +95,27 @@ impl NewBins<'_> {
         .text();
         files.write(BINS, &mut |out| out.write_all(text.as_bytes()))
     }
+
+    fn write_bin(&self, files: &dyn ShardFiles, region: usize) -> io::Result<ShardFile> {
+        let name = bin_name(region);
+        let mut made = None;
+        files.write(&name, &mut |out| {
+            let mut hashed = Hashed {
+                out,
+                hasher: BytesHasher::default(),
+                bytes: 0,
+            };
+            (self.write)(region, &mut hashed)?;
+            made = Some((hashed.bytes, hashed.hasher.finish()));
+            Ok(())
+        })?;
+        let (bytes, hash) = made.ok_or_else(|| io::Error::other("a bin was not written"))?;
+        Ok(ShardFile { name, bytes, hash })
+    }
 }
 
-/// Makes the folder of a store, with its plan, the nodes of its arrays and the bins that are wanted. An older folder of
-/// the format is replaced.
+/// Creates the folder of a store, with its plan, the nodes of its arrays and the requested bins. It replaces an older
+/// folder of the format.
 ///
 /// # Errors
 /// If it cannot be written, or is a folder with other files.
@@ -125,32 +126,35 @@ pub fn create(
     durability: Durability,
 ) -> Result<()> {
     let folder = NewFolder::create(root, LAYOUT.place(root)?, durability)?;
-    let write = || {
-        let options = SaveOptions {
-            choices: &plan.choices,
-            ..SaveOptions::default()
-        };
-        write_arrays(
-            &folder,
-            plan.cell_type(),
-            plan.dtype,
-            &plan.levels(),
-            &plan.shards(),
-            &options,
-        )?;
-        bins.map_or(Ok(()), |bins| bins.write_to(&folder, plan.regions()))?;
-        folder.write(PLAN, |out| out.write_all(plan.text().as_bytes()))
-    };
-    write().map_err(|error| failure(error).in_file(root))?;
+    write_store(&folder, plan, bins).map_err(|error| failure(error).in_file(root))?;
     folder.persist(Existing::Replace)
 }
 
-/// Whether `root` is a folder with the node of a group, which is written last.
+fn write_store(folder: &NewFolder, plan: &StorePlan, bins: Option<&NewBins>) -> io::Result<()> {
+    let options = SaveOptions {
+        choices: &plan.choices,
+        ..SaveOptions::default()
+    };
+    write_arrays(
+        folder,
+        plan.cell_type(),
+        plan.dtype,
+        &plan.levels(),
+        &plan.shards(),
+        &options,
+    )?;
+    if let Some(bins) = bins {
+        bins.write_to(folder, plan.regions())?;
+    }
+    folder.write(PLAN, |out| out.write_all(plan.text().as_bytes()))
+}
+
+/// Returns true if `root` is a folder with the node of a group, which is written last.
 pub fn is_finished(root: &Path) -> bool {
     root.join(NODE).is_file()
 }
 
-/// Adds bins to a store, or makes them again.
+/// Adds bins to a store, or replaces them.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -169,46 +173,48 @@ pub fn add_bins(
         .map_err(|error| failure(error).in_file(root))
 }
 
-/// A file of the bins that is not as it was written.
+/// Returns the error for a bin that differs from what was written.
 fn damaged_bin(path: &Path, fault: &str) -> Error {
     Error::input(Code::R005, format!("the bin {fault}")).in_file(path)
 }
 
-/// Reads the list of the bins of a store; `None` if it has none.
+/// Returns the error for a damaged list of bins.
+fn damaged_list(path: &Path, fault: &str) -> Error {
+    Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(path)
+}
+
+/// Reads the list of the bins of a store. `None` if the store has no bins.
 ///
 /// # Errors
-/// If it cannot be read, is not as it was written, or is that of another plan.
+/// If it cannot be read, differs from what was written, or belongs to another plan.
 pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<StoreBins>> {
     let path = root.join(BINS);
-    let damaged = |fault: &str| {
-        Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(&path)
-    };
     let text = match fs::read(&path) {
         Ok(bytes) => bytes,
-        // Bins without their list were there before.
+        // Without the folder there never were bins.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return if folder_of(&path).is_dir() {
-                Err(damaged("is missing"))
+                Err(damaged_list(&path, "is missing"))
             } else {
                 Ok(None)
             };
         }
-        Err(error) => return Err(damaged(&format!("cannot be read: {error}"))),
+        Err(error) => return Err(damaged_list(&path, &format!("cannot be read: {error}"))),
     };
     let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
     let bins = text.and_then(|text| StoreBins::parse(&text));
-    let bins = bins.map_err(|fault| damaged(&format!("is damaged: {fault}")))?;
-    match bins.plan == hash && bins.bins.len() == plan.regions() {
-        true => Ok(Some(bins)),
-        false => Err(damaged("is that of another plan")),
+    let bins = bins.map_err(|fault| damaged_list(&path, &format!("is damaged: {fault}")))?;
+    if bins.plan != hash || bins.bins.len() != plan.regions() {
+        return Err(damaged_list(&path, "is that of another plan"));
     }
+    Ok(Some(bins))
 }
 
-/// Reads the bin of a region, and gives its bytes to `take` as they come: what it made of them holds only if this does
-/// not fail.
+/// Reads the bin of a region, and passes its bytes to `take` as they come. The result of `take` is valid only if this
+/// function succeeds.
 ///
 /// # Errors
-/// If it is missing, has another length or other bytes than it was made of, or it was cancelled.
+/// If the bin is missing, has another length or other bytes than what was written, or the read was cancelled.
 pub fn read_bin(
     root: &Path,
     bin: &ShardFile,
@@ -241,16 +247,16 @@ pub fn read_bin(
         take(&buffer[..some])?;
         left -= some as u64;
     }
-    match hasher.finish() == bin.hash {
-        true => Ok(()),
-        false => Err(damaged_bin(&path, "has other bytes than it was made of")),
+    if hasher.finish() != bin.hash {
+        return Err(damaged_bin(&path, "has other bytes than it was made of"));
     }
+    Ok(())
 }
 
-/// Reads the plan of a store; `None` if it has none.
+/// Reads the plan of a store. `None` if it has no plan.
 ///
 /// # Errors
-/// If it cannot be read, or is not as it was written.
+/// If it cannot be read, or differs from what was written.
 pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
     let path = root.join(PLAN);
     let text = match fs::read(&path) {
@@ -274,7 +280,7 @@ pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
     })
 }
 
-/// Looks at the part of a region and at its shards.
+/// Checks the part of a region and its shards.
 ///
 /// # Errors
 /// If it was cancelled.
@@ -287,44 +293,41 @@ pub fn state(
     progress: &dyn Progress,
 ) -> Result<RegionState> {
     let name = part_name(region);
-    let damaged = |fault: String| {
-        Ok(RegionState::Damaged(vec![StoreFault {
-            name: name.clone(),
-            fault,
-        }]))
-    };
     let text = match fs::read(root.join(&name)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RegionState::Missing),
-        Err(error) => return damaged(format!("cannot be read: {error}")),
+        Err(error) => return Ok(damaged_part(&name, format!("cannot be read: {error}"))),
     };
     let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
     let part = match text.and_then(|text| StorePart::parse(&text)) {
         Ok(part) => part,
-        Err(fault) => return damaged(fault),
+        Err(fault) => return Ok(damaged_part(&name, fault)),
     };
     if part.plan != hash {
         return Ok(RegionState::Stale);
     }
     if part.region != region || part.layers.len() != plan.layers(region).len() {
-        return damaged("it is the part of another region".into());
+        return Ok(damaged_part(&name, "it is the part of another region"));
     }
     let mut faults = vec![];
     let mut listed = part.shards.iter().peekable();
     let mut names: Vec<_> = plan.layout(region).names().collect();
     names.sort();
-    for name in names {
+    for shard_name in names {
         progress.check()?;
-        let shard = listed.next_if(|shard| shard.name == name);
+        let shard = listed.next_if(|shard| shard.name == shard_name);
         if check == ShardCheck::Skipped {
             continue;
         }
-        if let Err(fault) = check_shard(&root.join(&name), shard) {
-            faults.push(StoreFault { name, fault });
+        if let Err(fault) = check_shard(&root.join(&shard_name), shard) {
+            faults.push(StoreFault {
+                name: shard_name,
+                fault,
+            });
         }
     }
     if listed.next().is_some() {
-        return damaged("it lists shards of another region".into());
+        return Ok(damaged_part(&name, "it lists shards of another region"));
     }
     Ok(if faults.is_empty() {
         RegionState::Whole(part)
@@ -333,40 +336,52 @@ pub fn state(
     })
 }
 
-/// Whether a shard is as its part has it: absent, if it lists none.
+fn damaged_part(name: &str, fault: impl Into<String>) -> RegionState {
+    RegionState::Damaged(vec![StoreFault {
+        name: name.to_string(),
+        fault: fault.into(),
+    }])
+}
+
+/// Compares a shard with the entry in its part. A shard without an entry must be absent.
 fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<(), String> {
-    let cannot = |error: io::Error| format!("cannot be read: {error}");
-    match (fs::symlink_metadata(path), shard) {
-        (Err(error), None) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        (Err(error), Some(_)) if error.kind() == io::ErrorKind::NotFound => {
-            Err("is missing".into())
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match shard {
+                Some(_) => Err("is missing".into()),
+                None => Ok(()),
+            };
         }
-        (Err(error), _) => Err(cannot(error)),
-        (Ok(_), None) => Err("is there, though all of its cells are empty".into()),
-        (Ok(found), Some(_)) if !found.is_file() => Err("is no file".into()),
-        (Ok(found), Some(shard)) if found.len() != shard.bytes => Err(format!(
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    let Some(shard) = shard else {
+        return Err("is there, though all of its cells are empty".into());
+    };
+    if !found.is_file() {
+        return Err("is no file".into());
+    }
+    if found.len() != shard.bytes {
+        return Err(format!(
             "has {} bytes in place of {}",
             found.len(),
             shard.bytes
-        )),
-        (Ok(_), Some(shard)) => {
-            let mut hasher = BytesHasher::default();
-            File::open(path)
-                .and_then(|mut file| io::copy(&mut file, &mut hasher))
-                .map_err(cannot)?;
-            if hasher.finish() == shard.hash {
-                Ok(())
-            } else {
-                Err("has other bytes than it was made of".into())
-            }
-        }
+        ));
     }
+    let mut hasher = BytesHasher::default();
+    File::open(path)
+        .and_then(|mut file| io::copy(&mut file, &mut hasher))
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    if hasher.finish() != shard.hash {
+        return Err("has other bytes than it was made of".into());
+    }
+    Ok(())
 }
 
-/// Makes the shards of a region of the layers that `source` has, and then its part, which `part` makes of them.
+/// Makes the shards of a region from the layers of `source`, and then its part, which `part` creates from the shards.
 ///
 /// # Errors
-/// Those of the source; and if a file cannot be written. Then the region has no part.
+/// The errors of the source, and errors of writing. The region then has no part.
 pub fn make_region<S: CellSource>(
     root: &Path,
     plan: &StorePlan,
@@ -401,7 +416,7 @@ pub fn make_region<S: CellSource>(
     Ok(part)
 }
 
-/// Writes the node of the group, after which the store is whole, and removes what processes left that were killed.
+/// Writes the node of the group, which completes the store, and removes unfinished files of processes that were killed.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -416,11 +431,11 @@ pub fn finish(
     write_file(&root.join(NODE), durability, &mut |out| {
         out.write_all(text.as_bytes())
     })
-    .map(drop)
-    .map_err(|error| failure(error).in_file(root))
+    .map_err(|error| failure(error).in_file(root))?;
+    Ok(())
 }
 
-/// The folder of a store, in which each shard has its name as soon as it is whole.
+/// Folder of a store, in which each shard gets its name as soon as it is complete.
 struct StoreFolder<'a> {
     root: &'a Path,
     durability: Durability,
@@ -451,7 +466,7 @@ impl ShardFiles for StoreFolder<'_> {
     }
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error)
@@ -466,10 +481,10 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file under a name of its own and renames it when it is whole and on the disk; its length and hash.
+/// Writes a file under a temporary name and renames it after it is complete and synced. Returns its length and hash.
 ///
-/// Other machines may write to the same folders, whose processes and locks this one does not see: nothing of theirs is
-/// removed here.
+/// Other machines may write to the same folders, and this machine cannot see their processes and locks. So no other
+/// file is removed here.
 fn write_file(
     path: &Path,
     durability: Durability,
@@ -499,7 +514,7 @@ fn write_file(
     Ok((bytes, hash))
 }
 
-/// A file whose bytes are hashed as they are written.
+/// Writer that hashes the bytes it passes on.
 struct Hashed<W> {
     out: W,
     hasher: BytesHasher,
@@ -519,12 +534,11 @@ impl<W: io::Write> io::Write for Hashed<W> {
     }
 }
 
-/// Removes the files below `root` that are not whole.
+/// Removes unfinished files below `root`.
 fn remove_unfinished(root: &Path) {
-    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in entries(&folder) {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };

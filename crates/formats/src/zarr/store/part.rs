@@ -1,53 +1,54 @@
-//! The part of a region: what was made, so that it can be checked and put together without a look at the cells.
+//! The part of a region: a list of its results, so that they can be checked and joined without reading the
+//! cells.
 
 use serde_json::{Value, json};
 
 use super::text::{self, JsonFields};
 use voxelize_core::grid::{FieldSummary, Hash, LayerHash};
 
-/// The numbers of a region that is made.
+/// Results of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorePart {
-    /// The hash of the plan.
+    /// Hash of the plan.
     pub plan: Hash,
-    /// The number of the region, the first of which is 0.
+    /// Number of the region; the first region is 0.
     pub region: usize,
-    /// The hashes of its layers, in order; `None` for an empty one.
+    /// Hashes of the layers, in order. `None` for an empty layer.
     pub layers: Vec<Option<LayerHash>>,
-    /// Occupied cells; of a field, those with a value.
+    /// Number of occupied cells, or of cells of a field with a value.
     pub occupied: u64,
-    /// How many cells have each label, by its value.
+    /// Number of cells of each label, by its value.
     pub labels: Vec<(u8, u64)>,
-    /// The values of a field.
+    /// Values of a field.
     pub field: Option<FieldSummary>,
-    /// Coordinates that were snapped.
+    /// Number of coordinates that were snapped.
     pub snapped: u64,
-    /// The findings about its cells: codes and messages.
+    /// Findings about the cells: codes and messages.
     pub findings: Vec<(String, String)>,
-    /// The shards, in the order of their names.
+    /// Shards, in the order of their names.
     pub shards: Vec<ShardFile>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub milliseconds: u64,
 }
 
-/// A shard of a store, or another of its files that is known by its hash.
+/// Shard or other file of a store that is identified by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShardFile {
-    /// Its name in the store.
+    /// Name in the store.
     pub name: String,
-    /// Its length.
+    /// Size in bytes.
     pub bytes: u64,
-    /// The hash of its bytes.
+    /// Hash of the bytes.
     pub hash: Hash,
 }
 
 impl ShardFile {
-    /// Its entry in a file that lists it.
+    /// Returns the entry in a file that lists it.
     pub(super) fn value(&self) -> Value {
         json!({"name": self.name, "bytes": self.bytes, "hash": self.hash.to_string()})
     }
 
-    /// The file of an entry.
+    /// Parses an entry.
     pub(super) fn of(value: &Value) -> Result<Self, String> {
         let fields = JsonFields(value);
         Ok(Self {
@@ -59,7 +60,7 @@ impl ShardFile {
 }
 
 impl StorePart {
-    /// The text of its file.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         text::sealed(self.value())
     }
@@ -85,96 +86,80 @@ impl StorePart {
         })
     }
 
-    /// Reads the text of its file.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);
         if fields.number("voxelize_part")? != 1 {
             return Err("it is of another version of voxelize".into());
         }
-        let layer = |value: &Value| value.as_str().map(str::parse).transpose();
-        let pair = |value: &Value| {
-            let value = value
-                .as_array()
-                .filter(|pair| pair.len() == 2)
-                .ok_or("a pair is missing")?;
-            Ok::<_, String>([value[0].clone(), value[1].clone()])
-        };
-        let label = |value: &Value| {
-            let [value, cells] = pair(value)?;
-            let value = value.as_u64().and_then(|value| u8::try_from(value).ok());
-            Ok::<_, String>((
-                value.ok_or("a label is missing")?,
-                cells.as_u64().ok_or("cells are missing")?,
-            ))
-        };
-        let finding = |value: &Value| {
-            let text = |value: &Value| {
-                value
-                    .as_str()
-                    .map(str::to_string)
-                    .ok_or("a finding is missing")
-            };
-            let [code, message] = pair(value)?;
-            Ok::<_, String>((text(&code)?, text(&message)?))
-        };
         let part = Self {
             plan: fields.text("plan")?.parse()?,
             region: fields
                 .count("region")?
                 .checked_sub(1)
                 .ok_or("its region is missing")?,
-            layers: fields
-                .list("layers")?
-                .iter()
-                .map(layer)
-                .collect::<Result<_, _>>()?,
+            layers: fields.each("layers", layer)?,
             occupied: fields.number("occupied")?,
-            labels: fields
-                .list("labels")?
-                .iter()
-                .map(label)
-                .collect::<Result<_, _>>()?,
-            field: Some(fields.value("field")?)
-                .filter(|field| !field.is_null())
-                .map(summary)
-                .transpose()?,
+            labels: fields.each("labels", label)?,
+            field: match fields.value("field")? {
+                Value::Null => None,
+                field => Some(summary(field)?),
+            },
             snapped: fields.number("snapped")?,
-            findings: fields
-                .list("findings")?
-                .iter()
-                .map(finding)
-                .collect::<Result<_, _>>()?,
-            shards: fields
-                .list("shards")?
-                .iter()
-                .map(ShardFile::of)
-                .collect::<Result<_, _>>()?,
+            findings: fields.each("findings", finding)?,
+            shards: fields.each("shards", ShardFile::of)?,
             milliseconds: fields.number("milliseconds")?,
         };
-        match part.text() == text {
-            true => Ok(part),
-            false => Err("it is not as it was written".into()),
+        if part.text() != text {
+            return Err("it is not as it was written".into());
         }
+        Ok(part)
+    }
+}
+
+fn layer(value: &Value) -> Result<Option<LayerHash>, String> {
+    match value.as_str() {
+        Some(text) => Ok(Some(text.parse()?)),
+        None => Ok(None),
+    }
+}
+
+fn pair(value: &Value) -> Result<(&Value, &Value), String> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, second]) => Ok((first, second)),
+        _ => Err("a pair is missing".into()),
+    }
+}
+
+fn label(value: &Value) -> Result<(u8, u64), String> {
+    let (value, cells) = pair(value)?;
+    let value = value.as_u64().and_then(|value| u8::try_from(value).ok());
+    let value = value.ok_or("a label is missing")?;
+    let cells = cells.as_u64().ok_or("cells are missing")?;
+    Ok((value, cells))
+}
+
+fn finding(value: &Value) -> Result<(String, String), String> {
+    let (code, message) = pair(value)?;
+    match (code.as_str(), message.as_str()) {
+        (Some(code), Some(message)) => Ok((code.to_string(), message.to_string())),
+        _ => Err("a finding is missing".into()),
     }
 }
 
 fn summary(value: &Value) -> Result<FieldSummary, String> {
     let fields = JsonFields(value);
-    let range = Some(fields.value("range")?).filter(|range| !range.is_null());
-    let number = |text: &String| {
-        text.parse::<f32>()
-            .map_err(|_| "its range is no numbers".to_string())
-    };
-    let range = match range {
-        None => None,
-        Some(_) => match fields.texts("range")?.as_slice() {
-            [low, high] => Some([number(low)?, number(high)?]),
+    let range = if fields.value("range")?.is_null() {
+        None
+    } else {
+        match fields.texts("range")?.as_slice() {
+            [low, high] => Some([range_end(low)?, range_end(high)?]),
             _ => return Err("its range is no two numbers".into()),
-        },
+        }
     };
     Ok(FieldSummary {
         cells: fields.number("cells")?,
@@ -182,6 +167,11 @@ fn summary(value: &Value) -> Result<FieldSummary, String> {
         negated: fields.number("negated")?,
         range,
     })
+}
+
+fn range_end(text: &str) -> Result<f32, String> {
+    text.parse()
+        .map_err(|_| "its range is no numbers".to_string())
 }
 
 #[cfg(test)]

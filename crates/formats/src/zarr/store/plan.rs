@@ -1,4 +1,4 @@
-//! The plan of a store: its grid, where its cells come from, and how its layers are shared out.
+//! The plan of a store: its grid, the source of its cells, and the distribution of its layers.
 
 use std::ops::Range;
 
@@ -11,61 +11,61 @@ use crate::{Choice, Dtype};
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{CellType, Hash};
 
-/// The plan of a store.
+/// Plan of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorePlan {
     /// The grid: its lattice, the record of how it is made, its legend or its background.
     pub grid: Metadata,
-    /// The type of its numbers.
+    /// Type of the numbers.
     pub dtype: Dtype,
-    /// What else is chosen for the format.
+    /// Other choices for the format.
     pub choices: Vec<Choice>,
-    /// The layers of a region; the last may have fewer.
+    /// Layers of a region. The last region may have fewer.
     pub region_layers: usize,
-    /// The layers of a shard of the first level.
+    /// Layers of a shard of the first level.
     pub shard_layers: usize,
     /// The mesh.
     pub source: StoreSource,
 }
 
-/// Largest divisor of the layers of a region, at most `highest`. It is even unless the level is the last, as two layers
-/// become one of the next level.
+/// Returns the largest divisor of the layers of a region that is at most `highest`. It is even unless the
+/// level is the last, because two layers become one of the next level.
 fn largest_divisor(layers: usize, highest: usize, is_last: bool) -> usize {
     let is_whole =
         |height: &usize| layers.is_multiple_of(*height) && (is_last || height.is_multiple_of(2));
     (1..=highest).rev().find(is_whole).unwrap_or(1)
 }
 
-/// The mesh of a store, and how it is taken, in words.
+/// Mesh of a store, and its treatment, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSource {
-    /// Its files: relative names are relative to the folder that the store is in.
+    /// Files of the mesh. Relative names are relative to the folder that contains the store.
     pub meshes: Vec<String>,
-    /// The hash of its triangles, and of their parts.
+    /// Hash of the triangles and their parts.
     pub hash: Hash,
-    /// How many triangles it has.
+    /// Number of triangles.
     pub triangles: u64,
-    /// Which damage is tolerated.
+    /// Tolerated damage.
     pub tolerance: String,
-    /// What labels stand for.
+    /// Meaning of labels.
     pub labels: String,
-    /// The parts that win shared cells, those that are taken alone, and those that are left out.
+    /// Parts that win shared cells.
     pub priority: Vec<String>,
-    /// The parts that are taken alone.
+    /// Parts to take, without all others.
     pub only: Vec<String>,
-    /// The parts that are left out.
+    /// Parts to leave out.
     pub skip: Vec<String>,
-    /// Whether each part finds its method for the inside by itself; the record has that of the first.
+    /// Each part finds its own method for the inside. The record has the method of the first part.
     pub auto: bool,
 }
 
 impl StorePlan {
-    /// Cells per axis.
+    /// Returns the number of cells along each axis.
     pub fn dims(&self) -> [usize; 3] {
         self.grid.dims.unwrap_or([1; 3])
     }
 
-    /// The kind of the cells, with their legend or background.
+    /// Returns the kind of the cells, with their legend or background.
     pub fn cell_type(&self) -> CellType<'_> {
         match (&self.grid.legend, self.grid.background) {
             (_, Some(background)) => CellType::Field { background },
@@ -74,23 +74,24 @@ impl StorePlan {
         }
     }
 
-    /// How many regions there are.
+    /// Returns the number of regions.
     pub fn regions(&self) -> usize {
         self.dims()[2].div_ceil(self.region_layers.max(1))
     }
 
-    /// The layers of a region, the first of which is 0.
+    /// Returns the layers of a region; the first region is 0.
     pub fn layers(&self, region: usize) -> Range<usize> {
         let first = region * self.region_layers;
         first..self.dims()[2].min(first + self.region_layers)
     }
 
-    /// The dims of its levels.
+    /// Returns the dims of the levels.
     pub(super) fn levels(&self) -> Vec<[usize; 3]> {
         levels(self.dims(), &self.choices)
     }
 
-    /// Layers of a shard of each level. They divide the layers of a region, so that no two regions share a shard.
+    /// Returns the layers of a shard of each level. They divide the layers of a region, so that no two
+    /// regions share a shard.
     pub(super) fn shards(&self) -> Vec<usize> {
         let heights = self.capped_shards();
         if self.regions() == 1 {
@@ -105,25 +106,25 @@ impl StorePlan {
             .collect()
     }
 
-    /// Layers of a shard of each level, at most those of a region.
+    /// Returns the layers of a shard of each level, limited to the layers of a region.
     fn capped_shards(&self) -> Vec<usize> {
         (0..self.levels().len())
             .map(|level| self.shard_layers.min(self.region_layers >> level))
             .collect()
     }
 
-    /// The shards of a region.
+    /// Returns the shards of a region.
     pub(super) fn layout(&self, region: usize) -> ShardLayout {
         ShardLayout::new(&self.levels(), &self.layers(region), &self.shards())
     }
 
-    /// The layers of which a region has a multiple, where shards have so many.
+    /// Returns the number of which the layers of a region are a multiple, given the layers of a shard.
     pub(crate) fn unit(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> usize {
         shard_layers.max(1 << (levels(dims, choices).len() - 1))
     }
 
-    /// Layers of a region of a grid that is shared out among at most `regions`. More than the least number are taken
-    /// where a smaller level would have many low shards.
+    /// Returns the layers of a region of a grid that is divided among at most `regions`. The result is larger
+    /// than necessary if a smaller level would otherwise have many low shards.
     pub fn region_layers(
         dims: [usize; 3],
         choices: &[Choice],
@@ -144,17 +145,17 @@ impl StorePlan {
         layers
     }
 
-    /// The numbers of layers that shards may have: the most first.
+    /// Returns the possible numbers of layers of a shard, the largest first.
     pub fn heights() -> impl Iterator<Item = usize> {
         (0..4).map(|n| CHUNK >> n)
     }
 
-    /// The hash of the plan, by which parts name it.
+    /// Returns the hash of the plan, which parts contain.
     pub fn hash(&self) -> Hash {
         text::hash_of(&self.value())
     }
 
-    /// The text of its file.
+    /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
         text::sealed(self.value())
     }
@@ -193,10 +194,10 @@ impl StorePlan {
         value
     }
 
-    /// Reads the text of its file.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);
@@ -205,20 +206,16 @@ impl StorePlan {
         }
         let grid = Metadata::from_json(&fields.value("grid")?.to_string())?;
         let source = JsonFields(fields.value("source")?);
-        let chosen = |name: &str, choice: Choice| {
-            Ok::<_, String>(if fields.flag(name)? {
-                None
-            } else {
-                Some(choice)
-            })
-        };
-        let choices = [
-            chosen("compressed", Choice::Uncompressed)?,
-            chosen("pyramid", Choice::NoPyramid)?,
-        ];
+        let mut choices = Vec::new();
+        if !fields.flag("compressed")? {
+            choices.push(Choice::Uncompressed);
+        }
+        if !fields.flag("pyramid")? {
+            choices.push(Choice::NoPyramid);
+        }
         let plan = Self {
             dtype: Dtype::from_name(fields.text("dtype")?).ok_or("its dtype is unknown")?,
-            choices: choices.into_iter().flatten().collect(),
+            choices,
             region_layers: fields.count("region_layers")?,
             shard_layers: fields.count("shard_layers")?,
             source: StoreSource {
@@ -241,23 +238,23 @@ impl StorePlan {
                     .into(),
             );
         }
-        match plan.text() == text {
-            true => Ok(plan),
-            false => Err("it is not as it was written".into()),
+        if plan.text() != text {
+            return Err("it is not as it was written".into());
         }
+        Ok(plan)
     }
 
-    /// Refuses layers that do not make whole shards.
+    /// Checks that the regions make whole shards.
     fn check(&self) -> Result<(), String> {
         let Some(dims) = self.grid.dims.filter(|_| self.grid.lattice.is_some()) else {
             return Err("its grid has no lattice".into());
         };
         let is_height = Self::heights().any(|height| height == self.shard_layers);
         let unit = Self::unit(dims, &self.choices, self.shard_layers);
-        match is_height && self.region_layers > 0 && self.region_layers.is_multiple_of(unit) {
-            true => Ok(()),
-            false => Err("its regions do not make whole shards".into()),
+        if !is_height || self.region_layers == 0 || !self.region_layers.is_multiple_of(unit) {
+            return Err("its regions do not make whole shards".into());
         }
+        Ok(())
     }
 }
 
@@ -351,7 +348,7 @@ mod tests {
         }
     }
 
-    /// A plan of these dims for so many regions, as `plan` makes it.
+    /// Returns a plan of these dims for `regions` regions, as the command `plan` makes it.
     fn planned(
         dims: [usize; 3],
         choices: &[Choice],
@@ -389,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_regions_share_a_file_and_all_of_them_have_the_store() {
+    fn regions_share_no_file_and_cover_the_store() {
         let mut plans = 0;
         let mut parsed = HashSet::new();
         for (width, choices) in [
@@ -444,7 +441,7 @@ mod tests {
     #[test]
     fn shards_of_smaller_levels_are_high_and_regions_hardly_higher_than_requested() {
         let cases = [
-            // Cells per axis, regions; layers of a region, layers of a shard of each level.
+            // Cells along each axis, regions; layers of a region, layers of a shard of each level.
             ([257, 257, 257], 2, 192, vec![64, 48, 48]),
             ([512, 512, 512], 3, 192, vec![64, 48, 48]),
             ([576, 576, 576], 2, 320, vec![64, 40, 40, 40]),

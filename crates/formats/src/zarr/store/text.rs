@@ -1,21 +1,21 @@
-//! JSON with its own hash as the last entry, so that a changed file is known by itself.
+//! JSON with its own hash as the last entry, which reveals changes of a file.
 
 use serde_json::{Map, Value};
 
 use voxelize_core::grid::{BytesHasher, Hash};
 
-/// The key of the hash.
+/// Key of the hash.
 const HASH: &str = "hash";
 
-/// The hash of a value.
+/// Returns the hash of a value.
 pub(super) fn hash_of(value: &Value) -> Hash {
     let mut hasher = BytesHasher::default();
-    // Nothing is written that could fail.
+    // Writing to a hasher cannot fail.
     let _ = std::io::Write::write_all(&mut hasher, value.to_string().as_bytes());
     hasher.finish()
 }
 
-/// The text of an object, indented, with its hash.
+/// Returns the indented text of an object, with its hash.
 pub(super) fn sealed(mut value: Value) -> String {
     let hash = hash_of(&value);
     if let Value::Object(map) = &mut value {
@@ -24,7 +24,7 @@ pub(super) fn sealed(mut value: Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The object of such a text, if the hash is its own.
+/// Parses such a text, and checks the hash.
 pub(super) fn unsealed(text: &str) -> Result<Value, String> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
@@ -33,13 +33,13 @@ pub(super) fn unsealed(text: &str) -> Result<Value, String> {
     };
     let hash = map.shift_remove(HASH).ok_or("it has no hash")?;
     let value = Value::Object(map);
-    match hash.as_str() == Some(&*hash_of(&value).to_string()) {
-        true => Ok(value),
-        false => Err("its hash is not that of its content".into()),
+    if hash.as_str() != Some(&*hash_of(&value).to_string()) {
+        return Err("its hash is not that of its content".into());
     }
+    Ok(value)
 }
 
-/// An object, whose entries are asked for by name and kind.
+/// Object whose entries are read by name and kind.
 pub(super) struct JsonFields<'a>(pub &'a Value);
 
 impl<'a> JsonFields<'a> {
@@ -78,9 +78,27 @@ impl<'a> JsonFields<'a> {
         self.of(name, Value::as_array)
     }
 
+    /// Parses each element of a list.
+    pub(super) fn each<T>(
+        &self,
+        name: &str,
+        parse: impl Fn(&'a Value) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        let mut all = Vec::new();
+        for value in self.list(name)? {
+            all.push(parse(value)?);
+        }
+        Ok(all)
+    }
+
     pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, String> {
-        let text = |value: &Value| value.as_str().map(str::to_string);
-        let list = self.list(name)?.iter().map(text).collect::<Option<_>>();
-        list.ok_or_else(|| format!("its {name} are no texts"))
+        let mut texts = Vec::new();
+        for value in self.list(name)? {
+            let text = value
+                .as_str()
+                .ok_or_else(|| format!("its {name} are no texts"))?;
+            texts.push(text.to_string());
+        }
+        Ok(texts)
     }
 }
