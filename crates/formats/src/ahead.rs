@@ -1,11 +1,12 @@
-//! Buffered writing in the background: one thread writes to the file while the caller makes the next bytes, and
-//! another thread syncs the written bytes, so that little is left to wait for at the end. Small files start neither
-//! thread. If the system cannot start a thread, the caller's thread writes.
+//! Buffered writing in the background: one thread writes to the file while the caller makes the next bytes,
+//! and another thread syncs the written bytes, so that little is left to wait for at the end. Small files
+//! start neither thread. If the system cannot start a thread, the caller's thread writes.
 //!
-//! A format that seeks back to fill in sizes does so after everything else. From then on the caller's thread writes.
+//! A format that seeks back to fill in sizes does so after everything else. From then on the caller's thread
+//! writes.
 //!
-//! Whole blocks of zeros in a large file are skipped. They become holes, which take no space on the disk, need no
-//! sync, and are read as zeros. A file system without holes fills them itself.
+//! Whole blocks of zeros in a large file are skipped. They become holes, which take no space on the disk,
+//! need no sync, and are read as zeros. A file system without holes fills them itself.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write as _};

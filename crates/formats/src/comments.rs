@@ -54,8 +54,8 @@ pub(super) fn comments(begin: &str, json: &str) -> String {
     lines
 }
 
-/// Returns true if `text` can be split before byte `at`. Readers may strip blanks, and a line of .obj that ends in `\`
-/// continues on the next.
+/// Returns true if `text` can be split before byte `at`. Readers may strip blanks, and a line of .obj that
+/// ends in `\` continues on the next.
 fn splits_cleanly(text: &str, at: usize) -> bool {
     let (line, after) = text.split_at(at);
     !line.ends_with([' ', '\\']) && !after.starts_with(' ')

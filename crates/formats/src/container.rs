@@ -1,6 +1,8 @@
-//! Writing a zip archive: the crate takes no bytes that are deflated already and whose sum is known.
+//! Writing of zip archives. The crate `zip` cannot add bytes that are already deflated and whose checksum is
+//! known.
 //!
-//! What a member's header says of its data is filled in behind them, as some readers of arrays take it from there.
+//! The header of a member is completed after its data, because some readers of arrays take lengths from
+//! there.
 
 use std::io::{self, SeekFrom, Write};
 
@@ -10,21 +12,25 @@ use flate2::{Compression, Crc, CrcWriter};
 use super::runs::PlainBytes;
 use super::save::{CountedWriter, Sink};
 
-/// The time and the date 1980-01-01, the first there is.
+/// Time and date 1980-01-01, the earliest possible.
 const WHEN: [u16; 2] = [0, 0x21];
 
-/// How a member is packed: not at all, or by deflate.
+/// Method of a member that is not packed.
 const STORED: u16 = 0;
+
+/// Method of a deflated member.
 const DEFLATED: u16 = 8;
 
-/// Made by Unix, and a file that all may read and the owner may write.
+/// Marks an archive made by Unix.
 const UNIX: u16 = 3 << 8;
+
+/// Mode of a file that all may read and the owner may write.
 const MODE: u32 = 0o100_644 << 16;
 
-/// What stands in 32 bits for a number that has 64 bits elsewhere.
+/// Value of a 32-bit field whose number is in a 64-bit field elsewhere.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A member that is written.
+/// Member that was written.
 struct MemberEntry {
     name: String,
     method: u16,
@@ -34,10 +40,10 @@ struct MemberEntry {
     plain: PlainBytes,
 }
 
-/// An archive on its way.
+/// Archive that is being written.
 pub(super) struct ArchiveWriter<'a> {
     out: &'a mut dyn Sink,
-    /// The bytes so far.
+    /// Bytes so far.
     at: u64,
     members: Vec<MemberEntry>,
 }
@@ -51,7 +57,7 @@ impl<'a> ArchiveWriter<'a> {
         }
     }
 
-    /// Adds a member whose bytes `write` packs. If it is large, its lengths may take 64 bits.
+    /// Adds a member whose bytes `write` packs. The lengths of a large member are stored in 64 bits.
     fn put(
         &mut self,
         (name, method): (&str, u16),
@@ -96,7 +102,7 @@ impl<'a> ArchiveWriter<'a> {
         self.put((name, DEFLATED), is_large, write)
     }
 
-    /// Adds a member of what `write` writes, deflated on this level.
+    /// Adds a member with the bytes from `write`, deflated at this level.
     pub(super) fn deflate(
         &mut self,
         (name, level): (&str, Compression),
@@ -117,7 +123,7 @@ impl<'a> ArchiveWriter<'a> {
         })
     }
 
-    /// Adds a member of these bytes as they are.
+    /// Adds a member of these bytes without packing.
     pub(super) fn store(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.put((name, STORED), false, |out| {
             out.write_all(bytes)?;
@@ -145,18 +151,13 @@ impl<'a> ArchiveWriter<'a> {
             let mut end = vec![];
             end.extend(b"PK\x06\x06");
             end.extend(44_u64.to_le_bytes());
-            end.extend(
-                [UNIX | 45, 45]
-                    .iter()
-                    .flat_map(|version| version.to_le_bytes()),
-            );
+            end.extend((UNIX | 45).to_le_bytes());
+            end.extend(45_u16.to_le_bytes());
             end.extend([0; 8]);
-            end.extend(
-                [count, count, length, start]
-                    .iter()
-                    .flat_map(|number| number.to_le_bytes()),
-            );
-            // Where this is, in one file.
+            for number in [count, count, length, start] {
+                end.extend(number.to_le_bytes());
+            }
+            // Locator of this record, in an archive of one file.
             end.extend(b"PK\x06\x07\0\0\0\0");
             end.extend(at.to_le_bytes());
             end.extend(1_u32.to_le_bytes());
@@ -164,78 +165,64 @@ impl<'a> ArchiveWriter<'a> {
         }
         let mut end = vec![];
         end.extend(b"PK\x05\x06\0\0\0\0");
-        end.extend(
-            [count as u16; 2]
-                .iter()
-                .flat_map(|count| count.to_le_bytes()),
-        );
-        end.extend(
-            [narrow(length), narrow(start)]
-                .iter()
-                .flat_map(|number| number.to_le_bytes()),
-        );
+        end.extend((count as u16).to_le_bytes());
+        end.extend((count as u16).to_le_bytes());
+        end.extend(narrow(length).to_le_bytes());
+        end.extend(narrow(start).to_le_bytes());
         end.extend([0; 2]);
         out.write_all(&end)?;
         out.flush()
     }
 }
 
-/// A number of 32 bits, or what says that it stands elsewhere.
+/// Returns a number in 32 bits, or [`ELSEWHERE`] if it is too large.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(ELSEWHERE)
 }
 
 impl MemberEntry {
-    /// What both headers say: the version that reads it, no flags, method, time, sum and lengths; lengths of names and of
-    /// what follows them.
+    /// Returns the common part of both headers: required version, flags (none), method, time, checksum and
+    /// lengths; then the lengths of the name and of the extra field.
     fn common(&self, more: &[u8]) -> Vec<u8> {
         let is_wide = self.is_large || !more.is_empty();
         let mut bytes = vec![];
-        bytes.extend(
-            [
-                if is_wide { 45 } else { 20 },
-                0,
-                self.method,
-                WHEN[0],
-                WHEN[1],
-            ]
-            .iter()
-            .flat_map(|n: &u16| n.to_le_bytes()),
-        );
-        let [packed, plain] = match self.is_large {
-            true => [ELSEWHERE; 2],
-            false => [self.packed as u32, self.plain.count as u32],
+        let version = if is_wide { 45 } else { 20 };
+        for number in [version, 0_u16, self.method, WHEN[0], WHEN[1]] {
+            bytes.extend(number.to_le_bytes());
+        }
+        let [packed, plain] = if self.is_large {
+            [ELSEWHERE; 2]
+        } else {
+            [self.packed as u32, self.plain.count as u32]
         };
-        bytes.extend(
-            [self.plain.sum, packed, plain]
-                .iter()
-                .flat_map(|number| number.to_le_bytes()),
-        );
-        bytes.extend(
-            [self.name.len() as u16, more.len() as u16]
-                .iter()
-                .flat_map(|length| length.to_le_bytes()),
-        );
+        for number in [self.plain.sum, packed, plain] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend((self.name.len() as u16).to_le_bytes());
+        bytes.extend((more.len() as u16).to_le_bytes());
         bytes
     }
 
-    /// The numbers of 64 bits, if there are any.
+    /// Returns the extra field with numbers of 64 bits. Empty without such numbers.
     fn wide(&self, place: Option<u64>) -> Vec<u8> {
-        let lengths = self.is_large.then_some([self.plain.count, self.packed]);
-        let numbers: Vec<u64> = lengths.into_iter().flatten().chain(place).collect();
+        let mut numbers = vec![];
+        if self.is_large {
+            numbers.extend([self.plain.count, self.packed]);
+        }
+        numbers.extend(place);
         if numbers.is_empty() {
             return vec![];
         }
         let length = 8 * numbers.len() as u16;
-        let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-        [1, 0]
-            .into_iter()
-            .chain(length.to_le_bytes())
-            .chain(numbers)
-            .collect()
+        let mut field = vec![1, 0];
+        field.extend(length.to_le_bytes());
+        for number in numbers {
+            field.extend(number.to_le_bytes());
+        }
+        field
     }
 
-    /// The header before its data.
+    /// Returns the header before the data.
     fn header(&self) -> Vec<u8> {
         let wide = self.wide(None);
         [
@@ -247,13 +234,13 @@ impl MemberEntry {
         .concat()
     }
 
-    /// Its place in the list.
+    /// Returns the entry in the list.
     fn listed(&self) -> Vec<u8> {
         let place = narrow(self.at);
         let wide = self.wide(Some(self.at).filter(|_| place == ELSEWHERE));
         let common = self.common(&wide);
         let made_by = UNIX | u16::from(common[0]);
-        // No comment, in the first file, of bytes.
+        // No comment; the first file; binary data.
         let more = [&[0; 6][..], &MODE.to_le_bytes(), &place.to_le_bytes()].concat();
         [
             b"PK\x01\x02",
@@ -276,8 +263,8 @@ mod tests {
     const MEMBERS: [(&str, &str); 2] = [("a", "first"), ("b", "")];
 
     #[test]
-    fn members_are_read_back_from_anywhere_in_a_large_file() {
-        // As if members of this length came before.
+    fn members_are_read_back_at_any_offset() {
+        // The writer starts as if members of this length came before.
         for before in [0, u64::from(ELSEWHERE) - 5, 7 << 32] {
             for is_large in [false, true] {
                 let mut archive = FileEnd::default();
@@ -308,7 +295,7 @@ mod tests {
         }
     }
 
-    /// A file of zeros but for what is written to its end.
+    /// File that is all zeros except for the bytes written to its end.
     #[derive(Default)]
     struct FileEnd {
         start: Option<u64>,

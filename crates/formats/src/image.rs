@@ -1,8 +1,9 @@
-//! Common parts of medical images: the frame of their cells, in millimetres of a patient, and the reading of cells.
+//! Common parts of medical images: the frame of their cells, in millimetres of a patient, and the reading of
+//! cells.
 //!
-//! Mesh coordinates are LPS: x to the left, y to the back (posterior), z up (superior), as in DICOM, ITK and 3D Slicer.
-//! An image states the centre of its first cell and the step along each of its axes. Its axes may have another order or
-//! run backwards, but must not be tilted against x, y and z.
+//! Mesh coordinates are LPS: x to the left, y to the back (posterior), z up (superior), as in DICOM, ITK and
+//! 3D Slicer. An image states the centre of its first cell and the step along each of its axes. Its axes may
+//! have another order or run backwards, but must not be tilted against x, y and z.
 
 use std::io::Read;
 
@@ -118,18 +119,17 @@ impl ImageFrame {
         metadata.dims = Some(self.lattice.dims());
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
         if self.axes != PLAIN {
-            let name = |(axis, is_back): (usize, bool)| {
-                format!("{}{}", if is_back { "-" } else { "" }, AXES[axis])
-            };
-            metadata
-                .extra
-                .insert(IMAGE_AXES.into(), self.axes.map(name).join(","));
+            let names = self.axes.map(|(axis, is_back)| {
+                let sign = if is_back { "-" } else { "" };
+                format!("{sign}{}", AXES[axis])
+            });
+            metadata.extra.insert(IMAGE_AXES.into(), names.join(","));
         }
         metadata
     }
 
-    /// Returns the exact lattice in `metadata` if the image was not moved since. Otherwise returns the lattice of the
-    /// frame, or `None` if the file does not state it.
+    /// Returns the exact lattice in `metadata` if the image was not moved since. Otherwise returns the
+    /// lattice of the frame, or `None` if the file does not state it.
     pub(super) fn lattice_of(
         &self,
         metadata: &Metadata,
@@ -139,8 +139,8 @@ impl ImageFrame {
         self.lattice_by(centre_and_step, metadata, is_stated, round)
     }
 
-    /// Returns the lattice like [`Self::lattice_of`], for a file that states the outer corner of its first cell in
-    /// doubles.
+    /// Returns the lattice like [`Self::lattice_of`], for a file that states the outer corner of its first
+    /// cell in doubles.
     pub(super) fn lattice_at_corner(
         &self,
         metadata: &Metadata,
@@ -262,8 +262,8 @@ fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
     best
 }
 
-/// Returns the axis along which a step leads, and true if it leads backwards. `None` if the step is tilted so much that
-/// the last of `count` cells is off by a thousandth of a cell.
+/// Returns the axis along which a step leads, and true if it leads backwards. `None` if the step is tilted so
+/// much that the last of `count` cells is off by a thousandth of a cell.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
     let axis = largest(&sizes);
@@ -284,36 +284,31 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         .map(|step| step.each_ref().map(Rational::to_f64));
     let (mut least, mut most) = (centre, centre);
     for corner in 0..8 {
+        // Position of the corner in cells of the image.
+        let reach: [f64; 3] = std::array::from_fn(|n| {
+            if corner >> n & 1 == 0 {
+                -0.5
+            } else {
+                dims[n] as f64 - 0.5
+            }
+        });
         for axis in 0..3 {
-            let reach = |n: usize| {
-                if corner >> n & 1 == 0 {
-                    -0.5
-                } else {
-                    dims[n] as f64 - 0.5
-                }
-            };
-            let at = centre[axis] + (0..3).map(|n| reach(n) * steps[n][axis]).sum::<f64>();
+            let at = centre[axis] + (0..3).map(|n| reach[n] * steps[n][axis]).sum::<f64>();
             (least[axis], most[axis]) = (least[axis].min(at), most[axis].max(at));
         }
     }
     let sizes = steps.map(|step| step.iter().map(|part| part * part).sum::<f64>().sqrt());
     // Nearest of x, y and z to each axis of the image. They need not be three different axes.
     let nearest = steps.map(|step| largest(&step.map(f64::abs)));
-    let tilt = |n: usize| {
-        (steps[n][nearest[n]].abs() / sizes[n])
-            .min(1.0)
-            .acos()
-            .to_degrees()
-    };
-    let tilt = (0..3).map(tilt).fold(0.0, f64::max);
+    let mut tilt = 0.0_f64;
+    let mut along = [None; 3];
+    for n in (0..3).rev() {
+        let cosine = steps[n][nearest[n]].abs() / sizes[n];
+        tilt = tilt.max(cosine.min(1.0).acos().to_degrees());
+        along[nearest[n]] = Some(sizes[n]);
+    }
     let least_size = sizes.into_iter().fold(f64::INFINITY, f64::min);
-    let along = |axis: usize| {
-        nearest
-            .iter()
-            .position(|near| *near == axis)
-            .map(|n| sizes[n])
-    };
-    let size = match [along(0), along(1), along(2)] {
+    let size = match along {
         [Some(x), Some(y), Some(z)] if x != y || y != z => list(&[x, y, z]),
         _ => format!("{least_size:.6}"),
     };
@@ -386,8 +381,8 @@ impl ImageData {
         })
     }
 
-    /// Adds the properties that are known without reading the cells. `is_placed` is true for a file that states where its
-    /// cells are.
+    /// Adds the properties that are known without reading the cells. `is_placed` is true for a file that
+    /// states where its cells are.
     pub(super) fn describe(&self, metadata: Metadata, is_placed: bool) -> Metadata {
         let is_unplaced = metadata.dims.is_none() && !is_placed;
         let mut metadata = self.frame.describe(metadata);

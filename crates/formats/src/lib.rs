@@ -1,8 +1,8 @@
 //! Voxel formats: one file each, with its byte layout in a table on top, and the table [`FORMATS`].
 //!
-//! Help, sniffing, tests and documentation loop over [`FORMATS`]. A new format is one file and one row. Cells are
-//! streamed a block at a time; a grid is never copied as bytes. Every format takes a [`CellSource`], so that a grid
-//! beyond memory is written like a grid in memory.
+//! Help, sniffing, tests and documentation loop over [`FORMATS`]. A new format is one file and one row. Cells
+//! are streamed a block at a time; a grid is never copied as bytes. Every format takes a [`CellSource`], so
+//! that a grid beyond memory is written like a grid in memory.
 //!
 //! Findings in files that are read have codes from V001 on of [`CODES`](voxelize_core::CODES).
 #![forbid(unsafe_code)]
@@ -437,7 +437,8 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
 /// Checks that `format` can hold cells of this kind and lattice. Call it before computing the cells.
 ///
 /// # Errors
-/// If the format does not hold the kind, does not have the type, or holds only cubic cells and these are not cubes.
+/// If the format does not hold the kind, does not have the type, or holds only cubic cells and these are not
+/// cubes.
 pub fn check(
     kind: CellKind,
     lattice: &Lattice,

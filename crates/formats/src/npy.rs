@@ -16,20 +16,22 @@
 //! | `<f4` | 4 | a field, little-endian |
 //! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
 //!
-//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is `a[x, y, z]`, 0 or
-//! 1. The sidecar states `dtype` (`bit`), `dims` and `bit_order` (`little`). Without a sidecar the bytes are read as plain
-//! numbers.
+//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is
+//! `a[x, y, z]`, 0 or 1. The sidecar states `dtype` (`bit`), `dims` and `bit_order` (`little`). Without a
+//! sidecar the bytes are read as plain numbers.
 //!
-//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order: `'fortran_order': False, 'shape': (nz, ny, nx)`.
-//! The sidecar states the order. Without a sidecar the array is read as `a[x, y, z]`, like any array of another program.
+//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order:
+//! `'fortran_order': False, 'shape': (nz, ny, nx)`. The sidecar states the order. Without a sidecar the array
+//! is read as `a[x, y, z]`, like any array of another program.
 //!
-//! `--values -1,0,1` stores other numbers in a `|u1` or `|i1`: first the number of empty cells, then the numbers of labels
-//! 1, 2, …. With two numbers, the second stands for all occupied cells. The sidecar lists the numbers.
+//! `--values -1,0,1` stores other numbers in a `|u1` or `|i1`: first the number of empty cells, then the
+//! numbers of labels 1, 2, …. With two numbers, the second stands for all occupied cells. The sidecar lists
+//! the numbers.
 //!
-//! Both orders and versions 1 to 3 are read. In a `|b1`, and in a `|i1` without a description, any byte except 0 is an
-//! occupied cell. A `|u1` array is labels if the sidecar has a legend or two values occur besides 0, else bits. The
-//! lattice, the legend and the background are in `NAME.npy.json`, if requested. Without it labels have no names, and a
-//! field has the background 0.
+//! Both orders and versions 1 to 3 are read. In a `|b1`, and in a `|i1` without a description, any byte
+//! except 0 is an occupied cell. A `|u1` array is labels if the sidecar has a legend or two values occur
+//! besides 0, else bits. The lattice, the legend and the background are in `NAME.npy.json`, if requested.
+//! Without it labels have no names, and a field has the background 0.
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
@@ -129,11 +131,12 @@ pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOpti
     }
 }
 
-/// Saves an array of a whole number for each cell, `int32`, x fastest. `work` puts the numbers into the file, in order.
+/// Saves an array of a whole number for each cell, `int32`, x fastest. `work` puts the numbers into the file,
+/// in order.
 ///
 /// # Errors
-/// The errors of `work`; if the file cannot be written, or the count of numbers is not the count of cells. An older file
-/// at `path` then stays.
+/// The errors of `work`; if the file cannot be written, or the count of numbers is not the count of cells. An
+/// older file at `path` then stays.
 pub fn save_numbers(
     path: &Path,
     dims: [usize; 3],

@@ -15,7 +15,8 @@ use voxelize_core::grid::{Cells, Digest, Legend};
 /// Maximum size of a sidecar that is read.
 const MAX_SIDECAR: u64 = 1 << 20;
 
-/// Reads a voxel file and its sidecar. The format is detected by the content if it has a mark, else by the extension.
+/// Reads a voxel file and its sidecar. The format is detected by the content if it has a mark, else by the
+/// extension.
 ///
 /// # Errors
 /// If the file cannot be read or is broken. The error states the place if it is known.
@@ -26,7 +27,8 @@ pub fn open(path: &Path) -> Result<Voxels> {
 /// Reads a file like [`open`], if its cells take at most `max_memory` bytes.
 ///
 /// # Errors
-/// The errors of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is allocated.
+/// The errors of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is
+/// allocated.
 pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     read_cells(path, max_memory).map_err(|error| error.in_file(path))
 }
@@ -52,12 +54,13 @@ pub fn read_from<R: Read + Seek>(
     format: &Format,
     sidecar: Option<&str>,
 ) -> Result<Voxels> {
-    let sidecar = sidecar.map(parse_sidecar).transpose()?;
-    (reader(format)?.cells)(&mut VoxelSource::new(
-        &mut BufReader::new(input),
-        sidecar,
-        CellRoom::default(),
-    )?)
+    let sidecar = match sidecar {
+        Some(text) => Some(parse_sidecar(text)?),
+        None => None,
+    };
+    let mut input = BufReader::new(input);
+    let mut source = VoxelSource::new(&mut input, sidecar, CellRoom::default())?;
+    (reader(format)?.cells)(&mut source)
 }
 
 /// Description of a voxel file, without its cells.
@@ -113,8 +116,8 @@ pub fn sniff(path: &Path) -> Option<&'static Format> {
     recognise(path).ok().map(|found| found.format)
 }
 
-/// Returns true if the file at `path`, or its sidecar, states that this tool made it. The check is cheap, and false for a
-/// file that cannot be read.
+/// Returns true if the file at `path`, or its sidecar, states that this tool made it. The check is cheap, and
+/// false for a file that cannot be read.
 pub fn made_by_this_tool(path: &Path) -> bool {
     let metadata = if is_sidecar(path) {
         parse_file(path).ok().flatten()
@@ -131,8 +134,8 @@ pub(super) fn describes_cells(path: &Path) -> bool {
     metadata.is_some_and(|metadata| metadata.dims.is_some()) || made_by_this_tool(path)
 }
 
-/// Returns true if the file at `path` may be an output of this tool: it states so, or it has no place for that statement
-/// and the order of its cells is the order of this tool.
+/// Returns true if the file at `path` may be an output of this tool: it states so, or it has no place for
+/// that statement and the order of its cells is the order of this tool.
 pub fn may_be_of_this_tool(path: &Path) -> bool {
     if made_by_this_tool(path) {
         return true;
@@ -229,7 +232,8 @@ fn has_mark(start: &[u8], marks: &[&[u8]]) -> bool {
     marks.iter().any(|mark| start.starts_with(mark))
 }
 
-/// Returns the format for the extension of `path`, if it can be read and the first bytes do not contradict it.
+/// Returns the format for the extension of `path`, if it can be read and the first bytes do not contradict
+/// it.
 fn by_name_and_start(path: &Path, start: &[u8]) -> Option<&'static Format> {
     let format = by_path(path)?;
     if !format.is_readable() {
@@ -429,7 +433,8 @@ impl<'a> VoxelSource<'a> {
     }
 }
 
-/// Returns true if a sidecar describes these cells, which were read with its help. It may be left from an earlier file.
+/// Returns true if a sidecar describes these cells, which were read with its help. It may be left from an
+/// earlier file.
 pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
     if metadata.dims != Some(cells.as_ref().dims()) {
         return false;

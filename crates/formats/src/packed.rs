@@ -1,7 +1,7 @@
 //! Parallel deflate: pieces are packed in threads, and joined in their order.
 //!
-//! Pieces do not refer back to earlier pieces, as with `pigz -i`. Each ends at a whole byte, so that any reader takes them
-//! for one stream. The bytes are the same for any number of threads.
+//! Pieces do not refer back to earlier pieces, as with `pigz -i`. Each ends at a whole byte, so that any
+//! reader takes them for one stream. The bytes are the same for any number of threads.
 
 use std::io::{self, Read, Write};
 

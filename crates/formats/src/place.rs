@@ -1,8 +1,8 @@
-//! Placement of files: a file goes to the end of all links, under a temporary name until it is complete, next to other
-//! processes that write to the same folder.
+//! Placement of files: a file goes to the end of all links, under a temporary name until it is complete, next
+//! to other processes that write to the same folder.
 //!
-//! Devices, pipes and redirected standard output (`/dev/stdout`) have no name that could be replaced. They are written
-//! directly, and never truncated.
+//! Devices, pipes and redirected standard output (`/dev/stdout`) have no name that could be replaced. They
+//! are written directly, and never truncated.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileType, OpenOptions, TryLockError};
@@ -236,8 +236,8 @@ fn is_left(name: &str) -> bool {
 /// while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Locks the folder of `file` until the returned value is dropped, for files that belong together. Returns `None` if the
-/// system has no such locks.
+/// Locks the folder of `file` until the returned value is dropped, for files that belong together. Returns
+/// `None` if the system has no such locks.
 ///
 /// # Errors
 /// If other processes hold the lock for a minute, or the wait is cancelled.

@@ -7,12 +7,12 @@
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
 //!
-//! The sidecar has `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or the
-//! `background` of a field, and these entries:
+//! The sidecar has `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or
+//! the `background` of a field, and these entries:
 //!
 //! - `dtype`: `u8`, `i8`, `bit` or `f32`;
-//! - `values`, if u8 or i8 store requested numbers (`-1,0,1`): first the number of empty cells, then the numbers of labels
-//!   1, 2, …; with two numbers, the second stands for all occupied cells;
+//! - `values`, if u8 or i8 store requested numbers (`-1,0,1`): first the number of empty cells, then the
+//!   numbers of labels 1, 2, …; with two numbers, the second stands for all occupied cells;
 //! - `order` (`x fastest`) and `row_bytes`;
 //! - `bit_order` of bits (`little`, the word of `numpy.unpackbits`);
 //! - `cells`, the digest of the cells.

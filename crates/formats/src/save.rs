@@ -1,14 +1,15 @@
 //! Saving: afterwards the complete new file exists, or the old one is intact.
 //!
-//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It gets the
-//! permissions of the file that it replaces. Links are followed to their targets. Devices, pipes and `/dev/stdout` are
-//! written directly.
+//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It
+//! gets the permissions of the file that it replaces. Links are followed to their targets. Devices, pipes and
+//! `/dev/stdout` are written directly.
 //!
-//! Many outputs can wait for their names. So the disk takes the bytes of several outputs while others are made.
+//! Many outputs can wait for their names. So the disk takes the bytes of several outputs while others are
+//! made.
 //!
-//! A sidecar is renamed before the file it describes. If the process dies between the two renames, an older file has the
-//! sidecar of another file. Reading reports this, because a sidecar has the digest of its cells. No file lacks the sidecar
-//! it needs.
+//! A sidecar is renamed before the file it describes. If the process dies between the two renames, an older
+//! file has the sidecar of another file. Reading reports this, because a sidecar has the digest of its cells.
+//! No file lacks the sidecar it needs.
 //!
 //! The next process that writes to the folder removes temporary files of processes that died.
 
@@ -45,8 +46,8 @@ pub(super) const SPOOL: usize = 1 << 20;
 /// Saves `voxels` to `path` atomically, with a sidecar if the format or the options require one.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. An older file at `path` then
-/// stays, and no other file is left.
+/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. An older file at
+/// `path` then stays, and no other file is left.
 pub fn save(
     voxels: &Voxels,
     path: &Path,
@@ -290,8 +291,8 @@ fn write_file(
 /// Writes `voxels` to a stream such as standard output, without a sidecar. Returns the number of bytes.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or writing fails. A pipe that its reader closed gives the
-/// code `closed-pipe`.
+/// If the format cannot hold the grid, the run was cancelled, or writing fails. A pipe that its reader closed
+/// gives the code `closed-pipe`.
 pub fn write_to(
     voxels: &Voxels,
     out: &mut dyn io::Write,
@@ -395,7 +396,8 @@ pub(super) fn not_spooled(error: io::Error) -> io::Error {
     )
 }
 
-/// Saves the bytes from `write` at `path` like a grid: completely or not at all. `format` is their name in [`Written`].
+/// Saves the bytes from `write` at `path` like a grid: completely or not at all. `format` is their name in
+/// [`Written`].
 ///
 /// # Errors
 /// If the file cannot be written, or an existing file stays. The older file at `path` then stays.
@@ -441,7 +443,8 @@ fn write_directly(
     Ok(out.bytes)
 }
 
-/// Checks early that `path` can be written to: its folder exists and accepts new files. Some formats make it a folder.
+/// Checks early that `path` can be written to: its folder exists and accepts new files. Some formats make it
+/// a folder.
 ///
 /// # Errors
 /// If it cannot be written to, with the system's reason. No file is left.

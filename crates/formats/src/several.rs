@@ -1,7 +1,7 @@
 //! Outputs of several files: a folder, or a file with companions next to it.
 //!
-//! Each file gets its name once it is complete. A new folder is created next to the old one and takes its place when all
-//! of it is written. Companions are renamed before the file that needs them.
+//! Each file gets its name once it is complete. A new folder is created next to the old one and takes its
+//! place when all of it is written. Companions are renamed before the file that needs them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _};

@@ -1,5 +1,5 @@
-//! Rows of cells as bits, each filled up to whole bytes: `numpy.unpackbits(a, axis=0, count=nx,
-//! bitorder="little")` of an array `a[x/8, y, z]` of u8, x fastest.
+//! Rows of cells as bits, each filled up to whole bytes:
+//! `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` of an array `a[x/8, y, z]` of u8, x fastest.
 
 use std::io::{self, Read, Write};
 

@@ -1,8 +1,8 @@
-//! Exposed faces of cells, 64 at a time. A face is exposed if its cell is occupied, and the cell beyond it is empty or
-//! outside the grid.
+//! Exposed faces of cells, 64 at a time. A face is exposed if its cell is occupied, and the cell beyond it is
+//! empty or outside the grid.
 //!
-//! A face has one of six directions: low and high along x, y and z. Words hold cells along x. The neighbours along x are
-//! the word shifted by one; the neighbours along y and z are the same word of another row.
+//! A face has one of six directions: low and high along x, y and z. Words hold cells along x. The neighbours
+//! along x are the word shifted by one; the neighbours along y and z are the same word of another row.
 
 use std::io;
 

@@ -1,14 +1,14 @@
 //! Greedy meshing on runs of bits: rectangles instead of single faces.
 //!
-//! Each plane of faces of one direction is processed row after row. A run of faces of one label that no rectangle covers
-//! begins a rectangle. The rectangle covers the same cells of the next row as long as all of them are faces of its label
-//! that no other rectangle covers. So every face is in one rectangle, and the rectangles of a plane cover exactly its
-//! faces. Rows of a plane of x run along y, rows of planes of y and z along x. The next row is the next in z, in a plane
-//! of z the next in y. So each wall of z ends and begins rectangles, and only open rectangles are kept from wall to wall,
-//! at 32 bytes each.
+//! Each plane of faces of one direction is processed row after row. A run of faces of one label that no
+//! rectangle covers begins a rectangle. The rectangle covers the same cells of the next row as long as all of
+//! them are faces of its label that no other rectangle covers. So every face is in one rectangle, and the
+//! rectangles of a plane cover exactly its faces. Rows of a plane of x run along y, rows of planes of y and z
+//! along x. The next row is the next in z, in a plane of z the next in y. So each wall of z ends and begins
+//! rectangles, and only open rectangles are kept from wall to wall, at 32 bytes each.
 //!
-//! Corners of rectangles lie on the edges of others (T-junctions). A renderer may show specks of background there, and
-//! the edges of a mesh of rectangles do not pair up, though the mesh encloses the same volume.
+//! Corners of rectangles lie on the edges of others (T-junctions). A renderer may show specks of background
+//! there, and the edges of a mesh of rectangles do not pair up, though the mesh encloses the same volume.
 //!
 //! Mikola Lysenko, Meshing in a Minecraft Game, 2012.
 
@@ -61,7 +61,8 @@ impl FaceRect {
         }
     }
 
-    /// Returns the corners at the start and the end of the run, on wall `at` between rows. `k` is the wall of a plane of z.
+    /// Returns the corners at the start and the end of the run, on wall `at` between rows. `k` is the wall of
+    /// a plane of z.
     fn ends(&self, facing: Facing, at: u32, k: u32) -> [[u32; 3]; 2] {
         let FaceRun {
             plane, start, end, ..

@@ -1,7 +1,8 @@
-//! From cells to faces: slab by slab and wall of z by wall, so that neither the grid nor the mesh is in memory.
+//! From cells to faces: slab by slab and wall of z by wall, so that neither the grid nor the mesh is in
+//! memory.
 //!
-//! The layers k − 1 and k meet in wall k. Each wall emits its vertices, then the faces around the layer below, then the
-//! faces on the wall itself. Only the last layer is kept from a slab to the next.
+//! The layers k − 1 and k meet in wall k. Each wall emits its vertices, then the faces around the layer
+//! below, then the faces on the wall itself. Only the last layer is kept from a slab to the next.
 
 use std::io;
 

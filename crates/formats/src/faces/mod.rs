@@ -7,17 +7,19 @@
 //! | `.glb` | two triangles each | shared, floats | a primitive and a material each | `asset.extras.voxelize` |
 //! | `.stl` | two triangles each | three per triangle, floats | none | a sidecar, on request |
 //!
-//! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of different labels
-//! have no face between them. Corners go counterclockwise seen from outside. Where vertices are shared, every directed
-//! edge of a face is cancelled by its reverse in another face. Cells that touch only in an edge or a corner share the
-//! vertices there: such an edge has four faces, not two, and programs that require a manifold report it.
+//! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of
+//! different labels have no face between them. Corners go counterclockwise seen from outside. Where vertices
+//! are shared, every directed edge of a face is cancelled by its reverse in another face. Cells that touch
+//! only in an edge or a corner share the vertices there: such an edge has four faces, not two, and programs
+//! that require a manifold report it.
 //!
-//! A vertex is the float or double nearest to the exact meeting point of the walls, in the coordinates of the mesh.
-//! Without a lattice cells have the size 1. A grid is refused if two of its walls round to the same number.
+//! A vertex is the float or double nearest to the exact meeting point of the walls, in the coordinates of the
+//! mesh. Without a lattice cells have the size 1. A grid is refused if two of its walls round to the same
+//! number.
 //!
-//! With `--merge greedy` faces of one plane, direction and label become rectangles (`greedy.rs`): far fewer, but their
-//! edges meet in T-junctions. The bytes of a file depend neither on slabs nor on threads. These formats are written
-//! only: a file that is read by such a name is a mesh.
+//! With `--merge greedy` faces of one plane, direction and label become rectangles (`greedy.rs`): far fewer,
+//! but their edges meet in T-junctions. The bytes of a file depend neither on slabs nor on threads. These
+//! formats are written only: a file that is read by such a name is a mesh.
 
 mod exposed;
 mod glb;

@@ -1,8 +1,8 @@
 //! The numbers of the vertices of one wall of z.
 //!
-//! A bit marks each corner between walls that is a vertex. Vertices are numbered x fastest, then y, wall after wall of
-//! z. The number of a vertex is found by counting the bits before it. So a wall takes 12 bytes for 64 corners, whatever
-//! the number of vertices, and needs no table of their places.
+//! A bit marks each corner between walls that is a vertex. Vertices are numbered x fastest, then y, wall
+//! after wall of z. The number of a vertex is found by counting the bits before it. So a wall takes 12 bytes
+//! for 64 corners, whatever the number of vertices, and needs no table of their places.
 
 use voxelize_core::grid::bits::bits_of;
 

@@ -8,11 +8,12 @@
 //! | `g NAME`, `usemtl NAME` | with labels: the following faces have this label; labels are sorted by number |
 //! | `f A B C D` | a face: the numbers of its vertices, from 1 on; by layers of z |
 //!
-//! The lines that begin with `# voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the metadata.
-//! A coordinate is the double nearest to the exact number, in the fewest digits that identify it. Coordinates are the
-//! mesh's, and no axis is up: Blender takes y as up unless its importer has another setting. The `.mtl` has `newmtl NAME`
-//! and `Kd R G B` for each label that has faces: its colour in shares of sRGB. A stream has no `.mtl`. Names have `_` in
-//! place of any character except letters, digits, `-` and `.`.
+//! The lines that begin with `# voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the
+//! metadata. A coordinate is the double nearest to the exact number, in the fewest digits that identify it.
+//! Coordinates are the mesh's, and no axis is up: Blender takes y as up unless its importer has another
+//! setting. The `.mtl` has `newmtl NAME` and `Kd R G B` for each label that has faces: its colour in shares
+//! of sRGB. A stream has no `.mtl`. Names have `_` in place of any character except letters, digits, `-` and
+//! `.`.
 //!
 //! Source: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 

@@ -14,15 +14,15 @@
 //! end_header
 //! ```
 //!
-//! Then follow the vertices and the faces, each with its properties in their order, without gaps. The lines that begin
-//! with `comment voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the metadata, with the colours
-//! of labels.
+//! Then follow the vertices and the faces, each with its properties in their order, without gaps. The lines
+//! that begin with `comment voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the
+//! metadata, with the colours of labels.
 //!
-//! With labels each face is two triangles, because readers that cut quads lose track of their colours (trimesh). A face
-//! has the colour of its label. Vertices have no colours: faces of different labels share them, and readers prefer the
-//! colours of vertices to the colours of faces. Blender and Open3D read only colours of vertices; a `.glb` has materials
-//! for them. Coordinates are the mesh's, and no axis is up. Readers use signed indices of 32 bits, so there are fewer
-//! than 2³¹ vertices and faces.
+//! With labels each face is two triangles, because readers that cut quads lose track of their colours
+//! (trimesh). A face has the colour of its label. Vertices have no colours: faces of different labels share
+//! them, and readers prefer the colours of vertices to the colours of faces. Blender and Open3D read only
+//! colours of vertices; a `.glb` has materials for them. Coordinates are the mesh's, and no axis is up.
+//! Readers use signed indices of 32 bits, so there are fewer than 2³¹ vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 

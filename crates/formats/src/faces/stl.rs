@@ -11,8 +11,8 @@
 //! labels is written as occupied cells, and only with the type `bool`. The format counts at most 2³² − 1
 //! triangles.
 //!
-//! `stl_io`, which writes the triangles of `check --mark`, wants their number first and writes a header of its own. Faces come layer
-//! by layer, and their number is known at the end.
+//! `stl_io`, which writes the triangles of `check --mark`, wants their number first and writes a header of
+//! its own. Faces come layer by layer, and their number is known at the end.
 //!
 //! 3D Systems, Stereolithography Interface Specification, 1988.
 

@@ -87,7 +87,8 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
     format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
 }
 
-/// Returns a number in the fewest digits that identify it, or rounded to the number of characters that CalculiX reads.
+/// Returns a number in the fewest digits that identify it, or rounded to the number of characters that
+/// CalculiX reads.
 fn number(value: f64) -> String {
     for text in [format!("{value}"), format!("{value:e}")] {
         if text.len() <= DIGITS {

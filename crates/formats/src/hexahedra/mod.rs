@@ -23,13 +23,15 @@
 //! | `*NODE, NSET=NALL`, then `n, x, y, z` | nodes, counted from 1 |
 //! | `*ELEMENT, TYPE=C3D8, ELSET=bone`, then `n, a, b, c, d, e, f, g, h` | the cells of a label, counted from 1 over all labels |
 //!
-//! Each label has a set of elements, in the order of the legend. The name of the set has the letters and digits of the
-//! label's name, and `_` for other characters. The elements of bits are the set VOXELS. CalculiX reads 20 characters of
-//! a number, so longer coordinates are rounded to fit. Nodes and elements have numbers up to 999,999,999.
+//! Each label has a set of elements, in the order of the legend. The name of the set has the letters and
+//! digits of the label's name, and `_` for other characters. The elements of bits are the set VOXELS.
+//! CalculiX reads 20 characters of a number, so longer coordinates are rounded to fit. Nodes and elements
+//! have numbers up to 999,999,999.
 //!
-//! In both formats a hexahedron has its nodes in the order (0,0,0), (1,0,0), (1,1,0), (0,1,0), then these four on the
-//! upper side of z. Cells come x fastest, then y, and nodes as cells need them. A field is written in .vtu only, without
-//! the cells that equal its background. Coordinates are the mesh's, as the nearest doubles, and no axis is up.
+//! In both formats a hexahedron has its nodes in the order (0,0,0), (1,0,0), (1,1,0), (0,1,0), then these
+//! four on the upper side of z. Cells come x fastest, then y, and nodes as cells need them. A field is
+//! written in .vtu only, without the cells that equal its background. Coordinates are the mesh's, as the
+//! nearest doubles, and no axis is up.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>,
 //! <http://www.dhondt.de/ccx_2.21.pdf>
@@ -87,8 +89,8 @@ pub(super) const INP: Format = Format {
     ..VTU
 };
 
-/// Returns the walls of the cells along each axis, as the nearest doubles. Without a lattice, cells begin at 0 and have
-/// size 1.
+/// Returns the walls of the cells along each axis, as the nearest doubles. Without a lattice, cells begin at
+/// 0 and have size 1.
 fn walls(source: &dyn CellSource) -> [Vec<f64>; 3] {
     let dims = source.dims();
     std::array::from_fn(|axis| {

@@ -1,8 +1,9 @@
 //! Cells as hexahedra, layer by layer, and the numbers of their nodes.
 //!
-//! Nodes get numbers from 0 on when the first layer of cells needs them. Each layer numbers first the nodes on its lower
-//! walls that the layer below did not touch, then all nodes on its upper walls, x fastest, then y. So a layer needs a
-//! bit for each node that the layer below touched, and the first number of each row of nodes.
+//! Nodes get numbers from 0 on when the first layer of cells needs them. Each layer numbers first the nodes
+//! on its lower walls that the layer below did not touch, then all nodes on its upper walls, x fastest, then
+//! y. So a layer needs a bit for each node that the layer below touched, and the first number of each row of
+//! nodes.
 
 use std::io;
 

@@ -8,15 +8,20 @@ use crate::npy::Header;
 use crate::open::{Input, failure};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 
-/// The longest small member that is read.
+/// Maximum size of a small member that is read.
 pub(super) const MAX_SMALL: u64 = 1 << 20;
 
-/// Deflate makes at most 1032 bytes of one.
+/// Maximum number of bytes that deflate makes of one byte.
 pub(super) const MOST_DEFLATED: u64 = 1032;
 
 pub(super) type Archive<'a> = ZipArchive<&'a mut dyn Input>;
 
-/// The header and the data of a small array; `None` if it is not there.
+/// Returns true if the archive has an array of this name.
+pub(super) fn has(archive: &Archive, name: &str) -> bool {
+    archive.index_for_name(&format!("{name}.npy")).is_some()
+}
+
+/// Reads the header and the data of a small array. `None` if the member does not exist.
 pub(super) fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header, Vec<u8>)>> {
     let name = format!("{name}.npy");
     if archive.index_for_name(&name).is_none() {

@@ -1,7 +1,7 @@
-//! Arrays beside the cells: members of their own, written behind that of the cells.
+//! Arrays next to the cells: separate members, written after the member of the cells.
 //!
-//! All of them come slab by slab with the cells. Those of the slabs before the last wait in temporary files, unless there
-//! is one slab alone.
+//! All arrays come slab by slab with the cells. Their parts wait in temporary files until the last slab,
+//! unless there is only one slab.
 
 use std::io::{self, Seek, Write};
 
@@ -17,7 +17,7 @@ use voxelize_core::grid::{
 /// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
 
-/// A source whose arrays are kept, slab by slab.
+/// Source that keeps the arrays of its slabs.
 pub(super) struct KeptArrays<'a> {
     source: &'a mut dyn CellSource,
     spools: Vec<SpooledTempFile>,
@@ -33,7 +33,7 @@ impl<'a> KeptArrays<'a> {
         Self { source, spools }
     }
 
-    /// Whether one slab has all cells, so that its arrays need no copy.
+    /// Returns true if one slab has all cells, so that its arrays need no copy.
     fn is_whole(&self, array: &CellArray) -> bool {
         array.numbers().len()
             == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
@@ -50,7 +50,7 @@ impl<'a> KeptArrays<'a> {
         Ok(())
     }
 
-    /// The arrays in their order.
+    /// Returns the quantities of the arrays in their order.
     pub(super) fn quantities(&self) -> Vec<Quantity> {
         self.source
             .arrays()
@@ -71,23 +71,21 @@ impl<'a> KeptArrays<'a> {
     }
 }
 
-/// Writes floats, little-endian; every NaN as one.
+/// Writes floats, little-endian. All NaN get the same bytes.
 fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
     let mut block = Vec::with_capacity(BLOCK);
     for numbers in numbers.chunks(BLOCK / 4) {
         block.clear();
-        block.extend(
-            numbers
-                .iter()
-                .flat_map(|number| canonical(*number).to_le_bytes()),
-        );
+        for number in numbers {
+            block.extend(canonical(*number).to_le_bytes());
+        }
         out.write_all(&block)?;
     }
     Ok(())
 }
 
-/// The header of the array of a quantity. The numbers of a cell stand side by side: that axis is the first of an array of
-/// Fortran order, the last of one of C order.
+/// Returns the header of the array of a quantity. The numbers of a cell are adjacent: their axis is the first
+/// axis in Fortran order, the last in C order.
 pub(super) fn header(
     quantity: Quantity,
     [nx, ny, nz]: [usize; 3],

@@ -1,32 +1,33 @@
-//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice in arrays of its own.
+//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice in further arrays.
 //!
 //! | member | type | content |
 //! |---|---|---|
 //! | `voxels.npy` | bool, u8 or float32, (nx, ny, nz) | the cells, as in a `.npy` |
 //! | | u8, (⌈nx/8⌉, ny, nz) | with `--dtype bit`, the bits of the cells, as in a `.npy` |
 //! | `bit_order.npy` | text, () | with these bits, `little`, the word of `numpy.unpackbits` |
-//! | `indices.npy` | int32, (n, 3) | in its place with `--sparse indices`: x, y and z of each cell that is occupied, or differs from the background of a field |
-//! | `runs.npy` | int32, (n, 4) | in its place with `--sparse runs`: x, y and z of the first of cells in a row along x, and how many they are |
-//! | `values.npy` | u8 or float32, (n,) | with these two, the label or the value of each cell or each run; none of bits |
-//! | `shape.npy` | int64, (3,) | with these two and with bits, the cells along each axis |
+//! | `indices.npy` | int32, (n, 3) | instead of `voxels.npy` with `--sparse indices`: x, y and z of each cell that is occupied, or differs from the background of a field |
+//! | `runs.npy` | int32, (n, 4) | instead of `voxels.npy` with `--sparse runs`: x, y and z of the first cell of a run along x, and its length |
+//! | `values.npy` | u8 or float32, (n,) | with these two, the label or the value of each cell or each run; absent for bits |
+//! | `shape.npy` | int64, (3,) | with these two and with packed bits, the number of cells along each axis |
 //! | `area.npy` | float32, (nx, ny, nz) | with `--with area`, the area of the mesh in each cell |
-//! | `normal.npy`, `faces.npy`, `centroid.npy` | float32, (3, nx, ny, nz); (nz, ny, nx, 3) with `--order zyx` | with `--with normal,faces,centroid`, their x, y and z |\n//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
-//! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the same as fractions `p/q` |
-//! | `closed.npy` | bool, (3,) | whether the last wall belongs to the lattice |
+//! | `normal.npy`, `faces.npy`, `centroid.npy` | float32, (3, nx, ny, nz); (nz, ny, nx, 3) with `--order zyx` | with `--with normal,faces,centroid`, their x, y and z |
+//! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
+//! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the exact numbers as fractions `p/q` |
+//! | `closed.npy` | bool, (3,) | true if the last wall belongs to the lattice |
 //! | `order.npy` | text, () | `xyz`: the order of the axes; `zyx` with `--order zyx`, which writes `voxels[z, y, x]` of C order |
-//! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | how the grid came about; absent if not known |
-//! | `mesh_volume.npy` | text, () | with shares of cells, the volume of the mesh, a decimal |
+//! | `rule.npy`, `ties.npy`, `snap.npy`, `tool.npy`, `input.npy` | text, () | the record of how the grid was made; absent if not known |
+//! | `mesh_volume.npy` | text, () | with shares of cells, the volume of the mesh as a decimal |
 //! | `cells_digest.npy`, `grid_digest.npy` | text, () | the digests, unless they cover labels or floats that are not in the file |
 //! | `label_values.npy`, `label_names.npy`, `label_colours.npy` | u8, text, text, (n,) | the legend of labels; a colour is `#rrggbb` or empty |
-//! | `label_digest.npy` | text, () | what digests of the labels cover, `occupancy` or `values` |
+//! | `label_digest.npy` | text, () | scope of the digests of labels, `occupancy` or `values` |
 //! | `background.npy` | float32, () | the background of a field |
-//! | `value_scale.npy` | float64, () | 1/255, where u8 are shares of cells: `archive["voxels"] * archive["value_scale"]` |
+//! | `value_scale.npy` | float64, () | 1/255 if u8 are shares of cells: `archive["voxels"] * archive["value_scale"]` |
 //!
-//! Surface and interior of a filled grid have no legend in the file: u8 cells 1 and 2 of a grid that this tool
-//! made by the rule filled are these.
+//! A filled grid has no legend for surface and interior in the file. They are the u8 cells 1 and 2 of a grid
+//! that this tool made by the rule filled.
 //!
-//! Members are deflated, cells of bits run by run, with the date 1980-01-01, so that equal grids make equal files; zip64
-//! where it is needed. Without `voxels.npy` the only array in the file is read.
+//! Members are deflated, cells of bits run by run. They have the date 1980-01-01, so that equal grids make
+//! equal files. zip64 is used where it is needed. Without `voxels.npy` the only array in the file is read.
 
 mod archive;
 mod arrays;
@@ -53,11 +54,11 @@ pub(super) const FORMAT: Format = Format {
     magic: &[b"PK\x03\x04"],
     limits,
     size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
-        // A position and a value for each cell; as runs there may be fewer.
+        // A row and a value for each cell; runs may be fewer.
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
         None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
-    // Its buffers are among those of every job.
+    // Its buffers are counted among the buffers of every job.
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader {
@@ -76,10 +77,10 @@ fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     Ok(())
 }
 
-/// The members of the digests, and their keys in metadata.
+/// Members of the digests, and their keys in metadata.
 const DIGESTS: [(&str, &str); 2] = [("cells_digest", CELLS), ("grid_digest", GRID)];
 
-/// Whether the cells, if they are u8, are surface and interior.
+/// Returns true if u8 cells are surface and interior.
 fn is_filled(metadata: &Metadata) -> bool {
     let by_this_tool = metadata
         .record

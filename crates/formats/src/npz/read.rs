@@ -4,7 +4,7 @@ use std::io::Read;
 
 use zip::ZipArchive;
 
-use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, in_member, small};
+use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, has, in_member, small};
 use super::read_sparse;
 use super::sparse::Sparse;
 use super::stack;
@@ -51,7 +51,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// The cells of an array of all of them.
+/// Reads the cells of an array of all cells.
 fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<Cells> {
     let name = name_of_cells(archive)?;
     let is_zyx = is_zyx(archive)?;
@@ -64,7 +64,7 @@ fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<C
         None => header.cells(&mut file, Some(metadata), room),
     };
     let cells = cells.map_err(|error| in_member(error, &name))?;
-    // Reading to the end checks the sum, too.
+    // Reading to the end also checks the checksum.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells),
         _ => Err(in_member(
@@ -116,24 +116,19 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
         shares::annotate(&mut metadata);
     }
     for (name, key) in DIGESTS {
-        let digest = texts(&mut archive, name)?.and_then(|texts| texts.into_iter().next());
-        metadata
-            .extra
-            .extend(digest.map(|digest| (key.to_string(), digest)));
+        if let Some(digest) = first_text(&mut archive, name)? {
+            metadata.extra.insert(key.to_string(), digest);
+        }
     }
-    let is_there = |name: &&str| archive.index_for_name(&format!("{name}.npy")).is_some();
-    let arrays: Vec<_> = Quantity::ALL
-        .map(Quantity::name)
-        .into_iter()
-        .filter(is_there)
-        .collect();
-    if !arrays.is_empty() && is_there(&"voxels") {
+    let mut arrays = Quantity::ALL.map(Quantity::name).to_vec();
+    arrays.retain(|name| has(&archive, name));
+    if !arrays.is_empty() && has(&archive, "voxels") {
         metadata.extra.insert(ARRAYS.to_string(), arrays.join(", "));
     }
     Ok(metadata)
 }
 
-/// Whether the axes of the array of cells are z, y and x.
+/// Returns true if the axes of the array of cells are z, y and x.
 fn is_zyx(archive: &mut Archive) -> Result<bool> {
     let Some(order) = texts(archive, "order")? else {
         return Ok(false);
@@ -149,7 +144,7 @@ fn is_zyx(archive: &mut Archive) -> Result<bool> {
     Ok(order == ["zyx"])
 }
 
-/// The error for a stack of grids, with the names of the first.
+/// Returns the error for a stack of grids, with the first names.
 fn no_single_grid(names: &[String]) -> Error {
     const SHOWN: usize = 3;
     let shown = names
@@ -165,7 +160,7 @@ fn no_single_grid(names: &[String]) -> Error {
     Error::input(Code::V004, text).with_hint(hint)
 }
 
-/// The dims of cells that are packed bits; none of others.
+/// Returns the dims of cells that are packed bits. `None` for other cells.
 fn packed_dims(archive: &mut Archive) -> Result<Option<[usize; 3]>> {
     match texts(archive, BIT_ORDER[0])? {
         None => Ok(None),
@@ -213,7 +208,7 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
     }
 }
 
-/// Reads the header of the cells and holds the size it claims against that of its member.
+/// Reads the header of the cells, and compares the size it states with the size of its member.
 fn checked_header<R: Read + ?Sized>(
     file: &mut zip::read::ZipFile<'_, R>,
     is_zyx: bool,
@@ -240,12 +235,9 @@ fn checked_header<R: Read + ?Sized>(
     Ok(header)
 }
 
-/// The lattice and the record that the small members hold.
+/// Reads the lattice and the record from the small members.
 fn read_metadata(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
-    let word = |name: &str| {
-        Ok::<_, Error>(texts(archive, name)?.and_then(|texts| texts.into_iter().next()))
-    };
-    let record = Record::from_entries(word)?;
+    let record = Record::from_entries(|name: &str| first_text(archive, name))?;
     let snap = if record.snap.as_deref() == Some("none") {
         Snap::None
     } else {
@@ -306,13 +298,11 @@ fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
         });
     }
     let legend = Legend::new(labels).map_err(|error| broken(error.message()))?;
-    let digest = texts(archive, "label_digest")?.and_then(|texts| texts.into_iter().next());
-    let digest = digest
-        .as_deref()
-        .map(|name| LabelDigest::from_name(name).ok_or_else(|| broken("label_digest")));
-    Ok(Some(legend.with_digest(
-        digest.transpose()?.unwrap_or(LabelDigest::Values),
-    )))
+    let digest = match first_text(archive, "label_digest")? {
+        Some(name) => LabelDigest::from_name(&name).ok_or_else(|| broken("label_digest"))?,
+        None => LabelDigest::Values,
+    };
+    Ok(Some(legend.with_digest(digest)))
 }
 
 fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
@@ -320,7 +310,7 @@ fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
     Ok(array.and_then(|(_, bytes)| Some(f32::from_le_bytes(bytes.try_into().ok()?))))
 }
 
-/// Whether bytes are shares of cells.
+/// Returns true if bytes are shares of cells.
 fn is_of_shares(archive: &mut Archive) -> Result<bool> {
     let scale = small(archive, shares::SCALE[0])?.filter(|(header, _)| header.descr == "f8");
     Ok(scale.is_some_and(|(_, bytes)| bytes == (1.0_f64 / 255.0).to_le_bytes()))
@@ -352,21 +342,26 @@ fn texts(archive: &mut Archive, name: &str) -> Result<Option<Vec<String>>> {
         .and_then(|n| n.checked_mul(4))
         .filter(|n| *n > 0)
         .ok_or_else(broken)?;
-    let one = |bytes: &[u8]| {
-        let characters = bytes
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|c| u32::from_le_bytes(*c));
-        characters
-            .take_while(|c| *c != 0)
-            .map(char::from_u32)
-            .collect::<Option<String>>()
-    };
-    bytes
-        .chunks(stride)
-        .map(one)
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(broken)
-        .map(Some)
+    let mut texts = Vec::new();
+    for bytes in bytes.chunks(stride) {
+        texts.push(text_of(bytes).ok_or_else(broken)?);
+    }
+    Ok(Some(texts))
+}
+
+fn first_text(archive: &mut Archive, name: &str) -> Result<Option<String>> {
+    let texts = texts(archive, name)?.unwrap_or_default();
+    Ok(texts.into_iter().next())
+}
+
+/// Decodes a text of four bytes per character, which ends at a zero.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let mut text = String::new();
+    for code in bytes.as_chunks::<4>().0 {
+        match u32::from_le_bytes(*code) {
+            0 => break,
+            code => text.push(char::from_u32(code)?),
+        }
+    }
+    Some(text)
 }

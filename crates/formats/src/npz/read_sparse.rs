@@ -1,4 +1,4 @@
-//! Reading the places of cells.
+//! Reading of sparse arrays.
 
 use std::io::{BufReader, Read};
 
@@ -15,7 +15,7 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Field};
 
-/// The cells along each axis, in an array of their own.
+/// Reads the number of cells along each axis.
 pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
     let wrong = || {
         Error::input(
@@ -24,18 +24,19 @@ pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
         )
     };
     let (header, bytes) = small(archive, "shape")?.ok_or_else(wrong)?;
-    let sizes = bytes
+    let sizes: Option<Vec<usize>> = bytes
         .as_chunks::<8>()
         .0
         .iter()
-        .map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok());
-    let sizes: Option<Vec<usize>> = sizes.collect();
-    let dims = sizes.and_then(|sizes| <[usize; 3]>::try_from(sizes).ok());
-    dims.filter(|dims| header.descr == "i8" && !dims.contains(&0))
-        .ok_or_else(wrong)
+        .map(|bytes| usize::try_from(i64::from_le_bytes(*bytes)).ok())
+        .collect();
+    match sizes.map(<[usize; 3]>::try_from) {
+        Some(Ok(dims)) if header.descr == "i8" && !dims.contains(&0) => Ok(dims),
+        _ => Err(wrong()),
+    }
 }
 
-/// The dims and the type of the cells.
+/// Reads the dims and the type of the cells.
 pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
     let dims = dims(archive)?;
     if archive.index_for_name("values.npy").is_none() {
@@ -52,7 +53,7 @@ pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
     }
 }
 
-/// Holds the length that the header of an array claims against that of its member.
+/// Compares the length in the header of an array with the size of its member. Returns the number of rows.
 fn check_length<R: Read + ?Sized>(
     file: &ZipFile<'_, R>,
     header: &Header,
@@ -78,7 +79,7 @@ fn check_length<R: Read + ?Sized>(
     Ok(rows)
 }
 
-/// Reads the cells of rows.
+/// Reads the cells from the rows.
 pub(super) fn read(
     archive: &mut Archive,
     form: Sparse,
@@ -144,7 +145,7 @@ pub(super) fn read(
         }
     }
     drop(input);
-    // Reading to the end checks the sum, too.
+    // Reading to the end also checks the checksum.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells.into_cells()),
         _ => Err(in_member(
@@ -158,7 +159,7 @@ fn value_width(dtype: Dtype) -> u64 {
     if dtype == Dtype::F32 { 4 } else { 1 }
 }
 
-/// The values of rows, as bytes; none of bits.
+/// Reads the values of rows as bytes. `None` for bits.
 fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<Option<Vec<u8>>> {
     if dtype == Dtype::Bool {
         return Ok(None);
@@ -183,7 +184,7 @@ fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<
     Ok(Some(values))
 }
 
-/// Cells as they are filled in.
+/// Cells that are being filled in.
 enum SparseCells {
     Values(RowValues),
     Field(Field),
@@ -201,7 +202,7 @@ impl SparseCells {
         Ok(Self::Field(field))
     }
 
-    /// Gives a cell the value of a row; an occupied one has 1 where there are none.
+    /// Gives a cell the value of a row, or 1 if rows have no values.
     fn set(&mut self, cell: [usize; 3], values: &[u8], row: usize) -> Result<()> {
         match self {
             Self::Field(field) => {

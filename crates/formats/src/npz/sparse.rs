@@ -1,8 +1,8 @@
-//! Arrays of the places of cells, in place of an array of all cells.
+//! Arrays of rows for cells, instead of an array of all cells.
 
 use std::io::{self, Seek, Write};
 
-use super::archive::Archive;
+use super::archive::{Archive, has};
 use crate::npy;
 use crate::save::{SPOOL, not_spooled};
 use crate::steps::{cancelled, next};
@@ -11,7 +11,7 @@ use tempfile::SpooledTempFile;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellType, CellsRef};
 
-/// What a row of the array says.
+/// Content of a row of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sparse {
     /// A cell.
@@ -21,7 +21,7 @@ pub(super) enum Sparse {
 }
 
 impl Sparse {
-    /// The one of these choices; none if the array is to have all cells.
+    /// Returns the form in these choices. `None` for an array of all cells.
     pub(super) fn of(choices: &[Choice]) -> Option<Self> {
         choices.iter().find_map(|choice| match choice {
             Choice::SparseIndices => Some(Self::Indices),
@@ -30,13 +30,14 @@ impl Sparse {
         })
     }
 
-    /// The one in an archive that has no array of all cells.
+    /// Returns the form in an archive that has no array of all cells.
     pub(super) fn in_archive(archive: &Archive) -> Option<Self> {
-        let has = |name: &str| archive.index_for_name(&format!("{name}.npy")).is_some();
-        let found = [Self::Indices, Self::Runs]
+        if has(archive, "voxels") || !has(archive, "shape") {
+            return None;
+        }
+        [Self::Indices, Self::Runs]
             .into_iter()
-            .find(|form| has(form.name()));
-        found.filter(|_| !has("voxels") && has("shape"))
+            .find(|form| has(archive, form.name()))
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -46,7 +47,7 @@ impl Sparse {
         }
     }
 
-    /// The numbers of a row.
+    /// Returns the number of columns.
     pub(super) fn columns(self) -> usize {
         match self {
             Self::Indices => 3,
@@ -55,18 +56,18 @@ impl Sparse {
     }
 }
 
-/// Rows and their values on their way to a file, whose header begins with their number.
+/// Rows and their values, collected in temporary files because the header of the array states their number.
 pub(super) struct SparseRows {
     form: Sparse,
     dims: [usize; 3],
     rows: SpooledTempFile,
     values: SpooledTempFile,
-    /// The bytes of a value: none of bits, one of labels, four of fields.
+    /// Bytes of a value: none for bits, one for labels, four for fields.
     width: usize,
     count: usize,
 }
 
-/// Cells of one value that follow each other.
+/// Consecutive cells of one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SparseRun {
     start: usize,
@@ -74,11 +75,11 @@ struct SparseRun {
     value: u32,
 }
 
-/// A member of the archive: its name, the header of its array, its data and how many bytes they are.
+/// Member of the archive: its name, the header of its array, its data and their size.
 type Member = (&'static str, Vec<u8>, SpooledTempFile, u128);
 
 impl SparseRows {
-    /// Takes all cells of a grid.
+    /// Collects all cells of a grid.
     pub(super) fn collect(
         source: &mut dyn CellSource,
         form: Sparse,
@@ -86,7 +87,6 @@ impl SparseRows {
         options: &SaveOptions,
     ) -> io::Result<Self> {
         let dims = source.dims();
-        let spool = || SpooledTempFile::new(SPOOL);
         let width = match (source.cell_type(), dtype) {
             (CellType::Field { .. }, _) => 4,
             (CellType::Labels(_), Dtype::U8) => 1,
@@ -95,8 +95,8 @@ impl SparseRows {
         let mut all = Self {
             form,
             dims,
-            rows: spool(),
-            values: spool(),
+            rows: SpooledTempFile::new(SPOOL),
+            values: SpooledTempFile::new(SPOOL),
             width,
             count: 0,
         };
@@ -116,29 +116,32 @@ impl SparseRows {
         Ok(all)
     }
 
-    /// Takes the runs of a row of cells.
+    /// Adds the runs of a row of cells.
     fn put(&mut self, runs: &[SparseRun], j: usize, k: usize) -> io::Result<()> {
-        let mut row = |numbers: &[usize], value: u32| {
-            for number in numbers {
-                // An axis has at most 2²⁴ cells.
-                self.rows.write_all(&(*number as i32).to_le_bytes())?;
-            }
-            self.count += 1;
-            self.values.write_all(&value.to_le_bytes()[..self.width])
-        };
         for run in runs {
             match self.form {
-                Sparse::Runs => row(&[run.start, j, k, run.length], run.value)?,
+                Sparse::Runs => self.push(&[run.start, j, k, run.length], run.value)?,
                 Sparse::Indices => {
-                    (run.start..run.start + run.length)
-                        .try_for_each(|i| row(&[i, j, k], run.value))?;
+                    for i in run.start..run.start + run.length {
+                        self.push(&[i, j, k], run.value)?;
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    /// The members of the archive.
+    /// Adds a row of numbers, and its value.
+    fn push(&mut self, numbers: &[usize], value: u32) -> io::Result<()> {
+        for number in numbers {
+            // An axis has at most 2²⁴ cells.
+            self.rows.write_all(&(*number as i32).to_le_bytes())?;
+        }
+        self.count += 1;
+        self.values.write_all(&value.to_le_bytes()[..self.width])
+    }
+
+    /// Returns the members of the archive.
     pub(super) fn members(mut self) -> io::Result<Vec<Member>> {
         let shape: Vec<u8> = self
             .dims
@@ -169,7 +172,7 @@ impl SparseRows {
     }
 }
 
-/// The runs of row `(j, k)` of a slab; cells of different values are in different ones where values have a width.
+/// Finds the runs of row `(j, k)` of a slab. If values have a width, cells of a run have the same value.
 fn find_runs(cells: CellsRef, j: usize, k: usize, width: usize, runs: &mut Vec<SparseRun>) {
     runs.clear();
     let [nx, ..] = cells.dims();

@@ -1,4 +1,4 @@
-//! Grids of many meshes in one `.npz`, as programs that learn from grids load them.
+//! Grids of many meshes in one `.npz`, for machine learning.
 //!
 //! | member | content |
 //! |---|---|
@@ -7,10 +7,10 @@
 //! | `origin`, `spacing` | n × 3 doubles: the corner of each grid, the size of its cells |
 //! | `origin_exact`, `spacing_exact` | n × 3 fractions |
 //! | `cells_digest` | n digests |
-//! | `order`, `rule`, `ties`, `tool` … | text, of all meshes; what differs between them is left out |
-//! | `background` | of fields, float32, (n,): that of each mesh |
+//! | `order`, `rule`, `ties`, `tool` … | text, for all meshes; entries that differ between meshes are left out |
+//! | `background` | for fields, float32, (n,): the background of each mesh |
 //!
-//! Meshes come in any order, and wait in a temporary file, deflated, until all are there.
+//! Meshes come in any order, and wait in a temporary file, deflated, until all have come.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -33,7 +33,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, Lattice};
 
-/// Grids of many meshes, all of the same dimensions, on their way into one array.
+/// Collector of the grids of many meshes, all of the same dimensions, for one array.
 ///
 /// ```
 /// # use voxelize_formats::voxelize;
@@ -62,16 +62,16 @@ impl std::fmt::Debug for GridStack {
 
 #[derive(Default)]
 struct StackState {
-    /// The cells of all, deflated.
+    /// Deflated cells of all grids.
     spool: Option<SpooledTempFile>,
     length: u64,
     parts: BTreeMap<usize, StackPart>,
 }
 
-/// A grid of a stack.
+/// Grid of a stack.
 struct StackPart {
     name: String,
-    /// Its place in the temporary file, and its length there.
+    /// Offset and length in the temporary file.
     place: [u64; 2],
     dims: [usize; 3],
     dtype: Dtype,
@@ -80,11 +80,12 @@ struct StackPart {
 }
 
 impl GridStack {
-    /// Takes the grid of the mesh of this number and name, and tells the bytes of its cells, packed. Numbers decide the
-    /// order.
+    /// Adds the grid of the mesh with this number and name. Returns the size of its packed cells in bytes.
+    /// Numbers determine the order.
     ///
     /// # Errors
-    /// If it cannot be made, an `.npz` does not hold it as whole numbers, or the temporary file cannot be written.
+    /// If the cells cannot be made, an `.npz` cannot hold them as whole numbers, or the temporary file cannot
+    /// be written.
     pub fn add(
         &self,
         number: usize,
@@ -97,12 +98,8 @@ impl GridStack {
             return Err(Error::usage("a stack has no packed bits")
                 .with_hint("bool and u8 take little space, too"));
         }
-        let mut own = SpooledTempFile::new(SPOOL);
-        let mut deflated = DeflateEncoder::new(&mut own, Compression::fast());
-        npy::write(source, &mut deflated, dtype, options)
-            .and_then(|()| deflated.finish().map(drop))
-            .and_then(|()| own.rewind())
-            .map_err(|error| failure(not_spooled(error)))?;
+        let mut own =
+            deflated(source, dtype, options).map_err(|error| failure(not_spooled(error)))?;
         let metadata = metadata(source, dtype);
         let digest = source.digest().cells.to_string();
         let dims = source.dims();
@@ -128,29 +125,32 @@ impl GridStack {
         Ok(length)
     }
 
-    /// How many grids there are.
+    /// Returns the number of grids.
     pub fn len(&self) -> usize {
         self.state().parts.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there is no grid.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes that [`write_to`](Self::write_to) takes: a grid, and a layer of it.
+    /// Returns the memory of [`write_to`](Self::write_to) in bytes: a grid, and a layer of it.
     pub fn bytes(&self) -> u128 {
-        let bytes = |part: &StackPart| {
+        let mut most = 0;
+        for part in self.state().parts.values() {
             let [nx, ny, nz] = part.dims.map(|n| n as u128);
-            (nx + 1) * ny * nz * size_of_number(part.dtype) as u128
-        };
-        self.state().parts.values().map(bytes).max().unwrap_or(0)
+            let bytes = (nx + 1) * ny * nz * size_of_number(part.dtype) as u128;
+            most = most.max(bytes);
+        }
+        most
     }
 
-    /// Writes the archive of all.
+    /// Writes the archive of all grids.
     ///
     /// # Errors
-    /// If there is none, two have other dimensions or numbers, the work is cancelled, or it cannot be written.
+    /// If there is no grid, two grids have different dimensions or types, the work is cancelled, or it cannot
+    /// be written.
     pub fn write_to(&self, out: &mut dyn Write, options: &SaveOptions) -> Result<()> {
         let mut state = self.state();
         let StackState { spool, parts, .. } = &mut *state;
@@ -161,14 +161,10 @@ impl GridStack {
             .values()
             .find(|part| part.dims != first.dims || part.dtype != first.dtype)
         {
-            let text = |part: &StackPart| {
-                let [x, y, z] = part.dims;
-                format!("{} of {x} × {y} × {z} cells", part.name)
-            };
             return Err(Error::usage(format!(
                 "one array holds no grids as different as {} and {}",
-                text(first),
-                text(other)
+                name_and_dims(first),
+                name_and_dims(other)
             ))
             .with_hint(
                 "`--dims X,Y,Z` is for all; with cubes of one size, a rule that grows them by a length needs `--pad N` as well",
@@ -183,6 +179,25 @@ impl GridStack {
     fn state(&self) -> MutexGuard<'_, StackState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Deflates the array of a grid into a temporary file.
+fn deflated(
+    source: &mut dyn CellSource,
+    dtype: Dtype,
+    options: &SaveOptions,
+) -> io::Result<SpooledTempFile> {
+    let mut file = SpooledTempFile::new(SPOOL);
+    let mut deflate = DeflateEncoder::new(&mut file, Compression::fast());
+    npy::write(source, &mut deflate, dtype, options)?;
+    deflate.finish()?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn name_and_dims(part: &StackPart) -> String {
+    let [x, y, z] = part.dims;
+    format!("{} of {x} × {y} × {z} cells", part.name)
 }
 
 fn size_of_number(dtype: Dtype) -> usize {
@@ -222,7 +237,7 @@ fn write(
             if is_zyx {
                 out.write_all(&grid)?;
             } else {
-                // Cells along x follow each other: here those along z shall.
+                // Cells along x are adjacent in `grid`, but cells along z must be adjacent in the file.
                 for x in 0..nx {
                     layer.clear();
                     for y in 0..ny {
@@ -249,15 +264,12 @@ fn write(
     archive.finish()
 }
 
-/// The orders of the axes: usually, and with [`Choice::Zyx`].
+/// Orders of the axes: the usual one, and the one with [`Choice::Zyx`].
 pub(super) const ORDERS: [&str; 2] = ["nxyz", "nzyx"];
 
-/// Everything but the cells.
+/// Returns all members except the cells.
 fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
     let count = parts.len();
-    let texts = |shape: &[usize], all: &[String]| {
-        text(shape, &all.iter().map(String::as_str).collect::<Vec<_>>())
-    };
     let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
     let digests: Vec<String> = parts.iter().map(|part| part.digest.clone()).collect();
     let order = ORDERS[usize::from(is_zyx)];
@@ -277,53 +289,50 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
             ("spacing", "spacing_exact", Lattice::spacing),
         ];
         for (name, exact, values) in both {
-            let all = || lattices.iter().flat_map(|lattice| values(lattice));
-            let doubles = all().flat_map(|value| value.to_f64().to_le_bytes());
-            members.push((
-                name,
-                npy::header_of_rows("<f8", &[count, 3])
-                    .into_iter()
-                    .chain(doubles)
-                    .collect(),
-            ));
-            members.push((
-                exact,
-                texts(
-                    &[count, 3],
-                    &all().map(Rational::to_string).collect::<Vec<_>>(),
-                ),
-            ));
+            let mut doubles = npy::header_of_rows("<f8", &[count, 3]);
+            let mut fractions = Vec::new();
+            for lattice in &lattices {
+                for value in values(lattice) {
+                    doubles.extend(value.to_f64().to_le_bytes());
+                    fractions.push(value.to_string());
+                }
+            }
+            members.push((name, doubles));
+            members.push((exact, texts(&[count, 3], &fractions)));
         }
     }
-    // What all of them were made by.
-    let entries = |part: &StackPart| {
-        let entries = part.metadata.record.entries();
-        entries
-            .map(|(name, value)| (name, value.to_string()))
-            .collect::<BTreeMap<_, _>>()
-    };
+    // Only entries that all records share are written.
     let mut shared = entries(parts[0]);
     for part in &parts[1..] {
         let other = entries(part);
         shared.retain(|name, value| other.get(name) == Some(value));
     }
     shared.remove("input");
-    members.extend(
-        shared
-            .iter()
-            .map(|(name, value)| (*name, text(&[], &[value]))),
-    );
-    // That of distances depends on the size of cells.
+    for (name, value) in &shared {
+        members.push((*name, text(&[], &[value])));
+    }
+    // The background of distances depends on the size of cells.
     let backgrounds: Option<Vec<f32>> = parts.iter().map(|part| part.metadata.background).collect();
     if let Some(all) = backgrounds {
-        let floats = all.into_iter().flat_map(f32::to_le_bytes);
-        members.push((
-            "background",
-            npy::header("<f4", &[count])
-                .into_iter()
-                .chain(floats)
-                .collect(),
-        ));
+        let mut bytes = npy::header("<f4", &[count]);
+        for background in all {
+            bytes.extend(background.to_le_bytes());
+        }
+        members.push(("background", bytes));
     }
     members
+}
+
+fn texts(shape: &[usize], all: &[String]) -> Vec<u8> {
+    let texts: Vec<_> = all.iter().map(String::as_str).collect();
+    text(shape, &texts)
+}
+
+/// Returns the entries of the record of a grid.
+fn entries(part: &StackPart) -> BTreeMap<&'static str, String> {
+    let mut entries = BTreeMap::new();
+    for (name, value) in part.metadata.record.entries() {
+        entries.insert(name, value.to_string());
+    }
+    entries
 }

@@ -16,10 +16,10 @@ use crate::{
 use voxelize_core::grid::metadata::{Metadata, hex};
 use voxelize_core::grid::{CellArray, CellSource, Legend};
 
-/// From here on sizes may not fit 32 bits, deflated noise being a little longer than it was.
+/// Size from which lengths may not fit 32 bits. Deflated noise is a little longer than the noise.
 pub(super) const LARGE: u128 = 0xf000_0000;
 
-/// The member of the cells.
+/// Name of the member of the cells.
 const CELLS_NAME: &str = "voxels.npy";
 
 pub(super) fn write(
@@ -87,12 +87,12 @@ pub(super) fn write(
     archive.finish()
 }
 
-/// Whether the cells are an array of packed bits.
+/// Returns true if the cells are an array of packed bits.
 fn is_packed(dtype: Dtype, options: &SaveOptions) -> bool {
     dtype == Dtype::Bit && Sparse::of(options.choices).is_none()
 }
 
-/// What a reader needs to know to unpack bits.
+/// Returns the members that readers need to unpack bits.
 fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let [name, order] = BIT_ORDER;
     let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
@@ -102,19 +102,14 @@ fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Everything but the cells.
+/// Returns all members except the cells.
 fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static str, Vec<u8>)> {
-    let mut members = vec![(
-        "order",
-        text(
-            &[],
-            &[if options.has(Choice::Zyx) {
-                "zyx"
-            } else {
-                "xyz"
-            }],
-        ),
-    )];
+    let order = if options.has(Choice::Zyx) {
+        "zyx"
+    } else {
+        "xyz"
+    };
+    let mut members = vec![("order", text(&[], &[order]))];
     if let Some(lattice) = &metadata.lattice {
         for (name, exact, values) in [
             ("origin", "origin_exact", lattice.origin()),
@@ -132,22 +127,21 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
         ));
     }
     let mut entries: Vec<_> = metadata.record.entries().collect();
-    // So they have stood in files from the first, and equal grids make equal files.
+    // This is the order of the first version, and equal grids must make equal files.
     entries.sort_by_key(|(name, _)| {
         ["tool", "input"]
             .iter()
             .position(|last| last == name)
             .map_or(0, |n| n + 1)
     });
-    members.extend(
-        entries
-            .into_iter()
-            .map(|(name, value)| (name, text(&[], &[value]))),
-    );
-    let is_known =
-        |legend: &&Legend| is_filled(metadata) && **legend == Legend::surface_and_interior();
-    if let Some(legend) = metadata.legend.as_ref().filter(|legend| !is_known(legend)) {
-        members.extend(legend_members(legend));
+    for (name, value) in entries {
+        members.push((name, text(&[], &[value])));
+    }
+    if let Some(legend) = &metadata.legend {
+        let is_implied = is_filled(metadata) && *legend == Legend::surface_and_interior();
+        if !is_implied {
+            members.extend(legend_members(legend));
+        }
     }
     if let Some(background) = metadata.background {
         members.push((
@@ -165,10 +159,11 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
             .concat(),
         ));
     }
-    let digests = DIGESTS
-        .into_iter()
-        .filter_map(|(name, key)| Some((name, metadata.extra.get(key)?)));
-    members.extend(digests.map(|(name, digest)| (name, text(&[], &[digest]))));
+    for (name, key) in DIGESTS {
+        if let Some(digest) = metadata.extra.get(key) {
+            members.push((name, text(&[], &[digest])));
+        }
+    }
     members
 }
 
@@ -193,7 +188,8 @@ fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// An array of text: four bytes a character, each as long as the longest, zeros after the end.
+/// Returns an array of text: four bytes per character, each text as long as the longest, with zeros after its
+/// end.
 pub(super) fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
     let longest = values
         .iter()
@@ -217,7 +213,7 @@ mod tests {
     use crate::{InMemory, Voxels};
     use voxelize_core::grid::BitGrid;
 
-    /// A disk that is full after so many bytes.
+    /// Disk that is full after `space` bytes.
     struct Disk {
         file: Cursor<Vec<u8>>,
         space: u64,

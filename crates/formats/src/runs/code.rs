@@ -1,45 +1,46 @@
-//! The code of deflated cells (RFC 1951): of a run its byte, then matches that repeat it from a distance of one; of rows
-//! like the one before, matches from a distance of a row. One Huffman code serves all grids of rows of a length.
+//! The code of deflated cells (RFC 1951). A run is its byte, then matches that repeat it from a distance of
+//! one. Rows that equal the row before are matches from a distance of a row. One Huffman code serves all
+//! grids with rows of a length.
 
 use super::bit_string::BitString;
 
-/// The symbol that ends a block.
+/// Symbol that ends a block.
 const END: usize = 256;
 
-/// Symbols of bytes, the end and lengths.
+/// Number of symbols: bytes, the end and lengths.
 const SYMBOLS: usize = 286;
 
-/// The farthest that a match may look back.
+/// Maximum distance of a match.
 const FARTHEST: usize = 1 << 15;
 
-/// The longest match.
+/// Maximum length of a match.
 const LONGEST: usize = 258;
 
-/// Runs of fewer bytes are as short when each is written.
+/// Shortest run that is shorter as a match than as single bytes.
 const SHORTEST: usize = 4;
 
 /// Codes of the same match that are added at a time.
 const AT_ONCE: usize = 21;
 
-/// Bits, and how many they are.
+/// Bits, and their number.
 type CodeWord = (u64, u32);
 
-/// The codes of what a run is made of.
+/// Codes of the elements of runs.
 pub(super) struct RunCode {
     bytes: [CodeWord; 2],
     end: CodeWord,
-    /// The code of a match of each length with the byte before.
+    /// Code of a match of each length with the byte before.
     matches: Vec<CodeWord>,
-    /// The same with the row before, if that is not too far.
+    /// Code of a match of each length with the row before, if the row is not too long.
     rows: Option<Vec<CodeWord>>,
-    /// The cells of a row.
+    /// Cells of a row.
     nx: usize,
-    /// The start of a block: its type, and the lengths of the codes.
+    /// Start of a block: its type, and the lengths of the codes.
     head: BitString,
 }
 
-/// The lengths of the codes of bytes, the end and lengths of matches: two bits for what most runs have, seven for others,
-/// and six for three of these, so that no code is left over.
+/// Returns the lengths of the codes of bytes, the end and lengths of matches: two bits for the symbols of
+/// most runs, seven for the others, and six for three of the others, which makes the code complete.
 fn lengths() -> [u8; SYMBOLS] {
     let mut lengths = [0; SYMBOLS];
     lengths[END..].fill(7);
@@ -52,7 +53,7 @@ fn lengths() -> [u8; SYMBOLS] {
     lengths
 }
 
-/// The codes of these lengths, the first bit of each the lowest.
+/// Returns the codes of these lengths, with the first bit of each code lowest.
 fn codes(lengths: &[u8]) -> Vec<CodeWord> {
     let mut next = 0_u32;
     let mut codes = vec![(0, 0); lengths.len()];
@@ -78,50 +79,57 @@ impl RunCode {
         let matches: Vec<_> = (0..=LONGEST)
             .map(|length| match_code(&codes, length))
             .collect();
-        // There are two codes of distances, of one bit: that of the byte before is a zero, the other one a one.
-        let (symbol, extra) = distance_symbol(if (3..=FARTHEST).contains(&nx) { nx } else { 2 });
-        let row = |(code, bits): &CodeWord| {
-            (code | 1 << bits | extra.0 << (bits + 1), bits + 1 + extra.1)
-        };
-        let rows = (3..=FARTHEST)
-            .contains(&nx)
-            .then(|| matches.iter().map(row).collect());
-        let byte = |(code, bits): CodeWord| (code, bits + 1);
+        // There are two codes of distances, of one bit: zero for the byte before, one for the row before.
+        let has_rows = (3..=FARTHEST).contains(&nx);
+        let (symbol, extra) = distance_symbol(if has_rows { nx } else { 2 });
+        let mut rows = None;
+        if has_rows {
+            let mut codes = Vec::new();
+            for (code, bits) in &matches {
+                codes.push((code | 1 << bits | extra.0 << (bits + 1), bits + 1 + extra.1));
+            }
+            rows = Some(codes);
+        }
         Self {
             bytes: [codes[0], codes[1]],
             end: codes[END],
-            matches: matches.into_iter().map(byte).collect(),
+            matches: matches
+                .into_iter()
+                .map(|(code, bits)| (code, bits + 1))
+                .collect(),
             rows,
             nx,
             head: head(&lengths, symbol),
         }
     }
 
-    /// The start of the last block.
+    /// Adds the start of the last block.
     pub(super) fn begin(&self, bits: &mut BitString) {
         bits.append(&self.head);
     }
 
-    /// The end of a block.
+    /// Adds the end of a block.
     pub(super) fn end(&self, bits: &mut BitString) {
         bits.push(self.end.0, self.end.1);
     }
 
-    /// Whether a row that is like the one before is shorter as a match than as runs, of so many words that are not zero.
+    /// Returns true if a row that equals the row before is shorter as a match than as runs. `words` is the
+    /// number of its nonzero words.
     pub(super) fn repeats(&self, words: usize) -> bool {
-        /// The bits of a run, about.
+        /// Approximate number of bits of a run.
         const OF_RUN: usize = 20;
-        let bits = |rows: &Vec<CodeWord>| self.nx.div_ceil(LONGEST) * rows[LONGEST].1 as usize;
-        self.rows
-            .as_ref()
-            .is_some_and(|rows| bits(rows) < OF_RUN * words)
+        let Some(rows) = &self.rows else {
+            return false;
+        };
+        let bits = self.nx.div_ceil(LONGEST) * rows[LONGEST].1 as usize;
+        bits < OF_RUN * words
     }
 
-    /// Adds cells that are those of the row before.
+    /// Adds cells that equal the cells of the row before.
     pub(super) fn push_repeated(&self, bits: &mut BitString, mut count: usize) {
         let Some(rows) = &self.rows else { return };
         while count > 0 {
-            // Three are left at least, as a match has.
+            // At least three must be left, the shortest match.
             let length = if count > LONGEST {
                 LONGEST.min(count - 3)
             } else {
@@ -158,7 +166,7 @@ impl RunCode {
     }
 }
 
-/// The code of a match of this length, without its distance.
+/// Returns the code of a match of this length, without its distance.
 fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
     let (symbol, extra) = match length {
         0..3 => return (0, 0),
@@ -176,7 +184,7 @@ fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
     (code | extra.0 << bits, bits + extra.1)
 }
 
-/// The symbol of a distance, and what more is said of it.
+/// Returns the symbol of a distance, and its extra bits.
 fn distance_symbol(distance: usize) -> (usize, CodeWord) {
     let over = distance - 1;
     if over < 4 {
@@ -190,13 +198,14 @@ fn distance_symbol(distance: usize) -> (usize, CodeWord) {
     )
 }
 
-/// The start of a last block with codes of these lengths, and codes of one bit for a distance of one and for another one.
+/// Returns the start of a last block with codes of these lengths, and codes of one bit for a distance of one
+/// and for another distance.
 fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
-    /// The order in which lengths of the codes of lengths stand.
+    /// Order of the lengths of the codes of lengths.
     const ORDER: [usize; 19] = [
         16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
     ];
-    /// The symbol of eleven zeros or more, with seven bits for how many.
+    /// Symbol of eleven zeros or more, with seven bits for their number.
     const ZEROS: usize = 18;
     let mut of_lengths = [0; 19];
     for (symbol, length) in [(7, 2), (6, 2), (2, 2), (ZEROS, 3), (1, 4), (0, 4)] {
@@ -204,7 +213,8 @@ fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     }
     let codes = codes(&of_lengths);
     let mut bits = BitString::default();
-    // The last block, of codes of its own; symbols beyond 257; distances beyond one; lengths of lengths beyond four.
+    // The last block, with its own codes; symbols beyond 257; distances beyond one; lengths of lengths beyond
+    // four.
     for (value, count) in [
         (0b101, 3),
         (SYMBOLS as u64 - 257, 5),

@@ -1,8 +1,8 @@
-//! Cells of bits as bytes 0 and 1, deflated without making the bytes: runs of cells are found in the words of the grid and
-//! written as what repeats, so that empty space costs almost nothing.
+//! Cells of bits as bytes 0 and 1, deflated without making the bytes. Runs of cells are found in the words of
+//! the grid and written as repetitions, so that empty space costs almost nothing.
 //!
-//! Blocks of rows are packed side by side and joined bit by bit. Each begins with a run of its own, so that the bytes are
-//! the same for any slabs and any number of threads.
+//! Blocks of rows are packed in parallel and joined bit by bit. Each block begins with a new run, so that the
+//! bytes are the same for any slabs and any number of threads.
 
 mod bit_string;
 mod code;
@@ -19,21 +19,21 @@ use crate::steps::{cancelled, next};
 use voxelize_core::grid::{BitGrid, CellSource, CellType};
 use voxelize_core::par::{self, Progress};
 
-/// The cells of a block of rows, about.
+/// Approximate number of cells of a block of rows.
 const BLOCK: usize = 1 << 19;
 
-/// The cells of blocks that are packed side by side, about: with two bits for each, the most, 2 MiB.
+/// Approximate number of cells of blocks that are packed in parallel: 2 MiB, at two bits each, the most.
 const AT_ONCE: usize = 8 << 20;
 
-/// What a container says of bytes that are deflated.
+/// Properties of plain bytes that a container states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainBytes {
-    /// Their CRC-32.
+    /// CRC-32.
     pub sum: u32,
     pub count: u64,
 }
 
-/// Whether cells are written as bytes 0 and 1 of what is occupied.
+/// Returns true if cells are written as bytes 0 and 1 of occupied cells.
 pub(super) fn are_written(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     let is_plain = match cells {
         CellType::Bits => matches!(dtype, Dtype::Bool | Dtype::U8),
@@ -64,7 +64,7 @@ pub(super) fn write(
     let mut sum = packer.sums.of_bytes(!0, head);
     for bytes in head.chunks(u16::MAX.into()) {
         let length = bytes.len() as u16;
-        // A block that is stored and not the last.
+        // A stored block that is not the last.
         out.write_all(
             &[
                 &[0][..],
@@ -107,7 +107,7 @@ pub(super) fn write(
     })
 }
 
-/// What rows are packed with.
+/// Packer of rows.
 struct RowPacker {
     code: RunCode,
     sums: SumTables,
@@ -115,7 +115,7 @@ struct RowPacker {
 }
 
 impl RowPacker {
-    /// The code of rows of a layer, and their sum, which begins with zero.
+    /// Returns the code of rows of a layer, and their checksum, which begins with zero.
     fn pack(&self, bits: &BitGrid, (k, rows): &(usize, Range<usize>)) -> (BitString, u32) {
         let width = bits.row_words();
         let bit_string = BitString::default();
@@ -127,7 +127,7 @@ impl RowPacker {
             sum: 0,
             summed: 0,
         };
-        // The words of a row that are not zero, with their places in it, and those of the last row that had some.
+        // Nonzero words of a row with their places in it, and those words of the last row that had any.
         let (mut words, mut before, mut row_before) = (vec![], vec![], 0);
         let noted = bits.noted(*k).map(|noted| {
             let start = noted.partition_point(|(place, _)| *place < rows.start * width);
@@ -162,21 +162,22 @@ impl RowPacker {
     }
 }
 
-/// Rows on their way.
+/// Rows that are being packed.
 struct PackedRows<'a> {
     packer: &'a RowPacker,
     bits: BitString,
-    /// The last run of occupied cells, whose code is still to come.
+    /// Last run of occupied cells, whose code is not added yet.
     run: Range<usize>,
-    /// Cells behind it that are those of the row before, whose code is still to come, too; none if that is empty.
+    /// Cells after the run that equal the row before, whose code is not added yet. Empty if there are no such
+    /// cells.
     repeated: Range<usize>,
-    /// The sum of the first so many cells.
+    /// Checksum of the first `summed` cells.
     sum: u32,
     summed: usize,
 }
 
 impl PackedRows<'_> {
-    /// Takes the words that are not zero of the row that begins at cell `row`.
+    /// Adds the nonzero words of the row that begins at cell `row`.
     fn push_row(&mut self, row: usize, words: &[(usize, u64)], is_like_before: bool) {
         let Self { packer, .. } = *self;
         for (place, word) in words {
@@ -189,18 +190,18 @@ impl PackedRows<'_> {
         if is_like_before && packer.code.repeats(words.len()) {
             self.repeat(row..row + packer.nx);
         } else {
-            words
-                .iter()
-                .for_each(|(place, word)| self.push(row + 64 * place, *word));
+            for (place, word) in words {
+                self.push(row + 64 * place, *word);
+            }
         }
     }
 
-    /// Takes a word that is not zero, whose first cell is at `first`.
+    /// Adds a nonzero word whose first cell is at `first`.
     fn push(&mut self, first: usize, word: u64) {
         let (mut rest, mut at) = (word, first);
         while rest != 0 {
             let empty = rest.trailing_zeros();
-            // The highest bits become empty, so that a run ends with the word.
+            // The highest bits become empty, so a run ends with the word.
             let occupied = (rest >> empty).trailing_ones();
             at += empty as usize;
             self.occupy(at..at + occupied as usize);
@@ -209,14 +210,14 @@ impl PackedRows<'_> {
         }
     }
 
-    /// Takes cells that are those of the row before.
+    /// Adds cells that equal the cells of the row before.
     fn repeat(&mut self, cells: Range<usize>) {
         if self.repeated.is_empty() || self.repeated.end != cells.start {
             self.end_run(cells.start);
             self.repeated = cells.start..cells.start;
         }
         self.repeated.end = cells.end;
-        // What follows begins a run of its own.
+        // The next cells begin a new run.
         self.run = cells.end..cells.end;
     }
 
@@ -262,7 +263,7 @@ mod tests {
     use voxelize_core::error::Result;
     use voxelize_core::grid::{Digest, Lattice, Record, Slab};
 
-    /// A grid in slabs of so many layers.
+    /// Grid in slabs of a number of layers.
     struct Slabs<'a> {
         voxels: &'a Voxels,
         slabs: Vec<(usize, BitGrid)>,
@@ -277,12 +278,12 @@ mod tests {
                 let count = slab.layer_words();
                 // These slabs note their words.
                 slab.fill_noted(|k, put| {
-                    let words = bits.words()[(first + k) * count..][..count]
-                        .iter()
-                        .enumerate();
-                    words
-                        .filter(|(_, word)| **word != 0)
-                        .for_each(|(place, word)| put(place, *word));
+                    let words = &bits.words()[(first + k) * count..][..count];
+                    for (place, word) in words.iter().enumerate() {
+                        if *word != 0 {
+                            put(place, *word);
+                        }
+                    }
                 });
                 (first, slab)
             };
@@ -324,7 +325,7 @@ mod tests {
         }
     }
 
-    /// A grid whose rows are those of the first layer, each twice and in every layer.
+    /// Returns a grid whose rows are the rows of the first layer of `grid`, each twice and in every layer.
     fn repeated(dims: [usize; 3], of: u32) -> BitGrid {
         let first = grid(dims, of);
         let mut bits = BitGrid::new(dims).unwrap();
@@ -337,7 +338,7 @@ mod tests {
         bits
     }
 
-    /// Cells of which about one in `of` begins a run of another kind.
+    /// Returns a grid in which about one in `of` cells begins a run of the other kind.
     fn grid(dims: [usize; 3], of: u32) -> BitGrid {
         let mut bits = BitGrid::new(dims).unwrap();
         let (mut state, mut is_occupied) = (7_u32, false);
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn any_reader_gets_the_bytes_and_their_sum() {
+    fn any_reader_gets_the_bytes_and_their_checksum() {
         for (dims, of) in [
             ([1, 1, 1], 1),
             ([2, 9, 2], 3),

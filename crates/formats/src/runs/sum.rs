@@ -1,19 +1,19 @@
-//! The checksum of gzip and zip, CRC-32, of cells as bytes 0 and 1, without these bytes: it is linear, so that only words
-//! that are not zero count, each with the zeros behind it.
+//! CRC-32, the checksum of gzip and zip, of cells as bytes 0 and 1, without making these bytes. The checksum
+//! is linear, so only nonzero words count, each with the zeros after it.
 
 use voxelize_core::grid::spread::spread;
 
-/// The polynomial 0x04C11DB7, its lowest bit first.
+/// The polynomial 0x04C11DB7, lowest bit first.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
-/// A sum of what follows for each value of each byte of a sum.
+/// For each value of each byte of a checksum, the checksum after further bytes.
 type ByteTables = [[u32; 256]; 4];
 
-/// Tables for sums that begin with zero and are not inverted.
+/// Tables for checksums that begin with zero and are not inverted.
 pub(super) struct SumTables {
-    /// The sum after 2ⁿ more bytes, all zero.
+    /// Checksum after 2ⁿ more bytes, all zero.
     zeros: Vec<ByteTables>,
-    /// The sums of eight cells of a word, with the rest of the 64 cells behind them.
+    /// Checksums of eight cells of a word, with the rest of the 64 cells after them.
     cells: [[u32; 256]; 8],
 }
 
@@ -23,7 +23,7 @@ fn apply(tables: &ByteTables, sum: u32) -> u32 {
 }
 
 impl SumTables {
-    /// Tables for as many bytes.
+    /// Creates tables for up to `bytes` zeros.
     pub(super) fn new(bytes: usize) -> Self {
         let one = |sum: u32| (0..8).fold(sum, |sum, _| sum >> 1 ^ (POLYNOMIAL * (sum & 1)));
         let mut zeros = vec![of_each_byte(one)];
@@ -44,14 +44,14 @@ impl SumTables {
         all
     }
 
-    /// The sum of these bytes behind those of `sum`.
+    /// Returns the checksum after these bytes, from the checksum `sum` before them.
     pub(super) fn of_bytes(&self, sum: u32, bytes: &[u8]) -> u32 {
         bytes.iter().fold(sum, |sum, byte| {
             apply(&self.zeros[0], sum ^ u32::from(*byte))
         })
     }
 
-    /// The sum with as many zeros behind.
+    /// Returns the checksum after `count` zeros.
     #[inline]
     pub(super) fn after_zeros(&self, mut sum: u32, mut count: usize) -> u32 {
         while count != 0 {
@@ -61,7 +61,7 @@ impl SumTables {
         sum
     }
 
-    /// The sum of 64 cells that follow so many zeros.
+    /// Returns the checksum of the 64 cells of a word.
     #[inline]
     pub(super) fn of_word(&self, word: u64) -> u32 {
         let bytes = word.to_le_bytes();

@@ -1,7 +1,7 @@
 //! Pictures of grey values, as PNG.
 //!
-//! The crate `png` encodes the pictures of the package `view`. Here a picture is one zlib stream of rows that were made for it, and
-//! four chunks with their sums: flate2, which this package needs anyway, does the rest.
+//! The crate `png` encodes the pictures of the package `view`. Here a picture is one zlib stream of finished
+//! rows, and four chunks with their checksums. flate2, which this package needs anyway, does the rest.
 
 use std::io::{self, Write as _};
 
@@ -10,7 +10,7 @@ use flate2::{Compression, Crc};
 
 use crate::packed::LEVEL;
 
-/// The first bytes of every PNG.
+/// First bytes of every PNG.
 const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 
 /// Size, depth and density, which the pictures of a stack share.
@@ -18,14 +18,14 @@ const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 pub(super) struct PngFrame {
     /// Width and height in pixels.
     pub size: [usize; 2],
-    /// The bits of a pixel.
+    /// Bits of a pixel.
     pub depth: u8,
-    /// Pixels per metre along both, if known.
+    /// Pixels per metre along both axes, if known.
     pub density: Option<[u32; 2]>,
 }
 
 impl PngFrame {
-    /// A picture of these rows, from the top, each behind a zero for its filter.
+    /// Encodes a picture of these rows, from the top, each after a zero for its filter.
     pub(super) fn png(&self, rows: &[u8]) -> io::Result<Vec<u8>> {
         let mut png = SIGNATURE.to_vec();
         let [width, height] = self
@@ -55,7 +55,7 @@ impl PngFrame {
     }
 }
 
-/// A part: its length, its kind, its content, and the checksum of both.
+/// Adds a chunk: its length, its kind, its content, and the checksum of both.
 fn put(png: &mut Vec<u8>, kind: [u8; 4], content: &[u8]) {
     let mut sum = Crc::new();
     sum.update(&kind);
@@ -78,7 +78,7 @@ mod tests {
             density: None,
         };
         let png = frame.png(&[0, 0x80]).unwrap();
-        // Its head and its end are those of any 1 × 1 picture of 1 bit.
+        // Any 1 × 1 picture of 1 bit has this head and this end.
         let head = b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\x37\x6e\xf9\x24";
         assert_eq!(png[..8], SIGNATURE);
         assert_eq!(png[8..33], head[..]);

@@ -1,5 +1,5 @@
-//! Unpacking of Blosc, the default compression of OpenVDB: the bytes of floats are sorted by their position in a float,
-//! and packed by LZ4. Unpacking a block of LZ4 takes 40 lines, so no crate is linked for it.
+//! Unpacking of Blosc, the default compression of OpenVDB: the bytes of floats are sorted by their position
+//! in a float, and packed by LZ4. Unpacking a block of LZ4 takes 40 lines, so no crate is linked for it.
 //!
 //! | bytes | content (little-endian) |
 //! |---|---|

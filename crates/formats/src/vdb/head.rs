@@ -89,26 +89,24 @@ pub(super) fn grid_head(
         Some(bounds) => bounds.map(|cell| cell.map(|n| n as i32)),
         None => [[i32::MAX; 3], [i32::MIN; 3]],
     };
-    let cell = |cell: [i32; 3]| {
-        cell.iter()
-            .flat_map(|n| n.to_le_bytes())
-            .collect::<Vec<_>>()
-    };
-    let text = |text: &str| text.as_bytes().to_vec();
     let entries = [
-        ("class", "string", text(class)),
-        ("creator", "string", text(TOOL)),
-        ("file_bbox_max", "vec3i", cell(high)),
-        ("file_bbox_min", "vec3i", cell(low)),
-        ("file_compression", "string", text(packed)),
+        ("class", "string", class.as_bytes().to_vec()),
+        ("creator", "string", TOOL.as_bytes().to_vec()),
+        (
+            "file_bbox_max",
+            "vec3i",
+            high.map(i32::to_le_bytes).concat(),
+        ),
+        ("file_bbox_min", "vec3i", low.map(i32::to_le_bytes).concat()),
+        ("file_compression", "string", packed.as_bytes().to_vec()),
         (
             "file_voxel_count",
             "int64",
             spool.active.to_le_bytes().to_vec(),
         ),
         ("is_saved_as_half_float", "bool", vec![0]),
-        ("name", "string", text(name)),
-        (JSON, "string", text(&described(source, dtype))),
+        ("name", "string", name.as_bytes().to_vec()),
+        (JSON, "string", described(source, dtype).into_bytes()),
     ];
     let compression = ACTIVE | if is_zipped { ZIP } else { 0 };
     let mut head = compression.to_le_bytes().to_vec();

@@ -149,8 +149,8 @@ impl<'a> TreeCells<'a> {
         Some(block)
     }
 
-    /// Passes on the leaves of a column that are not all background, from layer `k` on, with their place `[x,
-    /// y]` in it.
+    /// Passes on the leaves of a column that are not all background, from layer `k` on, with their place
+    /// `[x, y]` in it.
     pub(super) fn each_leaf(
         &self,
         column: [usize; 2],

@@ -29,16 +29,19 @@
 //! | labels | `Tree_int32_5_4_3` | occupied cells: their label, elsewhere 0 | `voxels`, unknown |
 //! | field | `Tree_float_5_4_3` | cells that differ from the background and its negative | `distance` or `values`; level set for a signed distance in a band with cubic cells |
 //!
-//! A leaf, or a node of leaves, whose cells all have one value is a tile of the node above. In a signed distance, cells
-//! inside and beyond the band have minus the background and are inactive, as OpenVDB requires.
+//! A leaf, or a node of leaves, whose cells all have one value is a tile of the node above. In a signed
+//! distance, cells inside and beyond the band have minus the background and are inactive, as OpenVDB
+//! requires.
 //!
-//! Index (i, j, k) is cell (i, j, k), and its position is the centre of the cell: the translation leads to the centre of
-//! cell (0, 0, 0). The map has the nearest doubles. The metadata `voxelize` is JSON with the exact lattice and the record
-//! of how the grid was made. World coordinates are the mesh's; no axis is up. Blender (Add, Volume, Import OpenVDB) has z
-//! up, Houdini (the node File) has y up: `--axes x,z,-y` turns a mesh whose z is up.
+//! Index (i, j, k) is cell (i, j, k), and its position is the centre of the cell: the translation leads to
+//! the centre of cell (0, 0, 0). The map has the nearest doubles. The metadata `voxelize` is JSON with the
+//! exact lattice and the record of how the grid was made. World coordinates are the mesh's; no axis is up.
+//! Blender (Add, Volume, Import OpenVDB) has z up, Houdini (the node File) has y up: `--axes x,z,-y` turns a
+//! mesh whose z is up.
 //!
-//! Files of other programs can also be read: the first grid of one of these trees, of versions 222 to 225; zipped, packed
-//! by Blosc and LZ4, or not packed; with floats or half floats. Their lattice is the box around the active cells.
+//! Files of other programs can also be read: the first grid of one of these trees, of versions 222 to 225;
+//! zipped, packed by Blosc and LZ4, or not packed; with floats or half floats. Their lattice is the box
+//! around the active cells.
 //!
 //! <https://github.com/AcademySoftwareFoundation/openvdb>
 
@@ -141,19 +144,20 @@ fn size(
     occupied: Option<u64>,
     choices: &[Choice],
 ) -> Option<FileSize> {
-    let nodes = |side: usize| {
-        dims.iter()
-            .map(|n| n.div_ceil(side) as u128)
-            .product::<u128>()
-    };
-    let leaves = match dtype {
-        Dtype::F32 => nodes(leaf::SIDE),
-        _ => nodes(leaf::SIDE).min(occupied?.into()),
-    };
+    let mut leaves = nodes(dims, leaf::SIDE);
+    if dtype != Dtype::F32 {
+        leaves = leaves.min(occupied?.into());
+    }
     let leaf = match TreeType::of(dtype, choices) {
         TreeType::Bool => 3 * 64 + 12,
         _ => 2 * 64 + 9 + 4 * 512,
     };
-    let inner = nodes(tree::MIDDLE) * 3 * (4096 / 8) + nodes(tree::UPPER) * 3 * (32768 / 8);
-    Some(FileSize::at_most(leaves * leaf + inner))
+    let middle = nodes(dims, tree::MIDDLE) * 3 * (4096 / 8);
+    let upper = nodes(dims, tree::UPPER) * 3 * (32768 / 8);
+    Some(FileSize::at_most(leaves * leaf + middle + upper))
+}
+
+/// Counts the nodes of `side` cells along each axis that cover a grid.
+fn nodes(dims: [usize; 3], side: usize) -> u128 {
+    dims.iter().map(|n| n.div_ceil(side) as u128).product()
 }

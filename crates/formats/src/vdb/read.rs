@@ -338,13 +338,17 @@ fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> 
     if steps.contains(&[0.0; 3]) {
         return Err(source.error(Code::V003, "cells have no size"));
     }
-    let exact = |values: [f64; 3]| -> Result<[Rational; 3]> {
-        let [x, y, z] = values.map(Rational::from_f64);
-        let found = x.zip(y).zip(z).map(|((x, y), z)| [x, y, z]);
-        found.ok_or_else(|| source.error(Code::V003, format!("cells are placed by {values:?}")))
-    };
-    let [x, y, z] = steps.map(exact);
-    Ok((exact(centre)?, [x?, y?, z?]))
+    let centre = exact(centre, source)?;
+    let [x, y, z] = steps;
+    let steps = [exact(x, source)?, exact(y, source)?, exact(z, source)?];
+    Ok((centre, steps))
+}
+
+fn exact(values: [f64; 3], source: &VoxelSource) -> Result<[Rational; 3]> {
+    match values.map(Rational::from_f64) {
+        [Some(x), Some(y), Some(z)] => Ok([x, y, z]),
+        _ => Err(source.error(Code::V003, format!("cells are placed by {values:?}"))),
+    }
 }
 
 /// Returns steps of these sizes along the axes.

@@ -1,8 +1,9 @@
-//! Storage of leaves between slabs and file: slabs come layer by layer, but a file has all masks before all values, and x
-//! is slowest there.
+//! Storage of leaves between slabs and file: slabs come layer by layer, but a file has all masks before all
+//! values, and x is slowest there.
 //!
-//! The leaves of a column are appended to two temporary files, which stay in memory while they are short: masks go to one
-//! file, values to the other. A column, 2¹⁷ cells, takes some fifty bytes of memory in any case.
+//! The leaves of a column are appended to two temporary files, which stay in memory while they are short:
+//! masks go to one file, values to the other. A column, 2¹⁷ cells, takes some fifty bytes of memory in any
+//! case.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;

@@ -85,14 +85,13 @@ pub(super) fn put_values(
         .zip(minus)
         .map(|(taken, minus)| !(taken | minus))
         .collect();
-    let has = |mask: &[u64]| mask.iter().any(|word| *word != 0);
-    match (has(minus), has(&others)) {
-        (false, _) => out.push(0),
-        (true, false) => out.push(1),
-        (true, true) => {
-            out.push(3);
-            put_mask(&others, out);
-        }
+    if minus.iter().all(|word| *word == 0) {
+        out.push(0);
+    } else if others.iter().all(|word| *word == 0) {
+        out.push(1);
+    } else {
+        out.push(3);
+        put_mask(&others, out);
     }
     packer.put(active, out)
 }

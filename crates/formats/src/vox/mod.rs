@@ -12,20 +12,22 @@
 //! | `LAYR` | id, attributes with its `_name`, −1 |
 //! | `RGBA` | 256 colours r, g, b, a: the first is colour 1 |
 //!
-//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into tiles of at most 256³,
-//! without empty tiles: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are centred on 0, the floor is at z = 0, z is up. A
-//! grid whose record has y up is turned: x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k). The attribute
-//! `_voxelize` of node 0 is JSON with the lattice, the record of how the grid was made and its digests, `cells` and `grid`.
+//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into tiles of
+//! at most 256³, without empty tiles: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are centred on 0, the floor
+//! is at z = 0, z is up. A grid whose record has y up is turned: x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋,
+//! j − ⌊ny/2⌋, k). The attribute `_voxelize` of node 0 is JSON with the lattice, the record of how the grid
+//! was made and its digests, `cells` and `grid`.
 //!
-//! `--vox-hull` leaves out invisible voxels, that is, cells whose six neighbours are all occupied. The record then has the
-//! rule `hull of RULE`, and `hull_of` is the digest of the full set of cells. In grids of more than 256 layers tiles end a
-//! layer earlier along z of the grid, at 255, 511, …, because the layer above determines what is visible.
+//! `--vox-hull` leaves out invisible voxels, that is, cells whose six neighbours are all occupied. The record
+//! then has the rule `hull of RULE`, and `hull_of` is the digest of the full set of cells. In grids of more
+//! than 256 layers tiles end a layer earlier along z of the grid, at 255, 511, …, because the layer above
+//! determines what is visible.
 //!
-//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to several
-//! files. Each file is a piece of at most 1792 × 1792 × 768 cells, made of whole tiles, and a complete scene. `NAME.vox` is
-//! the first, `NAME-1-0-0.vox` the next along x of the grid, and so on. The lattice of a piece is the lattice of its
-//! region. `piece` is its number, `piece_first` its first cell in the whole grid, and `whole_dims` the dims of the whole
-//! grid.
+//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to
+//! several files. Each file is a piece of at most 1792 × 1792 × 768 cells, made of whole tiles, and a
+//! complete scene. `NAME.vox` is the first, `NAME-1-0-0.vox` the next along x of the grid, and so on. The
+//! lattice of a piece is the lattice of its region. `piece` is its number, `piece_first` its first cell in
+//! the whole grid, and `whole_dims` the dims of the whole grid.
 //!
 //! At most 32 named labels become layers: each has its models in its tiles.
 //!
@@ -128,8 +130,8 @@ const HULL_OF: &str = "hull of ";
 /// Key for the digest of the cells of which a hull was made.
 const HULL_DIGEST: &str = "hull_of";
 
-/// Marks a hull, which does not have all cells of the rule: in the name of the rule, and by the digest of all cells, which
-/// differs from the digest of the file.
+/// Marks a hull, which does not have all cells of the rule: in the name of the rule, and by the digest of all
+/// cells, which differs from the digest of the file.
 fn annotate(_: Dtype, metadata: &mut Metadata) {
     let Some(choices) = metadata.extra.get(CHOICES) else {
         return;

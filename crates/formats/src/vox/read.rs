@@ -12,8 +12,8 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Labels};
 
-/// Total number of voxels that models may place in any file: a second of work. Larger scenes must be in proportion to the
-/// file, because a short file can use one model many times.
+/// Total number of voxels that models may place in any file: a second of work. Larger scenes must be in
+/// proportion to the file, because a short file can use one model many times.
 const FREE_PLACED: u64 = 1 << 26;
 
 /// Additional voxels for each byte of the file.

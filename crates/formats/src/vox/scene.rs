@@ -93,9 +93,12 @@ fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
     Some(([x, y, 3 - x - y], sign))
 }
 
+fn broken(what: String) -> Error {
+    Error::input(Code::V008, what)
+}
+
 /// Returns every use of a model in the scene, with its motion, from node 0 on.
 pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
-    let broken = |what: String| Error::input(Code::V008, what);
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![(0, Motion::NONE)];
@@ -109,11 +112,10 @@ pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, M
                 child,
                 motion: inner,
             }) => {
-                let both = motion.after(inner);
-                open.push((
-                    *child,
-                    both.ok_or_else(|| broken(format!("node {id} is too far out")))?,
-                ));
+                let both = motion
+                    .after(inner)
+                    .ok_or_else(|| broken(format!("node {id} is too far out")))?;
+                open.push((*child, both));
             }
             Some(SceneNode::Group(children)) => {
                 open.extend(children.iter().rev().map(|child| (*child, motion)))

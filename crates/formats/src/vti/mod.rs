@@ -10,11 +10,13 @@
 //! | number of blocks, plain bytes of a block and of the last, packed bytes of each | 64 bits each, little-endian |
 //! | … | the blocks, x fastest, each a zlib stream |
 //!
-//! If nothing is packed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed eight per byte, the
-//! first cell in the highest bit, without gaps at the ends of rows. Mesh coordinates are world coordinates; no axis is up.
+//! If nothing is packed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed eight
+//! per byte, the first cell in the highest bit, without gaps at the ends of rows. Mesh coordinates are world
+//! coordinates; no axis is up.
 //!
-//! Images of other programs are read if they are one piece with appended raw data, of cells or of points. A point counts
-//! as the centre of a cell. The lattice is read from every image, in whatever form its data are stored.
+//! Images of other programs are read if they are one piece with appended raw data, of cells or of points. A
+//! point counts as the centre of a cell. The lattice is read from every image, in whatever form its data are
+//! stored.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 

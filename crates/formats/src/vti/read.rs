@@ -75,6 +75,7 @@ fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>> {
         .normalized_value(XmlVersion::Implicit1_0)
         .map_err(|error| broken(format!("its XML: {error}")))?;
     Ok(Some(text.trim().to_string()))
+}
 
 /// Parses the `N` numbers of an attribute.
 fn numbers<const N: usize>(element: &BytesStart, name: &str) -> Result<Option<[Rational; N]>> {
@@ -215,7 +216,8 @@ impl VtiHeader {
         Ok(())
     }
 
-    /// Returns the array of the cells: our array, else the first array of cells, else the first array of points.
+    /// Returns the array of the cells: our array, else the first array of cells, else the first array of
+    /// points.
     fn array(&self) -> Option<&ArrayElement> {
         let single: Vec<&ArrayElement> = self
             .arrays
@@ -261,7 +263,8 @@ impl VtiHeader {
     /// Returns the metadata in our JSON.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
-        let is_stated = metadata.dims.is_none() && (self.origin.is_some() || self.spacing.is_some());
+        let is_stated =
+            metadata.dims.is_none() && (self.origin.is_some() || self.spacing.is_some());
         metadata.lattice = frame.lattice_at_corner(&metadata, is_stated);
         Ok(metadata)
     }

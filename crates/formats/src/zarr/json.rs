@@ -49,11 +49,14 @@ pub(super) fn group(source: &dyn CellSource, dtype: Dtype, levels: usize) -> Str
 fn axes(source: &dyn CellSource) -> Value {
     let unit = source.record().transform("unit");
     let unit = UNITS.iter().find(|(own, _)| Some(*own) == unit);
-    let axis = |name: &str| match unit {
-        Some((_, unit)) => json!({ "name": name, "type": "space", "unit": unit }),
-        None => json!({ "name": name, "type": "space" }),
-    };
-    AXES.iter().map(|name| axis(name)).collect()
+    let mut axes = Vec::new();
+    for name in AXES {
+        axes.push(match unit {
+            Some((_, unit)) => json!({ "name": name, "type": "space", "unit": unit }),
+            None => json!({ "name": name, "type": "space" }),
+        });
+    }
+    Value::from(axes)
 }
 
 /// Describes a level, with the centre of its first cell.

@@ -1,6 +1,6 @@
-//! `NAME.zarr/`, a chunked array of Zarr 3 with the metadata of OME-Zarr 0.5: `zarr.open("knot.zarr")["0"][z,
-//! y, x]`. Python (zarr, dask, tensorstore, Xarray), Neuroglancer, napari and Fiji read it, from a disk or a
-//! web server.
+//! `NAME.zarr/`, a chunked array of Zarr 3 with the metadata of OME-Zarr 0.5:
+//! `zarr.open("knot.zarr")["0"][z, y, x]`. Python (zarr, dask, tensorstore, Xarray), Neuroglancer, napari and
+//! Fiji read it, from a disk or a web server.
 //!
 //! | file | content |
 //! |---|---|
@@ -21,13 +21,13 @@
 //! | labels | `uint8` | 0 |
 //! | field | `float32`, little-endian; all NaN with the same bytes | the background |
 //!
-//! OME states the centre of the first cell of a level: `translation` is the origin plus half a spacing of that level, and
-//! `scale` the spacing, as the nearest doubles. The axes are the axes of the mesh, in its unit if that is known; none is
-//! up. The module `pyramid` makes each smaller level from the level before.
+//! OME states the centre of the first cell of a level: `translation` is the origin plus half a spacing of
+//! that level, and `scale` the spacing, as the nearest doubles. The axes are the axes of the mesh, in its
+//! unit if that is known; none is up. The module `pyramid` makes each smaller level from the level before.
 //!
-//! Arrays of other programs can also be read: three axes of `uint8`, `bool` or `float32`, in regular chunks, with or
-//! without shards, packed by gzip or not at all. A group is read at its first level. A chunk without a file has the fill
-//! value.
+//! Arrays of other programs can also be read: three axes of `uint8`, `bool` or `float32`, in regular chunks,
+//! with or without shards, packed by gzip or not at all. A group is read at its first level. A chunk without
+//! a file has the fill value.
 //!
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html>,
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html>,

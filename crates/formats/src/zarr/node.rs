@@ -405,11 +405,12 @@ fn encoding(
     let chunk = configuration.get("chunk_shape").and_then(three);
     let chunk = chunk.filter(|chunk| (0..3).all(|axis| shard[axis].is_multiple_of(chunk[axis])));
     let chunk = chunk.ok_or_else(|| broken("its shards are not whole chunks"))?;
-    let has_checksum = match byte_codecs(list(configuration, "index_codecs"), Dtype::F32)?.as_slice() {
-        [] => false,
-        [ByteCodec::Crc32c] => true,
-        _ => return Err(unfit("the indices of its shards are packed")),
-    };
+    let has_checksum =
+        match byte_codecs(list(configuration, "index_codecs"), Dtype::F32)?.as_slice() {
+            [] => false,
+            [ByteCodec::Crc32c] => true,
+            _ => return Err(unfit("the indices of its shards are packed")),
+        };
     let is_index_at_end = match configuration.get("index_location").and_then(Value::as_str) {
         None | Some("end") => true,
         Some("start") => false,
@@ -423,7 +424,11 @@ fn encoding(
         is_index_at_end,
         has_checksum,
     };
-    Ok((chunk, Some(sharding), byte_codecs(list(configuration, "codecs"), dtype)?))
+    Ok((
+        chunk,
+        Some(sharding),
+        byte_codecs(list(configuration, "codecs"), dtype)?,
+    ))
 }
 
 fn list<'a>(configuration: &'a Value, key: &str) -> &'a [Value] {

@@ -108,8 +108,8 @@ struct LevelLayers {
 pub(super) struct ShardLayout(Vec<LevelLayers>);
 
 impl ShardLayout {
-    /// Computes the layers of all levels from layers of the first level, which must become whole layers of the last level
-    /// or reach its end.
+    /// Computes the layers of all levels from layers of the first level, which must become whole layers of
+    /// the last level or reach its end.
     pub(super) fn new(levels: &[[usize; 3]], layers: &Range<usize>, shards: &[usize]) -> Self {
         let mut layout = Vec::new();
         for (level, (dims, shard)) in levels.iter().zip(shards).enumerate() {

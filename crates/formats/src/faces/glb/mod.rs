@@ -9,14 +9,15 @@
 //! | 12 each | positions of vertices as floats, x fastest, then y |
 //! | 24 each | six indices of vertices for each face, by layers of z, sorted by label |
 //!
-//! Without faces, only the JSON follows the header. There is one node with one mesh. Each label that has faces is a
-//! primitive with a material of its name and colour, whose `extras` have its number. Bits are one primitive of the
-//! material `voxels`. All primitives share the positions, which have no normals: viewers shade such faces flat, as
-//! suits cells.
+//! Without faces, only the JSON follows the header. There is one node with one mesh. Each label that has
+//! faces is a primitive with a material of its name and colour, whose `extras` have its number. Bits are one
+//! primitive of the material `voxels`. All primitives share the positions, which have no normals: viewers
+//! shade such faces flat, as suits cells.
 //!
-//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once. The node has
-//! a `matrix` that turns x, y, z to x, z, −y, unless the record has y up, and scales by the length of the record's unit.
-//! An unknown unit counts as the metre. `asset.extras.voxelize` holds the metadata of the cells.
+//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once.
+//! The node has a `matrix` that turns x, y, z to x, z, −y, unless the record has y up, and scales by the
+//! length of the record's unit. An unknown unit counts as the metre. `asset.extras.voxelize` holds the
+//! metadata of the cells.
 //!
 //! Colours of glTF are linear, that is, proportional to the light of each channel of sRGB (IEC 61966-2-1).
 //!

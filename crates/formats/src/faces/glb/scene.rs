@@ -169,8 +169,8 @@ fn matrix(record: &Record) -> Option<String> {
 
 /// Returns the linear light of a channel of sRGB, in six digits.
 ///
-/// The power of 2.4 is the square times the fifth root of the square. Newton's method finds this root by the same
-/// operations on every machine.
+/// The power of 2.4 is the square times the fifth root of the square. Newton's method finds this root by the
+/// same operations on every machine.
 fn light(channel: u8) -> String {
     let share = f64::from(channel) / 255.0;
     let base = (share + 0.055) / 1.055;

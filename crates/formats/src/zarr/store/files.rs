@@ -114,8 +114,8 @@ impl NewBins<'_> {
     }
 }
 
-/// Creates the folder of a store, with its plan, the nodes of its arrays and the requested bins. It replaces an older
-/// folder of the format.
+/// Creates the folder of a store, with its plan, the nodes of its arrays and the requested bins. It replaces
+/// an older folder of the format.
 ///
 /// # Errors
 /// If it cannot be written, or is a folder with other files.
@@ -210,8 +210,8 @@ pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<Sto
     Ok(Some(bins))
 }
 
-/// Reads the bin of a region, and passes its bytes to `take` as they come. The result of `take` is valid only if this
-/// function succeeds.
+/// Reads the bin of a region, and passes its bytes to `take` as they come. The result of `take` is valid only
+/// if this function succeeds.
 ///
 /// # Errors
 /// If the bin is missing, has another length or other bytes than what was written, or the read was cancelled.
@@ -378,7 +378,8 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
     Ok(())
 }
 
-/// Makes the shards of a region from the layers of `source`, and then its part, which `part` creates from the shards.
+/// Makes the shards of a region from the layers of `source`, and then its part, which `part` creates from the
+/// shards.
 ///
 /// # Errors
 /// The errors of the source, and errors of writing. The region then has no part.
@@ -416,7 +417,8 @@ pub fn make_region<S: CellSource>(
     Ok(part)
 }
 
-/// Writes the node of the group, which completes the store, and removes unfinished files of processes that were killed.
+/// Writes the node of the group, which completes the store, and removes unfinished files of processes that
+/// were killed.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -481,10 +483,11 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file under a temporary name and renames it after it is complete and synced. Returns its length and hash.
+/// Writes a file under a temporary name and renames it after it is complete and synced. Returns its length
+/// and hash.
 ///
-/// Other machines may write to the same folders, and this machine cannot see their processes and locks. So no other
-/// file is removed here.
+/// Other machines may write to the same folders, and this machine cannot see their processes and locks. So no
+/// other file is removed here.
 fn write_file(
     path: &Path,
     durability: Durability,

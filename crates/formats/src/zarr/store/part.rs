@@ -66,7 +66,10 @@ impl StorePart {
     }
 
     fn value(&self) -> Value {
-        let layer = |hash: &Option<LayerHash>| hash.as_ref().map(LayerHash::to_string);
+        let mut layers = Vec::new();
+        for hash in &self.layers {
+            layers.push(hash.as_ref().map(LayerHash::to_string));
+        }
         let field = self.field.map(|field| {
             let range = field.range.map(|range| range.map(|value| value.to_string()));
             json!({"cells": field.cells, "nan": field.nan, "negated": field.negated, "range": range})
@@ -82,7 +85,7 @@ impl StorePart {
             "findings": self.findings,
             "milliseconds": self.milliseconds,
             "shards": self.shards.iter().map(ShardFile::value).collect::<Value>(),
-            "layers": self.layers.iter().map(layer).collect::<Vec<_>>(),
+            "layers": layers,
         })
     }
 
