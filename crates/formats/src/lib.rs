@@ -146,7 +146,7 @@ struct Reader {
 
 /// Way of writing a format.
 enum Write {
-    /// From begin to end.
+    /// From start to end.
     Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &SaveOptions) -> io::Result<()>),
     /// With seeks back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),

@@ -387,12 +387,14 @@ pub(super) fn not_spooled(error: io::Error) -> io::Error {
         return error;
     }
     io::Error::other(
-        Error::output(format!("cannot be written here before it is passed on: {error}"))
-            .in_file(folder)
-            .with_hint([
-                "TMPDIR names another folder",
-                "`-o FILE` and `-f raw` need none",
-            ]),
+        Error::output(format!(
+            "cannot be written here before it is passed on: {error}"
+        ))
+        .in_file(folder)
+        .with_hint([
+            "TMPDIR names another folder",
+            "`-o FILE` and `-f raw` need none",
+        ]),
     )
 }
 

@@ -62,7 +62,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     require_cubes(lattice, "binvox")
 }
 
-/// Number of cells along each axis in the file.
+/// Returns the number of cells along each axis in the file.
 fn dims_of(dims: [usize; 3], choices: &[Choice]) -> [usize; 3] {
     if choices.contains(&Choice::NoCube) {
         dims

@@ -75,8 +75,8 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// Upper bound for the bytes of a tree: two bytes on each level for an isolated occupied cell, but at most
-/// the bytes of all nodes.
+/// Returns an upper bound for the bytes of a tree: two bytes on each level for an isolated occupied cell, but
+/// at most the bytes of all nodes.
 fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
     let mut all = 0;
     for level in 1..=DEPTH {

@@ -25,7 +25,7 @@ struct VdbGrid {
     steps: [[Rational; 3]; 3],
     /// Offset of the tree.
     topology: u64,
-    /// Offsets of the begin and the end of the values of leaves, if the file states them.
+    /// Offsets of the start and the end of the values of leaves, if the file states them.
     buffers: Option<[u64; 2]>,
     /// The file has no other grid after this one.
     is_last: bool,
