@@ -245,10 +245,7 @@ fn rounded(
     (place, step): ([Rational; 3], [Rational; 3]),
     round: fn(&Rational) -> f64,
 ) -> [[f64; 3]; 2] {
-    [
-        place.each_ref().map(|number| round(number)),
-        step.each_ref().map(|number| round(number)),
-    ]
+    [place.each_ref().map(round), step.each_ref().map(round)]
 }
 
 /// Returns the index of the largest part of a vector, the first one in a tie.
