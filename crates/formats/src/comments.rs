@@ -79,14 +79,15 @@ pub(super) fn unpacked(head: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Returns whether `text` occurs in `bytes`.
+/// Returns true if `text` occurs in `bytes`.
 pub(super) fn contains(bytes: &[u8], text: &str) -> bool {
     bytes
         .windows(text.len())
         .any(|window| window == text.as_bytes())
 }
 
-/// Returns whether this tool wrote the file at `path`, if its name is that of a format without a reader.
+/// Returns true if the name of the file at `path` belongs to a format without a reader, and the start of the
+/// file states that this tool wrote it.
 pub(super) fn is_marked(path: &Path) -> bool {
     let Some(format) = by_path(path) else {
         return false;
