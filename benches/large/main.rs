@@ -76,7 +76,8 @@ fn main() -> ExitCode {
             grid: BitGrid::bytes_for(lattice.dims()),
         }
     };
-    let (sizes, stream): (Vec<_>, _) = (res.into_iter().map(size).collect(), size(stream));
+    let sizes: Vec<_> = res.into_iter().map(size).collect();
+    let stream = size(stream);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder to write to");
     let times = divide::times(mesh.triangles().len(), TRIANGLES);
     let triangles = mesh.triangles().len() << (2 * times);

@@ -63,7 +63,8 @@ fn difference(path: &str, text: &str) -> Option<String> {
 
 /// Returns the lines from the first to the last difference, before and now.
 fn changes(kept: &str, now: &str) -> String {
-    let (kept, now): (Vec<_>, Vec<_>) = (kept.lines().collect(), now.lines().collect());
+    let kept: Vec<_> = kept.lines().collect();
+    let now: Vec<_> = now.lines().collect();
     let same = kept.iter().zip(&now).take_while(|(a, b)| a == b).count();
     let rest = kept.len().min(now.len()) - same;
     let end = kept

@@ -374,7 +374,8 @@ mod tests {
                 );
                 for (n, place) in seen.iter().enumerate() {
                     let [a, b] = camera.segment([place[0], place[1]]);
-                    let (d, p): ([f64; 3], [f64; 3]) = (combine([(b, 1.0), (a, -1.0)]), corner(n));
+                    let d = combine([(b, 1.0), (a, -1.0)]);
+                    let p = corner(n);
                     let t = dot(combine([(p, 1.0), (a, -1.0)]), d) / dot(d, d);
                     let miss = combine([(a, 1.0), (d, t), (p, -1.0)]);
                     assert!(dot(miss, miss) < 1e-20, "{name}: {miss:?}");

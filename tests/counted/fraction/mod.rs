@@ -661,29 +661,30 @@ fn sphere(steps: usize) -> Mesh {
     Mesh::from_triangles(triangles.flatten().collect::<Vec<_>>()).expect("finite")
 }
 
+/// Returns the error of the volume of a ball of radius 1 in `n` cells per axis.
+fn sphere_error(n: usize) -> f64 {
+    let mesh = sphere(2 * n);
+    let side = Rational::new(5, 2) / Rational::from(n as i64);
+    let low = Rational::new(-5, 4);
+    let lattice = lattice(
+        [low.clone(), low.clone(), low],
+        [side.clone(), side.clone(), side],
+        [n; 3],
+        Snap::None,
+    );
+    let cell = lattice.cell_volume().to_f64();
+    let sum: f64 = field(&mesh, &lattice)
+        .values()
+        .iter()
+        .map(|share| f64::from(*share) * cell)
+        .sum();
+    (sum - 4.0 / 3.0 * std::f64::consts::PI).abs()
+}
+
 /// The volume below planes in a cell is linear where the sphere is nearly flat. With facets of about the size
 /// of a cell, the total error of the shares is proportional to the square of the cell size.
 fn a_sphere() -> Counts {
-    let ball = 4.0 / 3.0 * std::f64::consts::PI;
-    let error = |n: usize| {
-        let mesh = sphere(2 * n);
-        let side = Rational::new(5, 2) / Rational::from(n as i64);
-        let low = Rational::new(-5, 4);
-        let lattice = lattice(
-            [low.clone(), low.clone(), low],
-            [side.clone(), side.clone(), side],
-            [n; 3],
-            Snap::None,
-        );
-        let cell = lattice.cell_volume().to_f64();
-        let sum: f64 = field(&mesh, &lattice)
-            .values()
-            .iter()
-            .map(|share| f64::from(*share) * cell)
-            .sum();
-        (sum - ball).abs()
-    };
-    let errors = [8, 16, 32].map(error);
+    let errors = [8, 16, 32].map(sphere_error);
     for pair in errors.windows(2) {
         assert!((3.5..4.5).contains(&(pair[0] / pair[1])), "{errors:?}");
     }

@@ -93,28 +93,29 @@ pub fn images_of_cubes() -> Vec<Case> {
         .collect()
 }
 
+fn prism(random: &mut Random) -> Vec<Triangle> {
+    let at = |random: &mut Random| [0; 3].map(|_| random.whole(0, 8) as f32 / 2.0);
+    let base = [at(random), at(random), at(random)];
+    let along = [0; 3].map(|_| random.whole(-4, 4) as f32 / 2.0);
+    let top = base.map(|v| -> Point { std::array::from_fn(|a| v[a] + along[a]) });
+    let [a, b, c] = base;
+    let [d, e, f] = top;
+    vec![
+        [a, c, b],
+        [d, e, f],
+        [a, b, e],
+        [a, e, d],
+        [b, c, f],
+        [b, f, e],
+        [c, a, d],
+        [c, d, f],
+    ]
+}
+
 /// Triangular prisms with vertices on walls and centre planes, so that edges and faces pass through corners
 /// and centres of cells.
 pub fn prisms() -> Vec<Case> {
     let mut random = Random::new(11);
-    let prism = |random: &mut Random| -> Vec<Triangle> {
-        let at = |random: &mut Random| [0; 3].map(|_| random.whole(0, 8) as f32 / 2.0);
-        let base = [at(random), at(random), at(random)];
-        let along = [0; 3].map(|_| random.whole(-4, 4) as f32 / 2.0);
-        let top = base.map(|v| -> Point { std::array::from_fn(|a| v[a] + along[a]) });
-        let [a, b, c] = base;
-        let [d, e, f] = top;
-        vec![
-            [a, c, b],
-            [d, e, f],
-            [a, b, e],
-            [a, e, d],
-            [b, c, f],
-            [b, f, e],
-            [c, a, d],
-            [c, d, f],
-        ]
-    };
     let case = |n: usize| {
         let triangles = prism(&mut random);
         let sizes = ["1/1", "1/2", "3/4", "2/1"];

@@ -54,10 +54,8 @@ fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
     let a = corner(a);
     let b = corner(b);
     let c = corner(c);
-    let (u, v): ([i64; 3], [i64; 3]) = (
-        std::array::from_fn(|n| b[n] - a[n]),
-        std::array::from_fn(|n| c[n] - a[n]),
-    );
+    let u = [0, 1, 2].map(|n| b[n] - a[n]);
+    let v = [0, 1, 2].map(|n| c[n] - a[n]);
     let normal = [
         u[1] * v[2] - u[2] * v[1],
         u[2] * v[0] - u[0] * v[2],

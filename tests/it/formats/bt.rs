@@ -112,25 +112,26 @@ impl Tree {
     }
 }
 
+/// Returns the lines of the header after the comments, and the bytes of the tree.
+fn parsed(voxels: &Voxels, choices: &[Choice]) -> (String, Vec<u8>) {
+    let bytes = written(voxels, choices);
+    let end = bytes
+        .windows(6)
+        .position(|window| window == b"\ndata\n")
+        .unwrap()
+        + 6;
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let lines: Vec<_> = head.lines().map(str::to_string).collect();
+    assert!(
+        lines[0] == "# Octomap OcTree binary file" && lines[1].starts_with("# voxelize {\"dims\":"),
+        "{head}"
+    );
+    (lines[2..].join(" "), bytes[end..].to_vec())
+}
+
 #[test]
 fn bytes_match_the_description() {
     let one = |text| at(BitGrid::from_text(text).unwrap(), whole([0; 3]));
-    let data = |voxels: &Voxels, choices: &[Choice]| {
-        let bytes = written(voxels, choices);
-        let end = bytes
-            .windows(6)
-            .position(|window| window == b"\ndata\n")
-            .unwrap()
-            + 6;
-        let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-        let lines: Vec<_> = head.lines().map(str::to_string).collect();
-        assert!(
-            lines[0] == "# Octomap OcTree binary file"
-                && lines[1].starts_with("# voxelize {\"dims\":"),
-            "{head}"
-        );
-        (lines[2..].join(" "), bytes[end..].to_vec())
-    };
     // The first cell above 0 is in child 7 of the root, and then in child 0 of each level.
     let path =
         |levels: usize, last: &[u8]| [&[0x00, 0xc0][..], &[3, 0].repeat(levels), last].concat();
@@ -187,7 +188,7 @@ fn bytes_match_the_description() {
         ("..", &[], "id OcTree size 0 res 0.1 data", vec![]),
     ] {
         assert_eq!(
-            data(&one(text), choices),
+            parsed(&one(text), choices),
             (head.to_string(), bytes),
             "{text} {choices:?}"
         );
@@ -312,6 +313,21 @@ fn slabs_are_put_together() {
     }
 }
 
+/// Returns the error of a lattice beyond the tree. It is the same before and during writing.
+fn beyond_tree(dims: [usize; 3], origin: [i64; 3]) -> voxelize::Error {
+    let bits = BitGrid::new(dims).unwrap();
+    let voxels = at(bits, whole(origin));
+    let lattice = voxels.lattice.as_ref().unwrap();
+    let early = format::check(CellKind::Bits, lattice, bt(), &SaveOptions::default()).unwrap_err();
+    let late =
+        format::write_to(&voxels, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
+    assert_eq!(
+        (early.code(), early.message()),
+        (late.code(), late.message())
+    );
+    early
+}
+
 /// Other keys of a row of 65,536 cells, cells without neighbours before and after, and grids beyond the tree.
 #[test]
 fn the_tree_holds_65536_cells_an_axis_and_no_more() {
@@ -325,20 +341,6 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
             .into_iter()
             .eq(row.iter())
     );
-    let refused = |dims: [usize; 3], origin: [i64; 3]| {
-        let bits = BitGrid::new(dims).unwrap();
-        let voxels = at(bits, whole(origin));
-        let lattice = voxels.lattice.as_ref().unwrap();
-        let early =
-            format::check(CellKind::Bits, lattice, bt(), &SaveOptions::default()).unwrap_err();
-        let late =
-            format::write_to(&voxels, &mut Vec::new(), bt(), &SaveOptions::default()).unwrap_err();
-        assert_eq!(
-            (early.code(), early.message()),
-            (late.code(), late.message())
-        );
-        early
-    };
     for (dims, origin, said) in [
         ([70_000, 1, 1], [0, 0, 0], "70000 cells along x"),
         ([1, 1, 65_537], [-32768, 0, 0], "65537 cells along z"),
@@ -346,7 +348,7 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
         ([3, 4, 2], [32766, 0, 0], "too far from 0 along x"),
         ([3, 4, 2], [0, 0, -32769], "too far from 0 along z"),
     ] {
-        let error = refused(dims, origin);
+        let error = beyond_tree(dims, origin);
         assert_eq!(error.code(), Code::TooLarge, "{error}");
         assert!(error.message().contains(said), "{error}");
     }

@@ -79,21 +79,17 @@ pub(super) fn grids() -> Vec<Voxels> {
 
 /// Returns every grid with every format that stores it.
 fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
-    let of = |voxels: Voxels| {
-        let kinds = FORMATS
-            .iter()
-            .filter(|format| format.is_readable() && !format.is_folder())
-            .flat_map(|format| {
-                format
-                    .dtypes_of(voxels.kind())
-                    .iter()
-                    .map(move |d| (format, *d))
-            });
-        kinds
-            .map(|(format, dtype)| (voxels.clone(), format, dtype))
-            .collect::<Vec<_>>()
-    };
-    let cases: Vec<_> = grids().into_iter().flat_map(of).collect();
+    let mut cases = vec![];
+    for voxels in grids() {
+        for format in FORMATS {
+            if !format.is_readable() || format.is_folder() {
+                continue;
+            }
+            for dtype in format.dtypes_of(voxels.kind()) {
+                cases.push((voxels.clone(), format, *dtype));
+            }
+        }
+    }
     assert!(cases.len() >= 8 * 8 + 5 * 7, "{} cases", cases.len());
     cases
 }

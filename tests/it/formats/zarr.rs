@@ -118,6 +118,20 @@ fn a_small_folder_is_known_byte_by_byte() {
     );
 }
 
+fn is_near(found: &Value, expected: [f64; 3]) -> bool {
+    let found: Vec<f64> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|number| number.as_f64().unwrap())
+        .collect();
+    found
+        .iter()
+        .zip(expected)
+        .all(|(found, expected)| (found - expected).abs() < 1e-12)
+        && found.len() == 3
+}
+
 #[test]
 fn the_group_has_the_image_of_ome_and_our_json() {
     let all = tempfile::tempdir().unwrap();
@@ -140,27 +154,14 @@ fn the_group_has_the_image_of_ome_and_our_json() {
         (&"Würfel \"1\".stl".into(), &"any".into())
     );
     // Cells of 1/10 starting at (-1/3, 22/7, 5). The centre of the first cell is half a cell away.
-    let near = |found: &Value, expected: [f64; 3]| {
-        let found: Vec<f64> = found
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|number| number.as_f64().unwrap())
-            .collect();
-        found
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| (found - expected).abs() < 1e-12)
-            && found.len() == 3
-    };
     for (level, size) in [0.1, 0.2, 0.4].into_iter().enumerate() {
         let dataset = &image["datasets"][level];
         assert_eq!(dataset["path"], level.to_string());
         let [scale, translation] = [0, 1].map(|n| &dataset["coordinateTransformations"][n]);
-        assert!(near(&scale["scale"], [size; 3]), "{dataset}");
+        assert!(is_near(&scale["scale"], [size; 3]), "{dataset}");
         let half = size / 2.0;
         assert!(
-            near(
+            is_near(
                 &translation["translation"],
                 [5.0 + half, 22.0 / 7.0 + half, -1.0 / 3.0 + half]
             ),

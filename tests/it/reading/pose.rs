@@ -802,34 +802,36 @@ fn instances_are_placed_below_their_node() {
     );
 }
 
+/// Returns the triangles of a primitive by the x of their vertices. Vertices are `listed` by index or repeated.
+fn triangles(mode: u32, indices: &[u32], listed: bool) -> Vec<[u32; 3]> {
+    let mut scene = Scene::new();
+    let points: Vec<[f64; 3]> = (0..8)
+        .map(|n| [f64::from(n), f64::from(n * n), 0.0])
+        .collect();
+    let mut primitive = json!({"mode": mode});
+    if listed {
+        primitive["attributes"] = json!({"POSITION": scene.floats(&points)});
+        let indices: Vec<[f64; 1]> = indices.iter().map(|n| [f64::from(*n)]).collect();
+        primitive["indices"] = json!(scene.accessor(5123, false, &indices));
+    } else {
+        // A repeated vertex is stored again.
+        let all: Vec<_> = indices.iter().map(|n| points[*n as usize]).collect();
+        primitive["attributes"] = json!({"POSITION": scene.floats(&all)});
+    }
+    scene.push("meshes", json!({"primitives": [primitive]}));
+    scene.push("nodes", json!({"mesh": 0}));
+    let loaded = scene.read();
+    assert_eq!(codes(&loaded), []);
+    loaded
+        .mesh
+        .triangles()
+        .iter()
+        .map(|triangle| triangle.map(|[x, ..]| x as u32))
+        .collect()
+}
+
 #[test]
 fn triangles_that_join_strips_are_left_out() {
-    let triangles = |mode: u32, indices: &[u32], listed: bool| -> Vec<[u32; 3]> {
-        let mut scene = Scene::new();
-        let points: Vec<[f64; 3]> = (0..8)
-            .map(|n| [f64::from(n), f64::from(n * n), 0.0])
-            .collect();
-        let mut primitive = json!({"mode": mode});
-        if listed {
-            primitive["attributes"] = json!({"POSITION": scene.floats(&points)});
-            let indices: Vec<[f64; 1]> = indices.iter().map(|n| [f64::from(*n)]).collect();
-            primitive["indices"] = json!(scene.accessor(5123, false, &indices));
-        } else {
-            // A repeated vertex is stored again.
-            let all: Vec<_> = indices.iter().map(|n| points[*n as usize]).collect();
-            primitive["attributes"] = json!({"POSITION": scene.floats(&all)});
-        }
-        scene.push("meshes", json!({"primitives": [primitive]}));
-        scene.push("nodes", json!({"mesh": 0}));
-        let loaded = scene.read();
-        assert_eq!(codes(&loaded), []);
-        loaded
-            .mesh
-            .triangles()
-            .iter()
-            .map(|triangle| triangle.map(|[x, ..]| x as u32))
-            .collect()
-    };
     let mut seen = 0;
     for (mode, indices, expected) in [
         (5, &[0, 1, 2, 3][..], &[[0, 1, 2], [2, 1, 3]][..]),

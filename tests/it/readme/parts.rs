@@ -148,60 +148,63 @@ fn open() -> String {
     text(&rows.collect::<Vec<_>>().join("\n"))
 }
 
+fn input_row(input: &voxelize::mesh::read::InputFormat) -> [String; 3] {
+    [
+        format!("`{}`", input.name),
+        extensions(input.extensions),
+        input.about.to_string(),
+    ]
+}
+
 fn inputs() -> String {
-    let row = |input: &voxelize::mesh::read::InputFormat| {
-        [
-            format!("`{}`", input.name),
-            extensions(input.extensions),
-            input.about.to_string(),
-        ]
+    table(["mesh", "file", "content"], INPUTS.iter().map(input_row))
+}
+
+fn short_row(format: &voxelize::format::Format) -> [String; 3] {
+    // Commas in brackets separate indices.
+    let mut depth = 0;
+    let is_end = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        depth == 0 && [';', ',', ':'].contains(&c)
     };
-    table(["mesh", "file", "content"], INPUTS.iter().map(row))
+    let about = format.about.split(is_end).next().unwrap_or_default();
+    let read = if format.is_readable() { "yes" } else { "" };
+    [
+        extensions(format.extensions),
+        about.to_string(),
+        read.to_string(),
+    ]
 }
 
 /// Returns the first words about each format.
 fn formats_in_short() -> String {
-    let row = |format: &voxelize::format::Format| {
-        // Commas in brackets separate indices.
-        let mut depth = 0;
-        let is_end = |c: char| {
-            depth += i32::from(c == '[') - i32::from(c == ']');
-            depth == 0 && [';', ',', ':'].contains(&c)
-        };
-        let about = format.about.split(is_end).next().unwrap_or_default();
-        let read = if format.is_readable() { "yes" } else { "" };
-        [
-            extensions(format.extensions),
-            about.to_string(),
-            read.to_string(),
-        ]
+    table(["file", "content", "read"], FORMATS.iter().map(short_row))
+}
+
+fn format_row(format: &voxelize::format::Format) -> [String; 5] {
+    let types = format
+        .dtypes
+        .iter()
+        .chain(format.dtypes_of(CellKind::Field));
+    let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
+    let carries = match format.carries {
+        Carries::InFile => "in the file",
+        Carries::Rounded => "in the file, rounded; in a `.json` sidecar, with `--sidecar`",
+        Carries::Sidecar => "in a `.json` sidecar, always",
+        _ => "in a `.json` sidecar, with `--sidecar`",
     };
-    table(["file", "content", "read"], FORMATS.iter().map(row))
+    let name = format!("`{}`", format.name);
+    let extensions = extensions(format.extensions);
+    [
+        name,
+        extensions,
+        format.about.to_string(),
+        dtypes.join(", "),
+        carries.to_string(),
+    ]
 }
 
 fn formats() -> String {
-    let row = |format: &voxelize::format::Format| {
-        let types = format
-            .dtypes
-            .iter()
-            .chain(format.dtypes_of(CellKind::Field));
-        let dtypes: Vec<_> = types.map(|dtype| dtype.name()).collect();
-        let carries = match format.carries {
-            Carries::InFile => "in the file",
-            Carries::Rounded => "in the file, rounded; in a `.json` sidecar, with `--sidecar`",
-            Carries::Sidecar => "in a `.json` sidecar, always",
-            _ => "in a `.json` sidecar, with `--sidecar`",
-        };
-        let name = format!("`{}`", format.name);
-        let extensions = extensions(format.extensions);
-        [
-            name,
-            extensions,
-            format.about.to_string(),
-            dtypes.join(", "),
-            carries.to_string(),
-        ]
-    };
     table(
         [
             "voxels",
@@ -210,7 +213,7 @@ fn formats() -> String {
             "type of a cell",
             "position of the cells",
         ],
-        FORMATS.iter().map(row),
+        FORMATS.iter().map(format_row),
     )
 }
 

@@ -226,6 +226,33 @@ fn a_difference_is_drawn() {
     assert!(png.starts_with(b"\x89PNG"));
 }
 
+/// Returns the pixels of a picture of one bit per pixel as text.
+fn pixels(path: &std::path::Path) -> String {
+    let file = std::fs::File::open(path).unwrap();
+    let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
+    // One bit per pixel, for printers.
+    assert_eq!(
+        reader.info().color_type,
+        png::ColorType::Grayscale,
+        "{path:?}"
+    );
+    assert_eq!(reader.info().bit_depth, png::BitDepth::One, "{path:?}");
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    let letter = |pixel: &u8| match pixel {
+        255 => '#',
+        0 => '.',
+        other => panic!("{other:?}"),
+    };
+    let row = |row: &[u8]| row.iter().map(letter).collect::<String>() + "\n";
+    bytes
+        .chunks(info.width as usize)
+        .map(row)
+        .collect::<String>()
+}
+
 #[test]
 fn all_layers_are_pictures_of_a_pixel_a_cell() {
     let folder = folder();
@@ -254,31 +281,6 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
     let text = |layer: &str| {
         String::from_utf8(all(&["view", "f.npz", "--slice", layer], 0).stdout).unwrap()
     };
-    let pixels = |name: &str| {
-        let file = std::fs::File::open(folder.path().join(name)).unwrap();
-        let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
-        decoder.set_transformations(png::Transformations::EXPAND);
-        let mut reader = decoder.read_info().unwrap();
-        // One bit per pixel, for printers.
-        assert_eq!(
-            reader.info().color_type,
-            png::ColorType::Grayscale,
-            "{name}"
-        );
-        assert_eq!(reader.info().bit_depth, png::BitDepth::One, "{name}");
-        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut bytes).unwrap();
-        let letter = |pixel: &u8| match pixel {
-            255 => '#',
-            0 => '.',
-            other => panic!("{other:?}"),
-        };
-        let row = |row: &[u8]| row.iter().map(letter).collect::<String>() + "\n";
-        bytes
-            .chunks(info.width as usize)
-            .map(row)
-            .collect::<String>()
-    };
     let mut seen = 0;
     for axis in ["x", "y", "z"] {
         let output = all(
@@ -296,7 +298,7 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
         for name in names(&folder.path().join(axis)) {
             let index: usize = name[1..name.len() - 4].parse().unwrap();
             assert_eq!(
-                pixels(&format!("{axis}/{name}")),
+                pixels(&folder.path().join(format!("{axis}/{name}"))),
                 text(&format!("{axis}={index}")),
                 "{name}"
             );
@@ -310,7 +312,7 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
         ],
         0,
     );
-    assert_eq!(pixels("one.png"), text("z=1"));
+    assert_eq!(pixels(&folder.path().join("one.png")), text("z=1"));
     // In the middle of a plate.
     all(
         &[
@@ -324,7 +326,7 @@ fn all_layers_are_pictures_of_a_pixel_a_cell() {
         .map(|line| format!("..{line}..\n"))
         .collect();
     assert_eq!(
-        pixels("plate/z1.png"),
+        pixels(&folder.path().join("plate/z1.png")),
         empty.repeat(2) + &middle + &empty.repeat(3)
     );
     let small = all(

@@ -153,23 +153,25 @@ fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
+/// Returns the convex chain of sorted points without its last point.
+fn chain(points: &mut dyn Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+    let mut chain: Vec<[f64; 2]> = vec![];
+    for point in points {
+        while let [.., a, b] = chain[..] {
+            if turn(a, b, point) > 1e-9 {
+                break;
+            }
+            chain.pop();
+        }
+        chain.push(point);
+    }
+    chain.pop();
+    chain
+}
+
 /// Returns the convex hull of points, counterclockwise.
 fn hull(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {
-        let mut chain: Vec<[f64; 2]> = vec![];
-        for point in points {
-            while let [.., a, b] = chain[..] {
-                if turn(a, b, point) > 1e-9 {
-                    break;
-                }
-                chain.pop();
-            }
-            chain.push(point);
-        }
-        chain.pop();
-        chain
-    };
     let mut outline = chain(&mut points.iter().copied());
     outline.extend(chain(&mut points.iter().rev().copied()));
     outline

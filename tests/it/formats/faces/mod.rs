@@ -728,23 +728,24 @@ fn walls_that_round_to_the_same_number_are_refused() {
     assert_eq!(seen, 12);
 }
 
+fn points(voxels: &Voxels) -> Vec<u8> {
+    let mut bytes = vec![];
+    let options = SaveOptions {
+        choices: &[Choice::Points],
+        ..SaveOptions::default()
+    };
+    write_to(
+        voxels,
+        &mut bytes,
+        format::by_name("ply").unwrap(),
+        &options,
+    )
+    .unwrap();
+    bytes
+}
+
 #[test]
 fn points_are_the_centres_of_cells_with_their_values() {
-    let points = |voxels: &Voxels| {
-        let mut bytes = vec![];
-        let options = SaveOptions {
-            choices: &[Choice::Points],
-            ..SaveOptions::default()
-        };
-        write_to(
-            voxels,
-            &mut bytes,
-            format::by_name("ply").unwrap(),
-            &options,
-        )
-        .unwrap();
-        bytes
-    };
     let bits = at_odd_place(scattered([20, 9, 11]));
     let labels = labelled_at_odd_place();
     let mut field = voxelize::Field::new([20, 9, 11], f32::INFINITY).unwrap();

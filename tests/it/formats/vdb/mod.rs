@@ -77,8 +77,17 @@ fn on_a_lattice(cells: impl Into<Cells>) -> Voxels {
 /// Returns the expected value and state of each cell, x fastest.
 fn expected(cells: &Cells, is_fog: bool) -> Vec<(u32, bool)> {
     let [nx, ny, nz] = cells.as_ref().dims();
-    let all = (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])));
-    let value = |cell: [usize; 3]| match cells {
+    let mut values = vec![];
+    for k in 0..nz {
+        for j in 0..ny {
+            values.extend((0..nx).map(|i| expected_cell(cells, [i, j, k], is_fog)));
+        }
+    }
+    values
+}
+
+fn expected_cell(cells: &Cells, cell: [usize; 3], is_fog: bool) -> (u32, bool) {
+    match cells {
         Cells::Bits(bits) if bits.get(cell) => (if is_fog { 1_f32.to_bits() } else { 1 }, true),
         Cells::Labels(labels) if labels.get(cell) > 0 && is_fog => (1_f32.to_bits(), true),
         Cells::Labels(labels) if labels.get(cell) > 0 => (labels.get(cell).into(), true),
@@ -95,8 +104,7 @@ fn expected(cells: &Cells, is_fog: bool) -> Vec<(u32, bool)> {
             )
         }
         _ => (0, false),
-    };
-    all.map(value).collect()
+    }
 }
 
 #[test]
@@ -147,25 +155,27 @@ fn every_cell_of_every_kind_is_in_the_tree_and_comes_back() {
     assert_eq!(seen, 5 * 4 + 4 * 2);
 }
 
+/// Returns the numbers of tiles of 128 and of 8 cells a side, active and then inactive, and of leaves.
+fn tiles(cells: Cells) -> (usize, usize, usize, usize, usize) {
+    let bytes = written(&Voxels::new(cells), &[]);
+    let file = ByHand::of(&bytes);
+    let of = |side: i32, is_active: bool| {
+        file.tiles
+            .iter()
+            .filter(|(_, s, _, a)| (*s, *a) == (side, is_active))
+            .count()
+    };
+    (
+        of(128, true),
+        of(8, true),
+        of(128, false),
+        of(8, false),
+        file.leaves.len(),
+    )
+}
+
 #[test]
 fn whole_leaves_and_nodes_are_tiles() {
-    let tiles = |cells: Cells| {
-        let bytes = written(&Voxels::new(cells), &[]);
-        let file = ByHand::of(&bytes);
-        let of = |side: i32, is_active: bool| {
-            file.tiles
-                .iter()
-                .filter(|(_, s, _, a)| (*s, *a) == (side, is_active))
-                .count()
-        };
-        (
-            of(128, true),
-            of(8, true),
-            of(128, false),
-            of(8, false),
-            file.leaves.len(),
-        )
-    };
     assert_eq!(tiles(full([128, 256, 129]).into()), (2, 0, 0, 0, 16 * 32));
     assert_eq!(tiles(full([16, 24, 8]).into()), (0, 6, 0, 0, 0));
     // The inside of a ball becomes tiles.
