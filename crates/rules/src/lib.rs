@@ -1,5 +1,5 @@
-//! Which cells are occupied ([`rule`]), how the work is done ([`run`](mod@run)), and jobs from a mesh to a file
-//! ([`job`]).
+//! Rules that decide which cells are occupied ([`rule`]), the passes that carry them out
+//! ([`run`](mod@run)), and jobs from a mesh to a file ([`job`]).
 //!
 //! Programs use the package `voxelize-mesh`, which re-exports the public part.
 #![forbid(unsafe_code)]
@@ -21,11 +21,12 @@ pub use voxelize_formats::Voxels;
 pub use voxelize_meshes as mesh;
 pub use voxelize_meshes::Mesh;
 
-/// Fills the cells of `lattice` by `rule`, with all threads and the best level of the machine; [`Voxelizer`] has
-/// every option.
+/// Fills the cells of `lattice` by `rule`, with all threads and the best instruction set of the
+/// machine. [`Voxelizer`] has every option.
 ///
 /// # Errors
-/// If the options of the rule do not go together, the mesh is unfit for it, or the grid does not fit in memory.
+/// Fails if options of the rule exclude each other, the mesh is unfit for the rule, or the grid
+/// does not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
     Ok(Voxelizer::new(rule)
         .without_findings()
@@ -33,9 +34,10 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
         .voxels)
 }
 
-/// The distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units of the file;
-/// with all threads and the best level of the machine. Cells outside the band have its width.
-/// [`Rule::Distance`] has signs and cells up to a distance, [`Voxelizer::run_with_nearest`] the nearest triangles.
+/// Returns the distance from the centre of every cell of `lattice` to the nearest point of the
+/// mesh, in units of the file. Uses all threads and the best instruction set of the machine. Cells
+/// outside the band have its width as their value. [`Rule::Distance`] also gives signs, and
+/// [`Voxelizer::run_with_nearest`] the nearest triangles.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -50,14 +52,14 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
 /// ```
 ///
 /// # Errors
-/// If the field does not fit in memory.
+/// Fails if the field does not fit in memory.
 pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
     field(mesh, lattice, Rule::distance().with_band(band)?)
 }
 
-/// The share of the volume of every cell of `lattice` that is inside the mesh, 0 … 1; with all threads and the best
-/// level of the machine. [`Rule::Fraction`] says how the mesh is taken, and [`Stats::fraction`] what parts that overlap
-/// leave in doubt.
+/// Returns the share of the volume of every cell of `lattice` that is inside the mesh, from 0 to 1.
+/// Uses all threads and the best instruction set of the machine. [`Rule::Fraction`] describes the
+/// treatment of the mesh, [`Stats::fraction`] the shares that overlapping parts leave uncertain.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -73,12 +75,12 @@ pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
 /// ```
 ///
 /// # Errors
-/// If the mesh is open, or the field does not fit in memory.
+/// Fails if the mesh is open, or the field does not fit in memory.
 pub fn fraction(mesh: &Mesh, lattice: &Lattice) -> Result<Field> {
     field(mesh, lattice, Rule::fraction())
 }
 
-/// The field of a rule.
+/// Returns the field of a rule.
 fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Field> {
     match voxelize(mesh, lattice, rule)?.cells {
         Cells::Field(field) => Ok(field),

@@ -1,4 +1,5 @@
-//! The rule area: every cell has the area of the mesh in it. docs/fraction.md says how it is computed.
+//! The rule area: every cell has the area of the mesh in it. docs/fraction.md describes the
+//! computation.
 
 use std::ops::Range;
 
@@ -16,26 +17,27 @@ use voxelize_kernel::KernelLattice;
 use voxelize_kernel::fraction::{LayerBins, LayerSums};
 use voxelize_meshes::Mesh;
 
-/// The areas of a mesh in cells.
+/// Areas of a mesh in cells.
 pub(super) struct AreaCells<'a> {
     triangles: &'a [Triangle],
     lattice: &'a Lattice,
-    /// The lattice of which the cells are a region, and the first cell of these in it.
+    /// Lattice that contains the cells as a region.
     frame: KernelLattice,
+    /// First cell of the region in `frame`.
     first: [usize; 3],
     bins: LayerBins,
 }
 
-/// Returns the bytes that it takes in addition to mesh and field.
+/// Returns the bytes that the rule takes in addition to mesh and field.
 pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
     quantities_memory(estimate) + bins_memory(estimate)
 }
 
 impl<'a> AreaCells<'a> {
-    /// Prepares the rule, in the threads it is called in.
+    /// Prepares the rule in the calling threads.
     ///
     /// # Errors
-    /// If there are too many triangles, or the run was cancelled.
+    /// Fails if there are too many triangles, or the run was cancelled.
     pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, mesh.bounds(), Ties::None);
@@ -49,7 +51,7 @@ impl<'a> AreaCells<'a> {
         })
     }
 
-    /// Fills the cells of some layers of the whole lattice.
+    /// Fills the cells of some layers, numbered in the whole lattice.
     fn fill_layers(
         &self,
         BrickLayers { layers, values, .. }: BrickLayers,

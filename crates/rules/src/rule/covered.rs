@@ -1,5 +1,5 @@
-//! Rules whose cells triangles occupy one by one: those in which a triangle meets a part of the cell, and the cells are
-//! the same in whatever order triangles are taken.
+//! Rules that occupy the cells where a triangle meets a part of the cell. The order of the
+//! triangles has no effect on the cells.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellsMut, Lattice};
 use voxelize_meshes::Mesh;
 
-/// The cells whose part a triangle of the mesh meets.
+/// Cells where a triangle of the mesh meets the target.
 pub(super) struct CoveredCells<'a> {
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
@@ -18,7 +18,7 @@ pub(super) struct CoveredCells<'a> {
 }
 
 impl CoveredCells<'_> {
-    /// Occupies those of these layers.
+    /// Occupies the cells of these layers.
     pub(super) fn occupy(
         &self,
         layers: Range<usize>,
@@ -47,15 +47,12 @@ impl FillCells for CoveredCells<'_> {
     }
 
     fn keep(&self, run: &Run) -> Option<Result<Covered>> {
-        let keep = |level| {
-            cover::keep(
-                &self.target,
-                self.mesh.triangles(),
-                self.lattice.dims(),
-                level,
-                run,
-            )
+        let level = match run.supported_level() {
+            Ok(level) => level,
+            Err(error) => return Some(Err(error)),
         };
-        Some(run.supported_level().and_then(keep))
+        let triangles = self.mesh.triangles();
+        let dims = self.lattice.dims();
+        Some(cover::keep(&self.target, triangles, dims, level, run))
     }
 }

@@ -1,10 +1,14 @@
-//! Bodies less their negative volumes. A cell is occupied iff a body occupies it that its negative volumes leave there.
+//! Bodies minus their negative volumes. A cell is occupied iff a body occupies it after subtraction
+//! of its negative volumes.
 //!
-//! Each body with negative volumes is voxelized alone, and all other triangles of the mesh together. From the cells of a
-//! body, solid removes those whose centre is inside a negative volume. Filled removes those that lie in one negative volume
-//! as a whole: their centre is inside, and its triangles do not meet their open interior. A share of a cell is that of the
-//! body and its negative volumes together less that of the negative volumes; where bodies may overlap, fraction takes the
-//! mesh without them.
+//! Each body with negative volumes is voxelized alone, and all other triangles of the mesh
+//! together.
+//!
+//! - Solid removes the cells of a body whose centre is inside a negative volume.
+//! - Filled removes the cells that lie entirely in one negative volume: their centre is inside, and
+//!   the triangles of the negative volume do not meet their open interior.
+//! - Fraction takes the share of the body together with its negative volumes and subtracts the
+//!   share of the negative volumes. If bodies may overlap, it ignores negative volumes.
 
 use std::ops::Range;
 
@@ -31,7 +35,7 @@ pub(super) struct BodyCells<'a> {
     bodies: Vec<CutBody>,
 }
 
-/// Whether a rule subtracts the negative volumes of a mesh.
+/// Returns true if a rule subtracts the negative volumes of a mesh.
 pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
     match rule {
         Rule::Solid { .. } | Rule::Filled { .. } => mesh.cuts().is_some(),
@@ -40,8 +44,9 @@ pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
     }
 }
 
-/// Grids of a slab that are in memory at a time in addition to that of its cells: the cells of a body, those of its
-/// negative volume, and those that the negative volume touches; or the shares of one mesh.
+/// Returns the number of grids of a slab in memory at a time, in addition to the grid of its cells.
+/// For bits these are the cells of a body, the cells of a negative volume, and the cells that it
+/// touches. For a field it is one grid of shares.
 pub(super) fn grids(rule: &Rule) -> u128 {
     if let Rule::Fraction { .. } = rule {
         1
@@ -50,20 +55,19 @@ pub(super) fn grids(rule: &Rule) -> u128 {
     }
 }
 
-/// Bytes of the meshes that bodies and their negative volumes are made into.
+/// Returns the bytes of the meshes of single bodies and negative volumes.
 pub(super) fn bytes(mesh: &Mesh) -> u128 {
     let cut = mesh.cuts().map_or(0, |cuts| cuts.count());
-    // Numbers of triangles as lists, and triangles.
+    // Lists of triangle numbers, and triangles.
     ((mesh.triangles().len() + cut) * (size_of::<Triangle>() + 2 * size_of::<u32>())) as u128
 }
 
-/// Cells of a rule that [subtracts](subtracts) negative volumes, of a mesh that has some.
+/// Prepares a rule that [subtracts](subtracts) negative volumes, for a mesh that has some.
 pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> BodyCells<'a> {
     let used = match rule {
         Rule::Fraction { inside } => {
-            let meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
-            let needs_repair = |mesh| fraction::is_repaired(inside, mesh);
-            if meshes.into_iter().any(needs_repair) {
+            let mut meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
+            if meshes.any(|mesh| fraction::is_repaired(inside, mesh)) {
                 Inside::Robust
             } else {
                 Inside::Nonzero
@@ -71,8 +75,8 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
         }
         _ => rule.inside().unwrap_or_default().for_mesh(mesh),
     };
-    // Regions know the method in force alone, so that of the negative volumes follows from it. A flood would enter a
-    // negative volume that reaches beyond the grid.
+    // Regions know only the method in force, so the method of the negative volumes follows from it.
+    // A flood is replaced because it would enter a negative volume that reaches beyond the grid.
     let inside = match used {
         Inside::Robust | Inside::Vote => used,
         _ => Inside::Auto,
@@ -143,7 +147,7 @@ impl BodyCells<'_> {
                 stats.add_body(one);
             }
             for (sum, share) in field.values_mut().iter_mut().zip(shares.values()) {
-                // Two shares that are equal in truth may be rounded apart.
+                // Two equal shares may be rounded differently.
                 *sum = (*sum + sign * share).max(0.0);
             }
             Ok(())
@@ -156,7 +160,8 @@ impl BodyCells<'_> {
                 add(&body.all_cuts(), -1.0)?;
             }
         }
-        // Bodies and their negative volumes overlap on purpose, so this is reported only if a float shows the error.
+        // Bodies and their negative volumes overlap on purpose. This is reported only if the error
+        // is visible in a float.
         let united = &mut stats.fraction.united;
         if united.error < f64::from(f32::EPSILON) {
             united.first = None;
@@ -176,7 +181,8 @@ impl BodyCells<'_> {
         if near.is_empty() {
             return Ok(());
         }
-        // A method may take layers that the negative volume is not in, and it is one pass in either case.
+        // All layers are filled, because some methods need layers outside the negative volume. It
+        // is one pass in either case.
         let mut removed = BitGrid::new(cells.dims())?;
         self.cut_rule
             .prepare(cut, self.lattice, run)?
@@ -190,11 +196,12 @@ impl BodyCells<'_> {
         Ok(())
     }
 
-    /// Those of these layers in which a body may have cells.
+    /// Returns the layers among these in which a body may have cells.
     fn layers_near(&self, body: &Mesh, rule: &Rule, layers: &Range<usize>) -> Range<usize> {
         let is_within_bounds = match rule.inside().unwrap_or_default().for_mesh(body) {
             Inside::Nonzero | Inside::EvenOdd | Inside::Vote => rule.is_local(),
-            // A flood takes the whole grid, and open sheets have winding numbers beyond their bounds.
+            // A flood covers the whole grid, and open sheets have winding numbers beyond their
+            // bounds.
             _ => false,
         };
         if !is_within_bounds {
@@ -202,7 +209,8 @@ impl BodyCells<'_> {
         }
         let origin = self.lattice.origin()[2].to_f64();
         let side = self.lattice.spacing()[2].to_f64();
-        // A layer more on each side: coordinates snap to walls, and these numbers are rounded.
+        // One more layer on each side, because coordinates snap to walls and these numbers are
+        // rounded.
         let low = (f64::from(body.bounds().min[2]) - origin) / side;
         let high = (f64::from(body.bounds().max[2]) - origin) / side;
         let start = (low.floor() - 1.0).max(0.0) as usize;

@@ -1,5 +1,6 @@
-//! The rule distance: every cell has the distance from its centre to the nearest point of the mesh, in units of the
-//! file, or cells are occupied up to one distance. docs/distance.md says how it is computed and how exact it is.
+//! The rule distance: every cell has the distance from its centre to the nearest point of the mesh,
+//! in units of the file. Alternatively, cells up to one distance are occupied. docs/distance.md
+//! describes the computation and its exactness.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,29 +17,29 @@ use voxelize_core::par;
 use voxelize_core::text::number;
 use voxelize_kernel::distance::TieBreak;
 
-/// How far from the mesh cells have their distance: the width of a narrow band, or no limit.
+/// Width of the narrow band around the mesh in which cells have their distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Band {
-    /// Cells nearer than so many cells; the others have the width as the background value. Where the sides of cells
-    /// differ, the smallest counts.
+    /// Number of cells. Cells beyond this distance have it as their background value. If the sides
+    /// of cells differ, the smallest counts.
     Cells(Length),
-    /// All cells; the background is infinite.
+    /// All cells. The background is infinite.
     All,
 }
 
 impl Band {
-    /// The word for all cells.
+    /// Name of the band of all cells.
     const ALL: &str = "all";
 
-    /// A band of so many cells.
+    /// Returns a band of `count` cells.
     pub const fn cells(count: u32) -> Self {
         Self::Cells(Length::cells(count))
     }
 }
 
 impl Default for Band {
-    /// Three cells.
+    /// Returns a band of three cells.
     fn default() -> Self {
         Self::cells(3)
     }
@@ -68,7 +69,7 @@ impl FromStr for Band {
 }
 
 impl fmt::Display for Band {
-    /// Writes what [`FromStr`] reads.
+    /// Writes the form that [`FromStr`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cells(width) => f.write_str(width.to_string().trim_end_matches("vx")),
@@ -77,17 +78,17 @@ impl fmt::Display for Band {
     }
 }
 
-/// The distances of cells, with a sign where the inside is known; or the cells up to one distance.
+/// Distances of cells, with a sign if a method finds the inside, or the cells up to one distance.
 pub(super) struct DistanceCells<'a> {
     pub distances: Distances,
     pub inside: Option<PreparedInside<'a>>,
-    /// The greatest distance of occupied cells, for bits.
+    /// Greatest distance of occupied cells. `None` for a field.
     pub most: Option<f32>,
 }
 
 impl DistanceCells<'_> {
-    /// Occupies the cells whose centres are inside, if that is to be known. By a flood these are the cells that it does
-    /// not reach, as of the rule filled.
+    /// Occupies the cells whose centres are inside, if the rule has a method. For a flood these are
+    /// all cells that it does not reach, as in the rule filled.
     fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Some(inside) = &self.inside else {
             return Ok(Stats::default());
@@ -126,7 +127,7 @@ impl FillCells for DistanceCells<'_> {
     }
 }
 
-/// Sets the sign of the cells that are inside.
+/// Sets the sign bit of the cells that are inside.
 fn negate(field: &mut Field, inside: &BitGrid) {
     let [nx, ny, _] = field.dims();
     let layers = field.values_mut().chunks_mut(nx * ny).enumerate().collect();
@@ -145,13 +146,13 @@ fn negate(field: &mut Field, inside: &BitGrid) {
     });
 }
 
-/// The refusal to occupy cells of a rule that makes a field.
+/// Returns the error of bits requested from a rule that makes a field.
 pub(super) fn makes_field() -> Error {
     Error::usage("the rule distance makes a field, not bits")
         .with_hint("with an iso value it makes bits")
 }
 
-/// The width of a band in units of the file: what cells have that are not in it.
+/// Returns the width of a band in units of the file. It is the value of cells outside the band.
 pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     match band {
         Band::Cells(width) => width.in_world(lattice.spacing()).to_f32(),
@@ -159,7 +160,7 @@ pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     }
 }
 
-/// The greatest float at or below a distance, which must be within the band.
+/// Returns the greatest float at or below a distance. The distance must be within the band.
 pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     let exact = iso.in_world(lattice.spacing());
     if let Band::Cells(width) = band
@@ -186,7 +187,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     })
 }
 
-/// The refusal of a distance that is not within the band.
+/// Returns the error of a distance that is not within the band.
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
     Error::usage(format!(

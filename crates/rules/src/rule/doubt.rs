@@ -1,6 +1,8 @@
-//! Doubt: the cells on which four methods that find the inside disagree, each labelled with those that call it inside.
-//! In a closed, sound mesh there are few; in a broken one they surround its defects. A flood that leaked is left out:
-//! it reached cells of the inside, so what it calls outside means nothing.
+//! Cells on which four methods that find the inside disagree, labelled with the methods that
+//! consider the cell inside.
+//!
+//! A closed, sound mesh has few such cells. In a broken mesh they surround its defects. A flood
+//! that leaked is left out: it reached cells of the inside, so its outside means nothing.
 
 use crate::run::memory::MemoryEstimate;
 use crate::run::{Demand, Plan, Run};
@@ -12,35 +14,39 @@ use voxelize_meshes::Mesh;
 use super::Inside;
 use super::inside::flood::{self, Flood};
 
-/// The methods that are compared for every cell, in the order of their bits in a label. Flood has the next.
+/// Methods that are compared for every cell, in the order of their bits in a label. The next bit
+/// belongs to flood.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// The labels of cells in doubt: every set of the four methods but none and all.
+/// Labels of cells in doubt: every set of the four methods except the empty and the full one.
 const LABELS: std::ops::Range<u8> = 1..(1 << (COMPARED.len() + 1)) - 1;
 
-/// Grids in memory at a time, besides one for the cells of the run: those of the methods, and the cells that flood
-/// does not call outside. The flood itself has no more: walls, outside, and the inside by evenodd of the mesh and of
-/// the caps of its holes.
+/// Number of grids in memory at a time in addition to the grid of the cells: one for each method,
+/// and the cells that are not outside by flood. The flood itself needs no more. It has walls,
+/// outside, and the inside by evenodd of the mesh and of the caps of its holes.
 const GRIDS: u128 = 4;
 
-/// Grids of the result: its cells, and four planes of labels.
+/// Number of grids of the result: its cells, and four planes of labels.
 pub(crate) const RESULT_GRIDS: u128 = 5;
 
-/// The cells that are in doubt.
+/// Cells in doubt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
-    /// The cells that some methods call inside, and others outside. Their labels, by [`legend`], say which.
+    /// Cells that are inside by some methods and outside by others. Their labels are defined by
+    /// [`legend`].
     pub cells: Labels,
-    /// How many cells any of the compared methods calls inside.
+    /// Number of cells that are inside by at least one compared method.
     pub inside: u64,
-    /// How many each method calls inside; the flood is the first.
+    /// Number of cells that are inside by each method. The flood comes first.
     pub by: [(Inside, u64); 4],
-    /// Whether the flood leaked, through a hole or where the lattice cuts the mesh: then it is not compared.
+    /// The flood leaked through a hole, or where the lattice cuts the mesh. It is then not
+    /// compared.
     pub leaked: bool,
 }
 
 impl Doubt {
-    /// How many of the cells that any compared method calls inside are in doubt; 0 if there are none.
+    /// Returns the share of cells in doubt among the cells that are inside by at least one compared
+    /// method. 0 if there are no such cells.
     pub fn share(&self) -> f64 {
         if self.inside == 0 {
             0.0
@@ -50,11 +56,13 @@ impl Doubt {
     }
 }
 
-/// The cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`], [`Inside::Flood`] and
-/// [`Inside::Robust`] disagree. All decide about the centres of cells, but a flood does not decide about
-/// cells that the surface touches, ties up: for these the other three are compared. The flood is that of `inside`
-/// if it is one, and closes the same holes; otherwise it closes none. A flood that entered the mesh, as
-/// [`W007`](voxelize_core::Code::W007) reports it, is compared nowhere.
+/// Finds the cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`],
+/// [`Inside::Flood`] and [`Inside::Robust`] disagree.
+///
+/// All methods decide by the centres of cells. The flood does not decide about cells that the
+/// surface touches under ties up. There, only the other three methods are compared. If `inside` is
+/// a flood, the same holes are closed, otherwise none. A flood that entered the mesh, as reported
+/// by [`W007`](voxelize_core::Code::W007), is not compared anywhere.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -71,8 +79,8 @@ impl Doubt {
 /// ```
 ///
 /// # Errors
-/// If what it needs does not fit in memory or is above the limit of `run`, the level
-/// does not exist here, or the run was cancelled.
+/// Fails if the search does not fit in memory or exceeds the limit of `run`, the machine lacks the
+/// instruction set, or the run was cancelled.
 pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     run.supported_level()?;
     let estimate = MemoryEstimate::bound(mesh, lattice, run);
@@ -85,26 +93,25 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
 
-/// Returns the bytes that it takes in addition to the mesh and the result.
+/// Returns the bytes that the comparison takes in addition to the mesh and the result.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let methods = COMPARED.map(|method| method.memory(estimate));
     methods.into_iter().max().unwrap_or(0) + estimate.grids(GRIDS, 2.3)
 }
 
-/// The labels of cells in doubt: the methods that call a cell inside. The value is the sum of 1 for nonzero, 2 for
-/// evenodd, 4 for robust and 8 for flood. No digest covers them.
+/// Returns the labels of cells in doubt. Each names the methods by which a cell is inside. Its
+/// value is the sum of 1 for nonzero, 2 for evenodd, 4 for robust and 8 for flood. No digest covers
+/// these labels.
 pub fn legend() -> Legend {
-    let names: Vec<_> = COMPARED
-        .iter()
-        .chain(&[Inside::flood()])
-        .map(|method| method.info().name)
-        .collect();
+    let methods = COMPARED.into_iter().chain([Inside::flood()]);
+    let names: Vec<_> = methods.map(|method| method.info().name).collect();
     let label = |value: u8| {
-        let inside = names
-            .iter()
-            .enumerate()
-            .filter(|(bit, _)| value >> bit & 1 == 1);
-        let inside: Vec<_> = inside.map(|(_, name)| *name).collect();
+        let mut inside = vec![];
+        for (bit, name) in names.iter().enumerate() {
+            if value >> bit & 1 == 1 {
+                inside.push(*name);
+            }
+        }
         Label::new(value, format!("inside by {}", inside.join(" + ")))
     };
     let legend = Legend::new(LABELS.map(label)).expect("names differ");
@@ -140,8 +147,9 @@ fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
     })
 }
 
-/// The cells in doubt, and how many any method calls inside. `planes` are the cells that each of them does; they
-/// become the planes of labels, whose bits are those of a label's place in the legend: its value less one.
+/// Finds the cells in doubt, and the number of cells that are inside by at least one method.
+/// `planes` has the inside of each method. They become the planes of labels, whose bits encode a
+/// label's place in the legend, its value minus one.
 fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
     let mut cells = not_outside;
     let mut planes: Vec<&mut [u64]> = planes.iter_mut().map(BitGrid::words_mut).collect();
@@ -164,15 +172,15 @@ fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
     (cells, inside)
 }
 
-/// The answers of the flood.
+/// Result of the flood.
 struct FloodCells {
-    /// How many cells it calls inside.
+    /// Number of cells inside.
     count: u64,
-    /// Whether it leaked, so that it is not compared.
+    /// The flood leaked and is not compared.
     leaked: bool,
-    /// The cells that it calls inside; none if it leaked.
+    /// Cells inside. Empty if the flood leaked.
     inside: BitGrid,
-    /// The cells that it does not call outside; all if it leaked.
+    /// Cells that are not outside. All cells if the flood leaked.
     not_outside: BitGrid,
 }
 

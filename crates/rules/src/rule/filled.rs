@@ -1,7 +1,9 @@
 //! The filled rule: a cell is occupied iff its centre is inside the mesh or the mesh meets its open
-//! interior. On a closed mesh those are the cells that share volume with it. Of these, all or the outer ones: a cell
-//! stays iff an empty cell, or the outside of the grid, is within so many steps, a step going to any of the 26 cells
-//! around.
+//! interior. On a closed mesh these are the cells that share volume with it.
+//!
+//! The rule may keep only the outer cells. A cell then stays iff an empty cell, or the outside of
+//! the grid, is within the given number of steps. A step leads to any of the 26 neighbours of a
+//! cell.
 
 use std::ops::Range;
 
@@ -13,7 +15,8 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellsMut, erode};
 use voxelize_core::par::Progress;
 
-/// The cells that are inside or touched, by the ties in force; of these, those within so many steps of an empty one.
+/// Cells that are inside, or touched under the ties of the rule. With `shell`, only cells within
+/// that number of steps of an empty cell.
 pub(super) struct FilledCells<'a> {
     pub touched: CoveredCells<'a>,
     pub inside: PreparedInside<'a>,
@@ -33,8 +36,8 @@ impl FilledCells<'_> {
     }
 }
 
-/// Removes the cells that are further inside than `steps` from these layers of a lattice of `dims`. `fill_all` fills the
-/// layers next to these, as far as they matter.
+/// Removes the cells of these layers that are more than `steps` inside. The lattice has `dims`.
+/// `fill_all` fills the neighbouring layers that the result depends on.
 pub(super) fn hollow_out(
     [nx, ny, nz]: [usize; 3],
     layers: Range<usize>,

@@ -1,4 +1,5 @@
-//! Findings about the inside of a mesh, in words: what a result may lack, where, and what to do about it.
+//! Texts of findings about the inside of a mesh: possible defects of the result, their place, and a
+//! remedy.
 
 use super::fraction;
 use super::inside::flood;
@@ -12,7 +13,7 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::Loop;
 use voxelize_meshes::closed::Closedness;
 
-/// The findings about cells that were filled by `rule`, from the counts of the run that filled them. Lengths are given
+/// Returns the findings about cells filled by `rule`, from the counts of the run. Lengths are given
 /// in `coordinates`.
 pub fn findings(
     rule: &Rule,
@@ -30,52 +31,50 @@ pub fn findings(
     };
     let open = match inside {
         Inside::Auto if mesh.is_two_sided() => Some(two_sided()),
-        Inside::Auto => report
-            .repairs
-            .as_ref()
-            .map(|repairs| open(repairs, coordinates)),
+        Inside::Auto => {
+            let repairs = report.repairs.as_ref();
+            repairs.map(|repairs| open(repairs, coordinates))
+        }
         chosen => unfit(chosen, mesh),
     };
-    let leak = report
-        .leak
-        .as_ref()
-        .map(|leak| leaked(leak, lattice, coordinates));
-    let cut = (inside.is_flood() && flood::enters_by_cut(mesh, lattice)).then(|| {
-        Finding::new(
+    let mut leak = None;
+    if let Some(found) = &report.leak {
+        leak = Some(leaked(found, lattice, coordinates));
+    }
+    let mut cut = None;
+    if inside.is_flood() && flood::enters_by_cut(mesh, lattice) {
+        cut = Some(Finding::new(
             Code::W007,
             "the grid boundary cuts the mesh, so the flood enters through the cut",
-        )
-    });
+        ));
+    }
     let disputed = disputed(stats);
     let lost = match rule {
         Rule::Solid {
             thin: ThinFeatures::Keep,
             ..
         } => LostFeatures::default(),
-        // All of it is lost, and another method helps.
+        // Everything is lost, and another method helps.
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
-        // The leak is the cause, and no smaller cells help.
+        // The leak is the cause, and smaller cells do not help.
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
         _ => stats.lost.unwrap_or_default(),
     };
-    let components = lost
-        .components
-        .as_ref()
-        .map(|components| lost_components(components, coordinates));
-    let thin = [
-        components,
-        lost.places
-            .as_ref()
-            .map(|places| lost_places(places, coordinates)),
-    ];
-    [open, leak, cut, disputed]
-        .into_iter()
-        .chain(thin)
-        .flatten()
-        .collect()
+    let mut findings = vec![];
+    findings.extend(open);
+    findings.extend(leak);
+    findings.extend(cut);
+    findings.extend(disputed);
+    if let Some(components) = &lost.components {
+        findings.push(lost_components(components, coordinates));
+    }
+    if let Some(places) = &lost.places {
+        findings.push(lost_places(places, coordinates));
+    }
+    findings
 }
 
-/// The findings about some of the cells that were filled, without those about the mesh.
+/// Returns the findings about some of the filled cells, without findings about the mesh.
 pub(crate) fn findings_of_cells(
     rule: &Rule,
     lattice: &Lattice,
@@ -89,20 +88,17 @@ pub(crate) fn findings_of_cells(
 }
 
 fn disputed(stats: &Stats) -> Option<Finding> {
-    stats
-        .inside
-        .disputed
-        .filter(|cells| *cells > 0)
-        .map(|cells| {
-            let cells = counted(cells, "cell", "cells");
-            Finding::new(
-                Code::W008,
-                format!("vote: the axes disagree on {cells}; majority used"),
-            )
-        })
+    let cells = stats.inside.disputed?;
+    if cells == 0 {
+        return None;
+    }
+    let cells = counted(cells, "cell", "cells");
+    let text = format!("vote: the axes disagree on {cells}; majority used");
+    Some(Finding::new(Code::W008, text))
 }
 
-/// The finding that no cell is occupied; `others` are those that [`findings`] has.
+/// Returns the finding that no cell is occupied. `others` are the findings returned by
+/// [`findings`].
 pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     let is_flooded = others.iter().any(|finding| finding.code() == Code::W007);
     let flooded = "no cell is occupied: the flood reached the inside of the mesh (W007)";
@@ -150,7 +146,8 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     Finding::new(Code::W006, text).with_hint("`--inside evenodd` does without the sides of sheets")
 }
 
-/// `2 triangles without area and 1 duplicate dropped, 69,451 triangles flipped`; empty if nothing was repaired.
+/// Describes the repairs: `2 triangles without area and 1 duplicate dropped, 69,451 triangles
+/// flipped`. Empty without repairs.
 pub fn repaired(repairs: &Repairs) -> String {
     let Repairs {
         degenerate,
@@ -158,34 +155,32 @@ pub fn repaired(repairs: &Repairs) -> String {
         turned,
         ..
     } = repairs;
-    let dropped: Vec<_> = [
-        (
-            *degenerate,
-            "triangle without area",
-            "triangles without area",
-        ),
-        (*duplicates, "duplicate", "duplicates"),
-    ]
-    .into_iter()
-    .filter(|(n, ..)| *n > 0)
-    .map(|(n, one, many)| counted(n, one, many))
-    .collect();
-    let dropped = (!dropped.is_empty()).then(|| format!("{} dropped", dropped.join(" and ")));
-    let flipped =
-        (*turned > 0).then(|| format!("{} flipped", counted(*turned, "triangle", "triangles")));
-    dropped
-        .into_iter()
-        .chain(flipped)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut dropped = vec![];
+    if *degenerate > 0 {
+        let one = "triangle without area";
+        let many = "triangles without area";
+        dropped.push(counted(*degenerate, one, many));
+    }
+    if *duplicates > 0 {
+        dropped.push(counted(*duplicates, "duplicate", "duplicates"));
+    }
+    let mut repairs = vec![];
+    if !dropped.is_empty() {
+        repairs.push(format!("{} dropped", dropped.join(" and ")));
+    }
+    if *turned > 0 {
+        let triangles = counted(*turned, "triangle", "triangles");
+        repairs.push(format!("{triangles} flipped"));
+    }
+    repairs.join(", ")
 }
 
-/// Whether lines through the mesh decide, with triangles as they are.
+/// Returns true if the method counts crossings of the triangles as they are.
 fn is_crossed(inside: Inside) -> bool {
     matches!(inside, Inside::Nonzero | Inside::EvenOdd | Inside::Vote)
 }
 
-/// Why `auto` takes robust for a closed mesh.
+/// Explains the choice of robust for a closed mesh.
 fn two_sided() -> Finding {
     Finding::new(
         Code::W013,
@@ -193,7 +188,7 @@ fn two_sided() -> Finding {
     )
 }
 
-/// A method that was chosen requires what the mesh is not.
+/// Reports a chosen method that does not suit the mesh.
 fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     let text = match (chosen, mesh.closedness()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
@@ -254,7 +249,7 @@ fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Fin
         "the largest "
     };
     text += &format!(": {which}{}", extent(*largest, coordinates));
-    // Smaller cells help where the whole of it is thinner than one.
+    // Smaller cells help if the whole component is thinner than a cell.
     let mut smaller = "or smaller cells".to_string();
     if *thickness > 0.0 && thickness < cell {
         let thick = two_digits(coordinates.length(*thickness)) + &coordinates.suffix();
@@ -285,7 +280,7 @@ fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
     Finding::new(Code::W011, text).with_hint("use `--keep-thin`, or smaller cells")
 }
 
-/// `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
+/// Formats an extent: `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
 fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
     let size = [0, 1, 2]
         .map(|a| number(coordinates.length(high[a] - low[a])))
@@ -294,7 +289,7 @@ fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
     format!("{size}{} around {centre}", coordinates.suffix())
 }
 
-/// Two digits of a length, not rounded up.
+/// Rounds a length down to two digits.
 fn two_digits(length: f64) -> String {
     if length <= 0.0 {
         return "0".to_string();
@@ -316,16 +311,12 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
             ", through a hole of {}{others}",
             hole_text(longest, coordinates)
         );
-        match holes::sides(&leak.holes, lattice)
-            .into_iter()
-            .max()
-            .unwrap_or(0)
-            .max(1)
-        {
-            most if most <= MAX_DIM as u64 => {
-                hint = Some(format!("`--close-holes {most}` closes {them}"));
-            }
-            most => text += &format!("; the largest is {} cells across", grouped(most)),
+        let sides = holes::sides(&leak.holes, lattice);
+        let most = sides.into_iter().max().unwrap_or(0).max(1);
+        if most <= MAX_DIM as u64 {
+            hint = Some(format!("`--close-holes {most}` closes {them}"));
+        } else {
+            text += &format!("; the largest is {} cells across", grouped(most));
         }
     }
     let finding = Finding::new(Code::W007, text);
@@ -335,10 +326,10 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
     }
 }
 
-/// `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
+/// Describes a hole: `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
 fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
-    // Rounding in a sum of edges is not worth reading.
+    // Removes the rounding error of a sum of edges.
     let least = 1e-9 * hole.length();
     let centre =
         coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));

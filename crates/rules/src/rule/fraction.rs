@@ -1,5 +1,5 @@
-//! The rule fraction: every cell has the share of its volume that is inside the mesh. docs/fraction.md says how it is
-//! computed and how exact it is.
+//! The rule fraction: every cell has the share of its volume that is inside the mesh.
+//! docs/fraction.md describes the computation and its exactness.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,28 +21,30 @@ use voxelize_kernel::fraction::{LAYERS, LayerBins, LayerSums, OddCells, UnitedCe
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::{Mesh, components};
 
-/// Triangles between two looks at whether to go on.
+/// Number of triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
 /// Counts of the rule fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FractionReport {
-    /// The cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
+    /// Cells in which the mesh winds around points other than 0 or 1 times, as far as their means
+    /// reveal it.
     pub odd: OddCells,
-    /// The cells in which surfaces of parts that overlap meet.
+    /// Cells in which surfaces of overlapping parts meet.
     pub united: UnitedCells,
-    /// The triangles that close holes, which count as walls.
+    /// Number of triangles that close holes. They count as walls.
     pub caps: u64,
-    /// The cells whose inside these meet.
+    /// Number of cells whose interior these triangles meet.
     pub capped: u64,
-    /// The triangles of ragged patches, which are left out.
+    /// Number of triangles of ragged patches, which are left out.
     pub left_out: u64,
 }
 
 impl FractionReport {
     /// Adds the counts of another body in the same layers.
     pub(super) fn add_body(&mut self, other: Self) {
-        let (caps, left_out) = (self.caps + other.caps, self.left_out + other.left_out);
+        let caps = self.caps + other.caps;
+        let left_out = self.left_out + other.left_out;
         self.add(Self {
             caps,
             left_out,
@@ -50,16 +52,17 @@ impl FractionReport {
         });
     }
 
-    /// Adds the counts of layers that follow.
+    /// Adds the counts of the next layers.
     pub(super) fn add(&mut self, other: Self) {
         self.odd.add(other.odd);
         self.united.add(other.united);
         self.capped += other.capped;
-        (self.caps, self.left_out) = (other.caps, other.left_out);
+        self.caps = other.caps;
+        self.left_out = other.left_out;
     }
 }
 
-/// The shares of cells that are inside.
+/// Shares of cells that are inside.
 pub(super) struct FractionCells<'a> {
     triangles: Cow<'a, [Triangle]>,
     bounds: Bounds,
@@ -71,23 +74,26 @@ pub(super) struct FractionCells<'a> {
     /// First cell of the region, as a cell of the whole lattice.
     first: [usize; 3],
     bins: LayerBins,
-    /// The part of each triangle that may overlap another part, if there are any.
+    /// Part of each triangle that may overlap another part. `None` if no parts may overlap.
     parts: Option<Vec<u32>>,
-    /// What one layer of bricks has allocated serves the next.
+    /// Allocations of finished layers of bricks, to be reused by the next.
     idle: Mutex<Vec<LayerSums>>,
     used: Inside,
     repairs: Option<Repairs>,
 }
 
-/// Whether the mesh is repaired and oriented first.
+/// Returns true if the mesh is repaired and oriented first.
 pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
-    let as_it_is = || {
-        mesh.closedness() == Closedness::Oriented && !mesh.is_two_sided() && mesh.volume() >= 0.0
-    };
-    inside == Inside::Robust || (inside == Inside::Auto && !as_it_is())
+    match inside {
+        Inside::Robust => true,
+        Inside::Auto => {
+            mesh.closedness() != Closedness::Oriented || mesh.is_two_sided() || mesh.volume() < 0.0
+        }
+        _ => false,
+    }
 }
 
-/// Returns the bytes that it takes in addition to mesh and field.
+/// Returns the bytes that the rule takes in addition to mesh and field.
 pub(super) fn memory(inside: Inside, estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     let repair = if is_repaired(inside, mesh) {
@@ -102,7 +108,7 @@ pub(super) fn memory(inside: Inside, estimate: &MemoryEstimate) -> u128 {
     repair + estimate.bytes(sums + near_parts, 0) + bins_memory(estimate)
 }
 
-/// Returns the bytes of the triangles of each layer of bricks.
+/// Returns the bytes of the lists of triangles of each layer of bricks.
 pub(super) fn bins_memory(estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     let triangles = mesh.triangles().len();
@@ -113,7 +119,7 @@ pub(super) fn bins_memory(estimate: &MemoryEstimate) -> u128 {
     )
 }
 
-/// Returns the bytes that arrays beside the field take in addition, while it is made.
+/// Returns the bytes that additional arrays take while the field is made.
 pub(crate) fn quantities_memory(estimate: &MemoryEstimate) -> u128 {
     let [x, y, _] = estimate.lattice.first_of_whole();
     let sums = LayerSums::bytes_of_quantities([x, y], estimate.lattice.dims());
@@ -121,10 +127,11 @@ pub(crate) fn quantities_memory(estimate: &MemoryEstimate) -> u128 {
 }
 
 impl<'a> FractionCells<'a> {
-    /// Prepares the rule, in the threads it is called in.
+    /// Prepares the rule in the calling threads.
     ///
     /// # Errors
-    /// If the mesh is open, or not consistently oriented, where it is taken as it is; or the run was cancelled.
+    /// Fails if the mesh is not repaired and is open or not consistently oriented, or if the run
+    /// was cancelled.
     pub(super) fn new(
         inside: Inside,
         mesh: &'a Mesh,
@@ -158,7 +165,7 @@ impl<'a> FractionCells<'a> {
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, &bounds, Ties::None);
         let bins = bins(&frame, &closed, first[2] + lattice.dims()[2], run)?;
-        // Of some triangles, parts are not those of the whole, which has none that overlap.
+        // Parts of some triangles differ from parts of the whole, which has none that overlap.
         let parts = if mesh.is_some_of_another() {
             None
         } else {
@@ -184,7 +191,7 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// Fills the cells of some layers of the whole lattice.
+    /// Fills the cells of some layers, numbered in the whole lattice.
     fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<(OddCells, UnitedCells)> {
         let BrickLayers {
             layers,
@@ -239,7 +246,7 @@ impl<'a> FractionCells<'a> {
         Ok((odd, united))
     }
 
-    /// Sums in memory that was allocated before, if there is any.
+    /// Returns sums, in memory of a finished layer of bricks if possible.
     fn sums(&self, with_arrays: bool, run: &Run) -> Result<LayerSums> {
         let idle = if with_arrays { None } else { self.idle().pop() };
         if let Some(sums) = idle {
@@ -254,12 +261,12 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// The sums that no thread has.
+    /// Returns the sums that no thread uses.
     fn idle(&self) -> MutexGuard<'_, Vec<LayerSums>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fills the cells of some layers, those of each layer of bricks in a thread.
+    /// Fills the cells of some layers, each layer of bricks in one thread.
     fn fill_field(
         &self,
         layers: Range<usize>,
@@ -275,7 +282,8 @@ impl<'a> FractionCells<'a> {
         );
         run.begin("voxelize", work.len() as u64);
         let found = par::map(work, |cells: BrickLayers| self.fill_layers(cells, run));
-        let (mut odd, mut united) = <(OddCells, UnitedCells)>::default();
+        let mut odd = OddCells::default();
+        let mut united = UnitedCells::default();
         for found in found {
             let (some_odd, some_united) = found?;
             odd.add(some_odd);
@@ -287,7 +295,7 @@ impl<'a> FractionCells<'a> {
         Ok((odd, united))
     }
 
-    /// How many cells of some layers have caps in them.
+    /// Returns the number of cells of some layers whose interior a cap meets.
     fn count_capped(&self, layers: Range<usize>, run: &Run) -> Result<u64> {
         if self.caps.is_empty() {
             return Ok(0);
@@ -311,15 +319,15 @@ impl<'a> FractionCells<'a> {
     }
 }
 
-/// The cells of some layers, all of one layer of bricks.
+/// Cells of some layers, all in one layer of bricks.
 pub(super) struct BrickLayers<'a> {
     pub layers: Range<usize>,
     pub values: &'a mut [f32],
-    /// What is wanted beside the values.
+    /// Additional arrays.
     arrays: Vec<(Quantity, &'a mut [f32])>,
 }
 
-/// The cells of some layers by their layers of bricks.
+/// Splits the cells of some layers by layers of bricks.
 pub(super) fn in_bricks<'a>(
     layers: Range<usize>,
     field: &'a mut Field,
@@ -350,12 +358,13 @@ pub(super) fn in_bricks<'a>(
             values,
             arrays: arrays.collect(),
         });
-        (first, rest) = (next, others);
+        first = next;
+        rest = others;
     }
     work
 }
 
-/// The sides of a cell, as the nearest doubles.
+/// Returns the sides of a cell as the nearest doubles.
 pub(super) fn sides(lattice: &Lattice) -> [f64; 3] {
     lattice.spacing().each_ref().map(Rational::to_f64)
 }
@@ -369,7 +378,7 @@ pub(super) fn add_triangles(
     triangles: &[Triangle],
     run: &Run,
 ) -> Result<()> {
-    // Those of a chunk may be in as many rows and cells as there are.
+    // The triangles of a chunk may be in all rows and cells.
     const CHUNK: usize = 1 << 10;
     let (most, tall) = bins.of_layer(layer / LAYERS);
     run.check()?;
@@ -381,7 +390,7 @@ pub(super) fn add_triangles(
     Ok(())
 }
 
-/// The triangles of each layer of bricks.
+/// Sorts triangles into layers of bricks.
 pub(super) fn bins(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -413,7 +422,7 @@ pub(super) fn bins(
     Ok(LayerBins::new(&ranges, layers))
 }
 
-/// Refuses meshes around which no winding number is whole, unless they are closed by a repair.
+/// Refuses meshes without an integral winding number, unless a repair closes them.
 fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
     let why = match (inside, mesh.closedness()) {
         (Inside::Robust, _) => return Ok(()),
@@ -463,7 +472,8 @@ impl FillCells for FractionCells<'_> {
     }
 }
 
-/// The findings about shares: cells that have none by the winding number alone, and walls that nobody drew.
+/// Returns the findings about shares: cells whose winding number alone gives no share, and walls
+/// that are not in the mesh.
 pub(super) fn findings(
     report: &FractionReport,
     lattice: &Lattice,

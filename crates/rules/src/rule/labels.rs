@@ -1,4 +1,5 @@
-//! The cells of a filled grid as labels: those that the mesh touches, ties both, and those within.
+//! Labels of a filled grid: surface for cells that the mesh touches under ties both, interior for
+//! the others.
 
 use std::ops::Range;
 
@@ -10,8 +11,8 @@ use voxelize_core::grid::{BitGrid, Labels, Lattice, Legend};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 
-/// Labels the cells of a grid: surface are those that the mesh touches, as the rule surface has them under ties
-/// both, interior the rest. No digest covers these labels.
+/// Labels the cells of a grid. Surface are the cells that the mesh touches, as in the rule surface
+/// under ties both. Interior are all others. No digest covers these labels.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -31,7 +32,7 @@ use voxelize_meshes::Mesh;
 /// ```
 ///
 /// # Errors
-/// If the dims differ, another grid does not fit in memory, or the run was cancelled.
+/// Fails if the dims differ, another grid does not fit in memory, or the run was cancelled.
 pub fn surface_and_interior(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -46,8 +47,8 @@ pub fn surface_and_interior(
     })?
 }
 
-/// The labels of some layers of a lattice, whose cells are `cells`, in the threads this is called in. `plane` is
-/// memory that may be used.
+/// Labels some layers of a lattice in the calling threads. `cells` are the occupied cells of these
+/// layers, `plane` is a grid whose memory may be reused.
 pub(crate) fn of_layers(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -69,12 +70,12 @@ pub(crate) fn of_layers(
         .prepare(mesh, lattice, run)?
         .fill(layers.clone(), run, &mut plane)?;
     if let Some(cuts) = mesh.cuts() {
-        // The walls of what is cut out are surface, too.
+        // The walls of negative volumes are surface as well.
         touched
             .prepare(cuts.mesh(), lattice, run)?
             .fill(layers, run, &mut plane)?;
     }
-    // Of the cells, those that the mesh does not touch: interior is the second label.
+    // The second label, interior, has the cells that the mesh does not touch.
     plane.invert_within(&cells);
     Ok(Labels::from_planes(
         cells,

@@ -1,7 +1,8 @@
-//! The leak path: the way of a flood into a mesh, as cells.
+//! The leak path: cells along which a flood enters a mesh.
 //!
-//! Two searches go through the flooded cells: one from the faces of the grid to the caps of the holes, one
-//! from what was leaked into back to where the first paths end.
+//! Two searches go through the flooded cells. The first starts at the faces of the grid and ends at
+//! the caps of the holes. The second starts at the cells leaked into and ends where the paths of
+//! the first end.
 
 use std::ops::ControlFlow;
 
@@ -19,19 +20,22 @@ use voxelize_meshes::closed::Closedness;
 use super::inside::{Inside, flood};
 use super::search::{BreadthFirst, Reached};
 
-/// Grids in memory at a time, besides the result.
+/// Number of grids in memory at a time in addition to the result.
 const GRIDS: u128 = 5;
 
-/// The cells of a way in for every hole through which [`Inside::Flood`] leaks; none if
-/// it does not. The flood is that of `inside` if it is one, and the holes that it closes are none; otherwise no hole
-/// is closed.
+/// Finds the cells of a way in for every hole through which [`Inside::Flood`] leaks. Without leaks
+/// the grid is empty. If `inside` is a flood, the holes that it closes are no leaks. Otherwise no
+/// hole is closed.
 ///
-/// A way in is a path of cells, each sharing a face with the next, none that the mesh touches under ties up:
-/// from a cell on a face of the grid to a nearest cell that the hole's cap touches, and from there on to a
-/// nearest cell that was leaked into: one that the flood does not reach where the caps of all holes that leak
-/// are walls as well. (Where there is no such cell, the path ends at the cap.) Both parts are as short as can
-/// be. Of several cells of a cap that are as near, the first is taken, x fastest; from it each part goes to
-/// the first neighbour that is a step nearer, of those below and above along x, y and z.
+/// A way in is a path of cells, each sharing a face with the next. The mesh touches none of them
+/// under ties up. The path starts at a cell on a face of the grid, leads to a nearest cell that the
+/// hole's cap touches, and from there to a nearest cell that was leaked into. The latter is a cell
+/// that the flood does not reach if the caps of all leaking holes are walls as well. If there is no
+/// such cell, the path ends at the cap.
+///
+/// Both parts of the path are as short as possible. Among equally near cells of a cap the first is
+/// taken, with x fastest. From it each part continues to the first neighbour that is one step
+/// nearer, in the order below and above along x, y and z.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -49,8 +53,8 @@ const GRIDS: u128 = 5;
 /// ```
 ///
 /// # Errors
-/// If what it needs does not fit in memory or is above the limit of `run`, the level
-/// does not exist here, or the run was cancelled.
+/// Fails if the search does not fit in memory or exceeds the limit of `run`, the machine lacks the
+/// instruction set, or the run was cancelled.
 pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     run.supported_level()?;
     let estimate = MemoryEstimate::bound(mesh, lattice, run);
@@ -63,12 +67,12 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
     par::with_threads(run.thread_count(), || find(mesh, lattice, inside, run))?
 }
 
-/// Returns the bytes that it takes in addition to the mesh and the grid of the answer, except for lists of cells that
-/// the search is at.
+/// Returns the bytes that the search takes in addition to the mesh and the resulting grid, without
+/// its lists of cells.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let is_expected = estimate.figure != MemoryFigure::UpperBound;
     if is_expected && estimate.mesh.closedness() != Closedness::Open {
-        // Without holes there is no leak.
+        // A mesh without holes has no leak.
         return 0;
     }
     rows::memory(estimate) + estimate.meshes(0, 2.5) + estimate.grids(GRIDS, 4.6)
@@ -105,19 +109,20 @@ fn find(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Bit
     search.clear();
     let mut ways = vec![];
     let mut left = caps.count();
-    let see = |found: &[Reached]| {
+    let collect = |found: &[Reached]| {
         ways.extend_from_slice(found);
         left -= found.len() as u64;
         left == 0
     };
-    search.run(|word| leaked.words()[word], &caps, run, see)?;
+    search.run(|word| leaked.words()[word], &caps, run, collect)?;
     for Reached { place, steps } in ways {
         search.walk(place, steps, &mut path);
     }
     Ok(path)
 }
 
-/// The cells of `outside` that are not reached from outside between these walls, and are none of them.
+/// Returns the cells of `outside` that a flood between these walls does not reach and that are no
+/// walls.
 fn leaked(walls: BitGrid, outside: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut leaked = BitGrid::new(walls.dims())?;
     leaked.add(outside);
@@ -126,7 +131,8 @@ fn leaked(walls: BitGrid, outside: &BitGrid, progress: &dyn Progress) -> Result<
     Ok(leaked)
 }
 
-/// Where the path from a face of the grid to each hole ends: of the cells of its cap the first of the nearest.
+/// Finds the end of the path from a face of the grid to each hole. It is the first of the nearest
+/// cells of the hole's cap.
 fn ends(
     search: &mut BreadthFirst,
     faces: &Faces,
@@ -137,13 +143,13 @@ fn ends(
 ) -> Result<Vec<Reached>> {
     let mut ends: Vec<Option<Reached>> = vec![None; holes];
     let mut left = holes;
-    let see = |found: &[Reached]| {
+    let nearest_of_each = |found: &[Reached]| {
         for &cell in found {
             let first = touched.partition_point(|(place, _)| *place < cell.place);
-            for (_, hole) in touched[first..]
-                .iter()
-                .take_while(|(place, _)| *place == cell.place)
-            {
+            for (place, hole) in &touched[first..] {
+                if *place != cell.place {
+                    break;
+                }
                 left -= usize::from(ends[*hole].is_none());
                 let end = ends[*hole].get_or_insert(cell);
                 if (cell.steps, cell.place) < (end.steps, end.place) {
@@ -153,11 +159,12 @@ fn ends(
         }
         left == 0
     };
-    search.run(|word| faces.cells(word), caps, progress, see)?;
+    search.run(|word| faces.cells(word), caps, progress, nearest_of_each)?;
     Ok(ends.into_iter().flatten().collect())
 }
 
-/// The places of cells of `outside` that caps touch, each with the number of the hole, in order.
+/// Returns the places of cells of `outside` that caps touch, sorted, each with the number of the
+/// hole.
 fn touched(
     holes: &[Loop],
     lattice: &Lattice,
@@ -172,13 +179,11 @@ fn touched(
         run.check()?;
         leak::cap(lattice, hole, &mut layers, level, |first, layers| {
             let before = first * layers.layer_words();
-            for (word, (cap, wet)) in layers
-                .words()
-                .iter()
-                .zip(&outside.words()[before..])
-                .enumerate()
-            {
-                touched.extend(bits_of(cap & wet).map(|bit| (64 * (before + word) + bit, n)));
+            let outside = &outside.words()[before..];
+            for (word, (cap, wet)) in layers.words().iter().zip(outside).enumerate() {
+                for bit in bits_of(cap & wet) {
+                    touched.push((64 * (before + word) + bit, n));
+                }
             }
             ControlFlow::Continue(())
         })?;
@@ -187,7 +192,7 @@ fn touched(
     Ok(touched)
 }
 
-/// The cells of a grid that are on its faces.
+/// Cells of a grid that are on its faces.
 struct Faces {
     dims: [usize; 3],
     row_words: usize,
@@ -201,7 +206,7 @@ impl Faces {
         }
     }
 
-    /// The cells of a word, and maybe bits beyond the row.
+    /// Returns the cells of a word that are on a face. Bits beyond the row may be set.
     fn cells(&self, word: usize) -> u64 {
         let [nx, ny, nz] = self.dims;
         let n = word % self.row_words;

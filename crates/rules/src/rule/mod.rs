@@ -1,4 +1,4 @@
-//! Which cells are occupied: one file per rule, and their table.
+//! Rules that decide which cells are occupied, one per file, and their table.
 
 mod area;
 mod covered;
@@ -48,100 +48,107 @@ use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use voxelize_meshes::Mesh;
 
-/// Which cells are occupied: with the lattice, it decides every bit.
+/// Rule that decides which cells are occupied. Together with the lattice it determines every bit.
 ///
-/// A rule is made with all defaults by [`surface`](Self::surface), [`solid`](Self::solid) or
-/// [`filled`](Self::filled). Options chain: [`with_ties`](Self::with_ties) and its like fail where the rule has no
-/// such option. A variant that is written out, `Rule::Surface { ties: Ties::Both }`, needs no check.
+/// [`surface`](Self::surface), [`solid`](Self::solid) and [`filled`](Self::filled) create a rule
+/// with all defaults. Options chain. [`with_ties`](Self::with_ties) and similar functions fail if
+/// the rule has no such option. A literal variant such as `Rule::Surface { ties: Ties::Both }`
+/// needs no check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Every cell the mesh touches; the inside stays empty.
+    /// Every cell that the mesh touches. The inside stays empty.
     Surface {
-        /// Which cells count as touched when mesh and wall coincide.
+        /// Decides which cells count as touched if mesh and wall coincide.
         ties: Ties,
     },
-    /// Every cell in which the mesh meets one of the three segments that join the centres of opposite faces: cells of
-    /// the surface under [`Ties::Up`], enough that no path of empty cells that share faces leads through a closed
-    /// mesh (6-separating).
+    /// Every cell in which the mesh meets one of the three segments that join the centres of
+    /// opposite faces. These are cells of the surface under [`Ties::Up`]. On a closed mesh they are
+    /// 6-separating: no path of empty cells that share faces leads through them.
     Thin,
     /// Every cell whose centre is inside the mesh.
     Solid {
-        /// The method that finds the inside.
+        /// Method that finds the inside.
         inside: Inside,
-        /// Whether features thinner than cells are kept.
+        /// Treatment of features thinner than cells.
         thin: ThinFeatures,
     },
-    /// Every cell that shares volume with a closed mesh: its centre is inside, or the mesh meets its
-    /// interior.
+    /// Every cell that shares volume with a closed mesh. Its centre is inside, or the mesh meets
+    /// its interior.
     Filled {
-        /// The method that finds the inside.
+        /// Method that finds the inside.
         inside: Inside,
-        /// Which cells count as touched when mesh and wall coincide; [`Ties::Up`] with [`Inside::Flood`], which
-        /// stops at the surface under these ties.
+        /// Decides which cells count as touched if mesh and wall coincide. [`Ties::Up`] with
+        /// [`Inside::Flood`], which stops at the surface under these ties.
         ties: Ties,
-        /// Only the outer cells: those with an empty cell, or the outside of the grid, within so many steps, a
-        /// step going to any of the 26 cells around.
+        /// Only the outer cells, which have an empty cell or the outside of the grid within this
+        /// number of steps. A step leads to any of the 26 neighbours of a cell.
         shell: Option<u32>,
     },
-    /// Every cell whose centre is within a radius of the mesh, in world units; a centre exactly that far away
-    /// counts. Centres are not displaced.
+    /// Every cell whose centre is within a radius of the mesh, in world units. A centre at exactly
+    /// the radius counts. Centres are not displaced.
     Offset {
-        /// The radius; in cells, it is measured by the smallest of their sides.
+        /// Radius. In cells it is measured by their smallest side.
         radius: Length,
     },
-    /// Every cell has the distance from its centre to the nearest point of the mesh, in units of the file: a field.
+    /// Field of the distance from the centre of every cell to the nearest point of the mesh, in
+    /// units of the file.
     Distance {
-        /// How far from the mesh cells have their distance.
+        /// Width of the band in which cells have their distance.
         band: Band,
-        /// The method that finds the inside, whose cells have the sign bit; `None` for no sign.
+        /// Method that finds the inside, whose cells get the sign bit. `None` for no sign.
         sign: Option<Inside>,
-        /// Bits in place of the field: cells whose value is at most this are occupied. Within the band.
+        /// Makes bits instead of a field: cells whose value is at most this distance are occupied.
+        /// It must be within the band.
         iso: Option<Length>,
     },
-    /// Every cell has the share of its volume that is inside the mesh, 0 … 1: a field. The mesh must be closed.
+    /// Field of the share of every cell's volume that is inside the mesh, from 0 to 1. The mesh
+    /// must be closed.
     Fraction {
-        /// How the mesh is taken: [`Inside::Nonzero`] as it is; [`Inside::Robust`] repaired and oriented, with caps of
-        /// its holes as walls; [`Inside::Auto`] as it is if it is closed, oriented and not inside out, and repaired if
-        /// it is closed otherwise.
+        /// Treatment of the mesh. [`Inside::Nonzero`] takes it unchanged. [`Inside::Robust`]
+        /// repairs and orients it, and caps of its holes are walls. [`Inside::Auto`] takes it
+        /// unchanged if it is closed, oriented and not inside out, and otherwise repairs it if it
+        /// is closed.
         inside: Inside,
     },
-    /// Every cell has the area of the mesh in it, in squares of the unit of the file: a field. Each triangle counts,
-    /// whatever mesh it is of and however it is wound; one on a wall in the cell above it, on the last wall in the last one.
+    /// Field of the area of the mesh in every cell, in squares of the unit of the file. Each
+    /// triangle counts, regardless of its mesh and its winding. A triangle on a wall counts in the
+    /// cell above it, on the last wall in the last cell.
     Area,
 }
 
-/// Whether [`Rule::Solid`] keeps the features of a mesh that it loses by itself, as [`lost::find`] finds them.
+/// Treatment of features that [`Rule::Solid`] loses by itself and [`lost::find`] finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ThinFeatures {
-    /// They are lost.
+    /// Lose them.
     #[default]
     Lose,
-    /// Cells of [`Rule::Filled`] are kept as well, in components that are lost or broken, and in those with a place of
-    /// [`LostPlaces`]: the lost cells, and those with two different pieces within two cells, where a lost cell counts as
-    /// a piece. So each of these components is one piece.
+    /// Keep them by adding cells of [`Rule::Filled`]. Cells are added in components that are lost
+    /// or broken, or have a place of [`LostPlaces`]. Added are the lost cells, and the cells with
+    /// two different pieces within two cells. A lost cell counts as a piece. Each of these
+    /// components thus becomes one piece.
     Keep,
 }
 
-/// One row of the table of rules.
+/// Row of the table of rules.
 #[derive(Debug)]
 pub struct RuleInfo {
-    /// The rule with its defaults; a radius, which has none, is one cell here.
+    /// Rule with its defaults. A radius has no default and is one cell here.
     pub rule: Rule,
-    /// Its name on the command line and in saved files.
+    /// Name on the command line and in saved files.
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    /// Whether its cells can be kept in bricks.
+    /// The cells can be stored in bricks.
     has_bricks: bool,
-    /// Why ties have no effect, and what to know; empty if it has ties.
+    /// Reason why ties have no effect, and a hint. Empty if the rule has ties.
     no_ties: [&'static str; 2],
-    /// What it means if no cell is occupied.
+    /// Meaning of a result without occupied cells.
     empty: &'static str,
 }
 
-/// Every rule. Help, README and tests loop over this.
+/// All rules. Help, README and tests loop over this table.
 pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::surface(),
@@ -227,29 +234,29 @@ pub static RULES: &[RuleInfo] = &[
     },
 ];
 
-/// A rule prepared for a mesh and a lattice, to fill layers of it.
+/// Rule prepared for a mesh and a lattice, to fill layers of the lattice.
 pub struct PreparedRule<'a> {
     lattice: &'a Lattice,
     rule: Rule,
     cells: Box<dyn FillCells + 'a>,
 }
 
-/// Fills the cells of one rule.
+/// Implementation of a rule.
 trait FillCells: Send + Sync {
-    /// Fills these layers of the lattice; layer 0 of the cells is layer `layers.start`.
+    /// Fills these layers of the lattice. Layer 0 of the cells is layer `layers.start`.
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats>;
 
-    /// All cells in bricks, if the rule has them.
+    /// Fills all cells in bricks. `None` if the rule has no bricks.
     fn keep(&self, _run: &Run) -> Option<Result<Covered>> {
         None
     }
 
-    /// The method that finds the inside, never [`Inside::Auto`].
+    /// Returns the method that finds the inside, never [`Inside::Auto`].
     fn inside(&self) -> Option<Inside> {
         None
     }
 
-    /// The volume of the mesh as it is taken, if the cells are shares of it.
+    /// Returns the volume of the mesh after repair. `None` unless the cells are shares of it.
     fn mesh_volume(&self) -> Option<f64> {
         None
     }
@@ -258,15 +265,16 @@ trait FillCells: Send + Sync {
 /// Findings about the mesh from filling the cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stats {
-    /// The number of triangle coordinates that snapping moved onto a wall or a plane of cell centres.
+    /// Number of triangle coordinates that snapping moved onto a wall or a plane of cell centres.
     pub snapped: u64,
-    /// About its inside.
+    /// Findings about the inside.
     pub inside: InsideReport,
-    /// The features that [`Rule::Solid`] would lose, if they were kept; otherwise [`lost::find`] finds them.
+    /// Features that [`Rule::Solid`] would lose, if they were kept. Otherwise [`lost::find`] finds
+    /// them.
     pub lost: Option<LostFeatures>,
-    /// How many cells keep them.
+    /// Number of cells that keep lost features.
     pub kept: Option<u64>,
-    /// About the shares of [`Rule::Fraction`].
+    /// Findings about the shares of [`Rule::Fraction`].
     pub fraction: FractionReport,
 }
 
@@ -291,7 +299,7 @@ impl Stats {
         *kept = sum(*kept, other.kept);
     }
 
-    /// Adds the findings of layers that follow.
+    /// Adds the findings of the next layers.
     pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
@@ -305,7 +313,7 @@ impl Stats {
     }
 }
 
-/// Sum of two counts, if there is one.
+/// Returns the sum of the counts that exist. `None` if neither exists.
 fn sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one + two),
@@ -320,15 +328,16 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// The default ties of [`Rule::Filled`], which is solid or the surface under these.
+    /// Default ties of [`Rule::Filled`], which is the union of solid and the surface under these
+    /// ties.
     const FILLED_TIES: Ties = Ties::None;
 
-    /// The rule surface, ties up.
+    /// Returns the rule surface with ties up.
     pub const fn surface() -> Self {
         Self::Surface { ties: Ties::Up }
     }
 
-    /// The rule solid, inside by [`Inside::Auto`], without thin features.
+    /// Returns the rule solid with [`Inside::Auto`], without thin features.
     pub const fn solid() -> Self {
         Self::Solid {
             inside: Inside::Auto,
@@ -336,7 +345,7 @@ impl Rule {
         }
     }
 
-    /// The rule filled, inside by [`Inside::Auto`], ties none, all cells.
+    /// Returns the rule filled with [`Inside::Auto`], ties none, and all cells.
     pub const fn filled() -> Self {
         Self::Filled {
             inside: Inside::Auto,
@@ -345,8 +354,8 @@ impl Rule {
         }
     }
 
-    /// The rule offset of this radius. [`margin`](Self::margin) says how much larger than the mesh a lattice must be
-    /// for all of its cells.
+    /// Returns the rule offset of this radius. A lattice with room for all of its cells extends
+    /// beyond the mesh by [`margin`](Self::margin).
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -358,7 +367,7 @@ impl Rule {
     /// let lattice = Fit::longest(20).margin(rule.margin()).to(mesh.bounds())?;
     /// assert_eq!(lattice.dims(), [24; 3]);
     /// let voxels = voxelize(&mesh, &lattice, rule)?;
-    /// // Faces lie on walls, so centres are half a cell, and one and a half, away from them.
+    /// // Faces lie on walls, so centres are half a cell and one and a half cells away from them.
     /// assert!(!voxels.occupied()?.get([0, 0, 12]) && voxels.occupied()?.get([0, 12, 12]));
     /// # Ok::<(), voxelize::Error>(())
     /// ```
@@ -366,7 +375,8 @@ impl Rule {
         Self::Offset { radius }
     }
 
-    /// How far beyond the mesh its cells reach: [`Fit::margin`](voxelize_core::Fit::margin) pads a lattice by it.
+    /// Returns the distance beyond the mesh that occupied cells may have.
+    /// [`Fit::margin`](voxelize_core::Fit::margin) pads a lattice by it.
     pub fn margin(&self) -> Length {
         match self {
             Self::Offset { radius } => *radius,
@@ -383,7 +393,7 @@ impl Rule {
         }
     }
 
-    /// The rule distance, in a band of three cells, without a sign.
+    /// Returns the rule distance in a band of three cells, without a sign.
     pub const fn distance() -> Self {
         Self::Distance {
             band: Band::cells(3),
@@ -392,7 +402,7 @@ impl Rule {
         }
     }
 
-    /// The rule fraction, the inside by [`Inside::Auto`].
+    /// Returns the rule fraction with [`Inside::Auto`].
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -413,7 +423,7 @@ impl Rule {
         }
     }
 
-    /// The kind of cells that it makes: [`CellKind::Field`] or [`CellKind::Bits`].
+    /// Returns the kind of cells that the rule makes: [`CellKind::Field`] or [`CellKind::Bits`].
     pub fn kind(&self) -> CellKind {
         if matches!(
             self,
@@ -425,7 +435,8 @@ impl Rule {
         }
     }
 
-    /// The background of the field that it makes of this lattice; `None` if it makes bits.
+    /// Returns the background of the field of this rule on a lattice. `None` if the rule makes
+    /// bits.
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
             Self::Distance {
@@ -436,7 +447,7 @@ impl Rule {
         }
     }
 
-    /// Which power of the unit of length the values of its field are in.
+    /// Returns the power of the unit of length of the field's values.
     pub(crate) fn unit_power(&self) -> i32 {
         match self {
             Self::Distance { iso: None, .. } => 1,
@@ -445,10 +456,10 @@ impl Rule {
         }
     }
 
-    /// Makes sure that its options go with the cells of this lattice.
+    /// Checks that the options of the rule suit the cells of this lattice.
     ///
     /// # Errors
-    /// If the value of [`Rule::Distance`] up to which cells are occupied is not within its band.
+    /// Fails if the iso value of [`Rule::Distance`] is not within its band.
     pub fn check_on(&self, lattice: &Lattice) -> Result<()> {
         match self {
             Self::Distance {
@@ -460,18 +471,22 @@ impl Rule {
         }
     }
 
-    /// The row of the table for this rule.
+    /// Returns the row of the table for this rule.
     pub fn info(&self) -> &'static RuleInfo {
-        let is_this = |info: &&RuleInfo| discriminant(&info.rule) == discriminant(self);
-        RULES.iter().find(is_this).expect("every rule has its row")
+        for info in RULES {
+            if discriminant(&info.rule) == discriminant(self) {
+                return info;
+            }
+        }
+        unreachable!("every rule has its row")
     }
 
-    /// Its name on the command line and in saved files.
+    /// Returns the name on the command line and in saved files.
     pub fn name(&self) -> &'static str {
         self.info().name
     }
 
-    /// The rule of that name with its defaults.
+    /// Returns the rule of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
         RULES
             .iter()
@@ -479,7 +494,7 @@ impl Rule {
             .map(|info| info.rule)
     }
 
-    /// The ties, if it has any.
+    /// Returns the ties. `None` if the rule has no ties.
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),
@@ -487,7 +502,7 @@ impl Rule {
         }
     }
 
-    /// The method that finds the inside, if it has one.
+    /// Returns the method that finds the inside. `None` if the rule has no method.
     pub fn inside(&self) -> Option<Inside> {
         match self {
             Self::Solid { inside, .. }
@@ -508,7 +523,8 @@ impl Rule {
         }
     }
 
-    /// Returns the bytes that it takes in addition to mesh and grid: of crossings, and of grids of its own.
+    /// Returns the bytes that the rule takes in addition to mesh and grid, for crossings and grids
+    /// of its own.
     pub(crate) fn memory(&self, estimate: &MemoryEstimate) -> u128 {
         let bodies = if self.subtracts_from(estimate.mesh) {
             cut::bytes(estimate.mesh)
@@ -520,7 +536,8 @@ impl Rule {
         }
         let inside = self.inside().map_or(0, |inside| inside.memory(estimate));
         let own = match self {
-            // The search, for the whole grid at once. What is lost is not searched if memory is short.
+            // The search takes the whole grid at once. If memory is short, lost features are not
+            // searched.
             Self::Solid { inside, thin } => {
                 let is_bound = estimate.figure == MemoryFigure::UpperBound;
                 if is_bound && *thin == ThinFeatures::Lose {
@@ -539,7 +556,7 @@ impl Rule {
         inside + bodies + own
     }
 
-    /// The quantities that it has beside the cells.
+    /// Returns the quantities that the rule computes in addition to the cells.
     pub fn quantities(&self) -> &'static [Quantity] {
         match self {
             Self::Fraction { .. } => &Quantity::ALL,
@@ -547,13 +564,15 @@ impl Rule {
         }
     }
 
-    /// Whether it subtracts the [negative volumes](Mesh::cuts) of a mesh, and the mesh has some. Solid and filled do, and
-    /// fraction where no body overlaps one that is cut; the other rules take the mesh without its negative volumes.
+    /// Returns true if the rule subtracts the [negative volumes](Mesh::cuts) of a mesh and the mesh
+    /// has some. Solid and filled subtract them, and so does fraction unless another body overlaps
+    /// one that is cut. The other rules ignore negative volumes.
     pub fn subtracts_from(&self, mesh: &Mesh) -> bool {
         cut::subtracts(self, mesh)
     }
 
-    /// Grids of a slab that it takes in addition to that of the cells.
+    /// Returns the number of grids of a slab that the rule takes in addition to the grid of the
+    /// cells.
     pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
         if self.subtracts_from(mesh) {
             cut::grids(self)
@@ -562,13 +581,14 @@ impl Rule {
         }
     }
 
-    /// Whether all of its cells are surface, and the inside stays empty.
+    /// Returns true if all occupied cells are surface and the inside stays empty.
     pub fn is_hollow(&self) -> bool {
         matches!(self, Self::Surface { .. } | Self::Thin)
     }
 
-    /// Whether the cells of a [region](Lattice::region) are those of the whole lattice there. The others depend on cells
-    /// beside the region: a flood, thin features that are kept, and a shell.
+    /// Returns true if the cells of a [region](Lattice::region) equal the cells of the whole
+    /// lattice there. They differ if the rule needs cells outside the region: for a flood, for thin
+    /// features that are kept, and for a shell.
     pub fn is_local(&self) -> bool {
         let is_flood = self.inside().is_some_and(Inside::is_flood);
         let keeps_thin = matches!(
@@ -582,17 +602,19 @@ impl Rule {
         !is_flood && !keeps_thin && !has_shell
     }
 
-    /// Whether its cells are labelled where a format can, as [`surface_and_interior`] does it.
+    /// Returns true if [`surface_and_interior`] labels the cells in formats with labels.
     pub fn has_labels(&self) -> bool {
         matches!(self, Self::Filled { .. })
     }
 
-    /// Whether its cells can be kept in bricks, [`Plan::Bricks`](crate::run::Plan::Bricks).
+    /// Returns true if the cells can be stored in bricks,
+    /// [`Plan::Bricks`](crate::run::Plan::Bricks).
     pub fn has_bricks(&self) -> bool {
         self.info().has_bricks
     }
 
-    /// How far from a triangle the cells that it occupies may be, in cells along each axis.
+    /// Returns the greatest distance between a triangle and a cell that it occupies, in cells along
+    /// each axis.
     pub(crate) fn reach(&self, lattice: &Lattice) -> [f64; 3] {
         match self {
             Self::Offset { radius } => {
@@ -606,11 +628,11 @@ impl Rule {
         }
     }
 
-    /// Prepares the rule to fill layers of `lattice`, in the threads this is called in.
+    /// Prepares the rule to fill layers of `lattice`, in the calling threads.
     ///
     /// # Errors
-    /// If its options do not go together, the mesh is unfit for the rule, its extra bytes do not fit in memory, or
-    /// the run was cancelled.
+    /// Fails if options of the rule exclude each other, the mesh is unfit for the rule, the extra
+    /// bytes do not fit in memory, or the run was cancelled.
     pub fn prepare<'a>(
         self,
         mesh: &'a Mesh,
@@ -632,9 +654,10 @@ impl Rule {
             Self::Offset { radius } => Box::new(offset::prepared(mesh, lattice, radius)),
             Self::Solid { inside, thin } => {
                 let inside = ready(inside)?;
-                let kept = (thin == ThinFeatures::Keep)
-                    .then(|| KeptFeatures::new(mesh, lattice, &inside, run))
-                    .transpose()?;
+                let kept = match thin {
+                    ThinFeatures::Keep => Some(KeptFeatures::new(mesh, lattice, &inside, run)?),
+                    ThinFeatures::Lose => None,
+                };
                 Box::new(SolidCells { inside, kept })
             }
             Self::Filled {
@@ -648,13 +671,22 @@ impl Rule {
             }),
             Self::Fraction { inside } => Box::new(FractionCells::new(inside, mesh, lattice, run)?),
             Self::Area => Box::new(AreaCells::new(mesh, lattice, run)?),
-            Self::Distance { band, sign, iso } => Box::new(DistanceCells {
-                inside: sign.map(ready).transpose()?,
-                most: iso
-                    .map(|iso| distance::most(band, iso, lattice))
-                    .transpose()?,
-                distances: Distances::new(mesh, lattice, run)?,
-            }),
+            Self::Distance { band, sign, iso } => {
+                let inside = match sign {
+                    Some(sign) => Some(ready(sign)?),
+                    None => None,
+                };
+                let most = match iso {
+                    Some(iso) => Some(distance::most(band, iso, lattice)?),
+                    None => None,
+                };
+                let distances = Distances::new(mesh, lattice, run)?;
+                Box::new(DistanceCells {
+                    distances,
+                    inside,
+                    most,
+                })
+            }
         };
         Ok(PreparedRule {
             lattice,
@@ -664,13 +696,13 @@ impl Rule {
     }
 }
 
-/// The refusal of a grid of other dims.
+/// Returns the error of a grid with other dims than the lattice.
 fn other_dims() -> Error {
     Error::usage("the grid has other dims than the lattice")
 }
 
 impl PreparedRule<'_> {
-    /// The rule with the method in force, never [`Inside::Auto`].
+    /// Returns the rule with the method in force, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
         let mut rule = self.rule;
         if let (Some(inside), Some(used)) = (rule.inside_mut(), self.cells.inside()) {
@@ -679,7 +711,7 @@ impl PreparedRule<'_> {
         rule
     }
 
-    /// The record of a grid that it fills.
+    /// Returns the record of a grid that this rule fills.
     pub(crate) fn record(&self) -> Record {
         let rule = self.used();
         Record {
@@ -693,15 +725,18 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// Occupies the cells of the rule in some layers of the lattice: layer 0 of the grid is layer
-    /// `layers.start`. Cells that are occupied already stay so. A field, whose background is that of
-    /// [`Rule::background`], gets the value of every cell; and beside it, if it is wanted, the number of the triangle
-    /// that is nearest to each cell, the least of those equally near, or −1 where there is none within the band. Runs in
-    /// the threads it is called in. The findings of consecutive layers add up.
+    /// Occupies the cells of the rule in some layers of the lattice. Layer 0 of the grid is layer
+    /// `layers.start`. Occupied cells stay occupied.
+    ///
+    /// A field must have the background of [`Rule::background`], and every cell gets its value. On
+    /// request every cell also gets the number of its nearest triangle, which is the least number
+    /// of several equally near ones, or −1 if no triangle is within the band.
+    ///
+    /// Runs in the calling threads. The findings of consecutive layers add up.
     ///
     /// # Errors
-    /// If the rule makes cells of another kind, the dims differ, the lattice has no such layers, the level does not
-    /// exist here, or the run was cancelled.
+    /// Fails if the rule makes cells of another kind, the dims differ, the lattice has no such
+    /// layers, the machine lacks the instruction set, or the run was cancelled.
     pub fn fill<'c>(
         &self,
         layers: Range<usize>,
@@ -711,12 +746,12 @@ impl PreparedRule<'_> {
         let cells = cells.into();
         let [nx, ny, nz] = self.lattice.dims();
         let dims = cells.dims();
-        let is_beside = |nearest: &[i32]| nearest.len() == dims.iter().product::<usize>();
+        let count = dims.iter().product::<usize>();
         let fits = match &cells {
-            CellsMut::Field(_, Some(nearest)) => is_beside(nearest),
-            CellsMut::WithArrays(_, arrays) => arrays.iter().all(|array| {
-                array.numbers().len() == array.quantity.numbers() * dims.iter().product::<usize>()
-            }),
+            CellsMut::Field(_, Some(nearest)) => nearest.len() == count,
+            CellsMut::WithArrays(_, arrays) => arrays
+                .iter()
+                .all(|array| array.numbers().len() == array.quantity.numbers() * count),
             _ => true,
         };
         if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {
@@ -738,13 +773,13 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// All cells in bricks, where most of a grid is empty.
+    /// Fills all cells in bricks, which suits a mostly empty grid.
     pub(crate) fn keep(&self, run: &Run) -> Result<Covered> {
         self.cells.keep(run).unwrap_or_else(|| Err(no_bricks()))
     }
 }
 
-/// The refusal to keep cells in bricks.
+/// Returns the error of bricks requested from a rule without bricks.
 pub(crate) fn no_bricks() -> Error {
     Error::usage("this rule has no bricks")
 }

@@ -1,5 +1,5 @@
-//! The parts of a mesh that may overlap in a cell: connected components near each other, and those that overlap
-//! themselves.
+//! Parts of a mesh that may overlap in a cell: connected components near each other, and components
+//! that overlap themselves.
 
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Ties, Triangle};
@@ -9,25 +9,28 @@ use voxelize_kernel::KernelLattice;
 use voxelize_kernel::fraction::{NO_PART, OVERLAPS_ITSELF, crossing_along_x, may_overlap_itself};
 use voxelize_meshes::{Mesh, components};
 
-/// Components, and triangles, between two looks at whether to go on.
+/// Number of components between two checks for cancellation.
 const CHUNK: usize = 1 << 8;
+
+/// Number of triangles between two checks for cancellation.
 const TRIANGLES: usize = 1 << 14;
 
-/// A box in index space: the least and the greatest coordinate along each axis.
+/// Box in index space: the least and the greatest coordinate along each axis.
 type IndexBox = [[f64; 2]; 3];
 
-/// Nothing.
+/// Empty box.
 const EMPTY: IndexBox = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
 
-/// The component of each triangle that may be in one cell with another component; [`NO_PART`] of the others.
-/// Components that overlap themselves are marked by [`OVERLAPS_ITSELF`]. `None` if there are neither.
+/// Returns the component of each triangle that may be in one cell with another component, and
+/// [`NO_PART`] for the other triangles. Components that overlap themselves are marked by
+/// [`OVERLAPS_ITSELF`]. `None` if no component may overlap another or itself.
 pub(super) fn near_parts(
     (triangles, bounds): (&[Triangle], &Bounds),
     frame: &KernelLattice,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u32>>> {
     let (mut of, bounds) = components::of_triangles(triangles, bounds)?;
-    // What is in one cell with a component is at most a cell away from its bounds.
+    // Triangles in one cell with a component are at most one cell away from its bounds.
     let boxes: Vec<_> = bounds
         .iter()
         .map(|bounds| index_box(frame, bounds, 1.0))
@@ -53,33 +56,36 @@ pub(super) fn near_parts(
     Ok(Some(of))
 }
 
-/// Whether a mesh has parts that may overlap, or that overlap themselves.
+/// Returns true if parts of a mesh may overlap each other or themselves.
 pub(crate) fn may_overlap(mesh: &Mesh, lattice: &Lattice, progress: &dyn Progress) -> Result<bool> {
     let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
     Ok(near_parts((mesh.triangles(), mesh.bounds()), &frame, progress)?.is_some())
 }
 
-/// Lines along x through the bounds of a component, across y and across z: these of a component that is alone, fewer of
-/// thousands.
+/// Number of lines along x through the bounds of a component, across y and across z. Meshes with
+/// many components have fewer lines for each.
 const LINES: usize = 32;
 
-/// Lines at most, unless there are more components.
+/// Greatest total number of lines, unless there are more components.
 const MOST_LINES: usize = 1 << 17;
 
-/// A line is not in the middle between two others, where corners of meshes often are.
+/// Offset of a line in its interval. It differs from one half, because corners of meshes are often
+/// in the middle.
 const ASIDE: f64 = 0.445_041_867_912_629;
 
-/// Triangles of a component whose pairs are compared, at most. A component of more has lines.
+/// Greatest number of triangles of a component whose pairs are compared. Larger components are
+/// tested by lines.
 const MOST_OF_PAIRS: usize = 1 << 7;
 
-/// Pairs of triangles that are compared in all, about.
+/// Approximate total number of pairs of triangles that are compared.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// A triangle on a line: the component, the number of the line, where, and by how much the winding number is greater
-/// beyond.
+/// Triangle on a line: the component, the number of the line, the coordinate along it, and the
+/// change of the winding number there.
 type OnLine = (u32, u32, f64, i32);
 
-/// Which components may wind around some points more than once, or around some once in each direction.
+/// Finds the components that may wind around some points more than once, or around some points once
+/// in each direction.
 fn overlapping(
     triangles: &[Triangle],
     of: &[u32],
@@ -103,7 +109,8 @@ fn overlapping(
         .collect())
 }
 
-/// Which of the small components may overlap themselves: the facets of each are compared with one another.
+/// Finds the small components that may overlap themselves, by comparing the facets of each with one
+/// another.
 fn by_pairs(
     (triangles, of): (&[Triangle], &[u32]),
     bounds: &[Bounds],
@@ -153,9 +160,9 @@ fn by_pairs(
     Ok(overlaps)
 }
 
-/// Which of the large components overlap themselves: the least and the greatest winding number around points of all lines
-/// through a component differ by two or more. Lines in parallel may pass through lobes of it that are wound in opposite
-/// directions.
+/// Finds the large components that overlap themselves. For such a component the least and the
+/// greatest winding number on all lines through it differ by at least two. The numbers of all lines
+/// are combined, because parallel lines may pass through lobes of opposite orientation.
 fn by_lines(
     (triangles, of): (&[Triangle], &[u32]),
     bounds: &[Bounds],
@@ -165,17 +172,13 @@ fn by_lines(
     let lines = ((MOST_LINES / bounds.len().max(1)) as f64)
         .sqrt()
         .clamp(1.0, LINES as f64) as usize;
-    let per_side = |bounds: &Bounds| {
-        let side = |a: usize| f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
-        [0, 1, 2].map(|a| {
-            if side(a) > 0.0 {
-                lines as f64 / side(a)
-            } else {
-                0.0
-            }
-        })
-    };
-    let per_side: Vec<_> = bounds.iter().map(per_side).collect();
+    let mut per_side = vec![];
+    for bounds in bounds {
+        per_side.push([0, 1, 2].map(|a| {
+            let side = f64::from(bounds.max[a]) - f64::from(bounds.min[a]);
+            if side > 0.0 { lines as f64 / side } else { 0.0 }
+        }));
+    }
     let work = triangles
         .chunks(TRIANGLES)
         .zip(of.chunks(TRIANGLES))
@@ -203,14 +206,16 @@ fn by_lines(
     all.sort_unstable_by(|p, q| (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)));
     let mut overlaps = vec![false; bounds.len()];
     for part in all.chunk_by(|p, q| p.0 == q.0) {
-        // Around points outside it winds 0 times.
-        let (mut least, mut most) = (0, 0);
+        // Around outer points a component winds 0 times.
+        let mut least = 0;
+        let mut most = 0;
         for line in part.chunk_by(|p, q| p.1 == q.1) {
             let mut winding = 0;
             for (n, (.., x, sign)) in line.iter().enumerate() {
                 winding += sign;
                 if line.get(n + 1).is_some_and(|next| next.2 > *x) {
-                    (least, most) = (least.min(winding), most.max(winding));
+                    least = least.min(winding);
+                    most = most.max(winding);
                 }
             }
         }
@@ -219,7 +224,7 @@ fn by_lines(
     Ok(overlaps)
 }
 
-/// Finds the lines through a component on which one of its triangles is.
+/// Finds the lines through a component that one of its triangles crosses.
 fn on_lines(
     triangle: &Triangle,
     part: u32,
@@ -231,16 +236,14 @@ fn on_lines(
         let [low, high] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
         low + (high - low) * (n as f64 + ASIDE) / lines as f64
     };
-    // The lines between the least and the greatest coordinate: one more on either side are tried, for rounding.
+    // Lines between the least and the greatest coordinate. One more on either side is tried because of
+    // rounding.
     let among = |axis: usize| {
-        let all = triangle.map(|corner| corner[axis]);
-        let [low, high] = [
-            all[0].min(all[1]).min(all[2]),
-            all[0].max(all[1]).max(all[2]),
-        ]
-        .map(f64::from);
+        let [a, b, c] = triangle.map(|corner| corner[axis]);
+        let low = f64::from(a.min(b).min(c));
+        let high = f64::from(a.max(b).max(c));
         let index = |c: f64| (c - f64::from(bounds.min[axis])) * per_side[axis] - ASIDE;
-        // Rounded up without a call of a function; below zero to zero.
+        // Rounds up without a function call. Negative numbers become zero.
         let from = index(low) - 1e-6;
         let first = from as usize;
         let some = first + usize::from((first as f64) < from)
@@ -258,14 +261,15 @@ fn on_lines(
     }
 }
 
-/// The bytes that it takes at most.
+/// Returns the most bytes that the search takes.
 pub(super) fn bytes_for(triangles: usize) -> u128 {
-    // The forest and the table of vertices; boxes of components, which have four triangles if they are closed.
+    // The forest and the table of vertices, and boxes of components. A closed component has at
+    // least four triangles.
     let component = 2 * size_of::<IndexBox>() + size_of::<Bounds>() + size_of::<usize>();
     (triangles * (24 + component / 4)) as u128
 }
 
-/// The box around all that a component has in common with the boxes of others, for each of them.
+/// Returns for each component the box around its intersections with the boxes of all others.
 fn shared_boxes(boxes: &[IndexBox], progress: &dyn Progress) -> Result<Vec<IndexBox>> {
     let mut order: Vec<_> = (0..boxes.len()).collect();
     order.sort_unstable_by(|m, n| boxes[*m][0][0].total_cmp(&boxes[*n][0][0]));
@@ -293,7 +297,7 @@ fn shared_boxes(boxes: &[IndexBox], progress: &dyn Progress) -> Result<Vec<Index
     Ok(shared)
 }
 
-/// The box of bounds and so many cells around them.
+/// Returns the box of bounds extended by `cells` cells.
 fn index_box(frame: &KernelLattice, bounds: &Bounds, cells: f64) -> IndexBox {
     // Snapping and rounding move a coordinate by less than this.
     let around = cells + 1.0 / 64.0;

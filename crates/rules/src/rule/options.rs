@@ -1,7 +1,7 @@
-//! The options of rules: which rule takes which, and their names and values in saved files.
+//! Options of rules, with their names and values in saved files.
 //!
-//! Every combination that makes no sense is refused here and nowhere else. A message begins with the name of
-//! the option, which on the command line is the same behind two dashes.
+//! Combinations without a meaning are refused here and nowhere else. A message begins with the name
+//! of the option, which is the flag of the command line without its dashes.
 
 use super::distance;
 use super::{Band, Inside, Rule, ThinFeatures};
@@ -10,20 +10,20 @@ use voxelize_core::geom::Ties;
 use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{Length, Record};
 
-/// The distance that the rule offset asks for.
+/// Radius of the rule offset.
 const RADIUS: &str = "radius";
 
-/// The variant of solid that keeps thin features.
+/// Variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
 
-/// The variant of distance whose cells inside have the sign bit.
+/// Variant of distance with the sign bit in cells inside.
 const SIGNED: &str = "signed";
 
-/// The variant of filled that is a shell; its thickness follows.
+/// Variant of filled that is a shell, followed by its thickness.
 const HOLLOW: &str = "hollow";
 
 impl Rule {
-    /// This rule with other ties.
+    /// Returns this rule with other ties.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -36,7 +36,7 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// If the rule has no ties, or a flood finds the inside and these are not its ties.
+    /// Fails if the rule has no ties, or a flood finds the inside and `new` is not ties up.
     pub fn with_ties(mut self, new: Ties) -> Result<Self> {
         let no_ties = self.info().no_ties;
         match &mut self {
@@ -46,12 +46,15 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with another method that finds the inside; of [`Rule::Distance`], with a sign by this method. A
-    /// flood has ties of its own: a rule filled whose
-    /// ties are its default takes these, and its default again where the flood goes.
+    /// Returns this rule with another method that finds the inside. [`Rule::Distance`] gets a sign
+    /// by this method.
+    ///
+    /// A flood requires ties up. The rule filled changes its default ties to ties up with a flood,
+    /// and back to the default with another method.
     ///
     /// # Errors
-    /// If the rule has no inside, or its ties are neither a flood's nor its own default.
+    /// Fails if the rule has no inside, or if a flood is requested and the ties of the rule are neither its
+    /// default nor ties up.
     pub fn with_inside(mut self, new: Inside) -> Result<Self> {
         if let Self::Filled { inside, ties, .. } = &mut self {
             match (inside.is_flood(), new.is_flood()) {
@@ -75,10 +78,11 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with holes of at most so many cells closed before the flood, as [`Inside::Flood`] has it.
+    /// Returns this rule with holes of at most `cells` cells closed before the flood, as described
+    /// at [`Inside::Flood`].
     ///
     /// # Errors
-    /// If no flood finds the inside.
+    /// Fails if no flood finds the inside.
     pub fn with_closed_holes(mut self, cells: u32) -> Result<Self> {
         let why = match self.inside_mut() {
             Some(Inside::Flood { close_holes }) => {
@@ -94,10 +98,10 @@ impl Rule {
         )
     }
 
-    /// This rule with thin features kept or lost.
+    /// Returns this rule with thin features kept or lost.
     ///
     /// # Errors
-    /// If the rule cannot lose any.
+    /// Fails if the rule does not lose features.
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
             let error = Error::usage(format!(
@@ -110,10 +114,11 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with only the outer `cells` of its cells, as [`Rule::Filled`] has it.
+    /// Returns this rule with only the outer `cells` layers of its cells, as described at
+    /// [`Rule::Filled`].
     ///
     /// # Errors
-    /// If it is another rule, or `cells` is 0.
+    /// Fails if the rule is not filled, or `cells` is 0.
     pub fn with_shell(mut self, cells: u32) -> Result<Self> {
         let Self::Filled { shell, .. } = &mut self else {
             let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
@@ -125,10 +130,11 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with another radius; with `None`, as it is, if it has none.
+    /// Returns this rule with another radius. `None` leaves a rule without radius unchanged.
     ///
     /// # Errors
-    /// If the rule has a radius and is given none, or has none and is given one.
+    /// Fails if the rule has a radius and `new` is `None`, or if it has no radius and `new` is a
+    /// length.
     pub fn with_radius(mut self, new: impl Into<Option<Length>>) -> Result<Self> {
         let name = self.name();
         match (&mut self, new.into()) {
@@ -150,10 +156,10 @@ impl Rule {
         Ok(self)
     }
 
-    /// This rule with another band.
+    /// Returns this rule with another band.
     ///
     /// # Errors
-    /// If it is not [`Rule::Distance`].
+    /// Fails if it is not [`Rule::Distance`].
     pub fn with_band(mut self, new: Band) -> Result<Self> {
         let Self::Distance { band, .. } = &mut self else {
             return Err(self.no_field("band"));
@@ -162,7 +168,8 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with the cells occupied whose value is at most this, in place of the field.
+    /// Returns this rule with bits instead of a field: cells with a value of at most `new` are
+    /// occupied.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -175,7 +182,7 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// If it is not [`Rule::Distance`], or the length is in cells and not within the band.
+    /// Fails if it is not [`Rule::Distance`], or the length is in cells and not within the band.
     pub fn with_iso(mut self, new: Length) -> Result<Self> {
         let Self::Distance { iso, .. } = &mut self else {
             return Err(self.no_field("iso"));
@@ -184,10 +191,11 @@ impl Rule {
         self.checked()
     }
 
-    /// This rule with the sign bit in the cells inside, by [`Inside::Auto`] unless it has a method.
+    /// Returns this rule with the sign bit in the cells inside. The method is [`Inside::Auto`]
+    /// unless the rule already has one.
     ///
     /// # Errors
-    /// If it is not [`Rule::Distance`].
+    /// Fails if it is not [`Rule::Distance`].
     pub fn with_sign(mut self) -> Result<Self> {
         let Self::Distance { sign, .. } = &mut self else {
             return Err(self.no_field(SIGNED));
@@ -196,7 +204,7 @@ impl Rule {
         self.checked()
     }
 
-    /// The refusal of an option of fields.
+    /// Returns the error of an option of fields given to another rule.
     fn no_field(&self, option: &str) -> Error {
         Error::usage(format!(
             "{option}: the rule {} computes no distances",
@@ -205,7 +213,7 @@ impl Rule {
         .with_hint("use it with `--rule distance`")
     }
 
-    /// This rule, if its options go together.
+    /// Returns this rule if its options suit each other.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
             Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => Err(
@@ -236,7 +244,7 @@ impl Rule {
         }
     }
 
-    /// Its options by name and value, as files have them: the options in force, in the order of
+    /// Returns the options in force by name and value, as in saved files and in the order of
     /// [`FIELDS`].
     ///
     /// ```
@@ -250,7 +258,9 @@ impl Rule {
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     pub fn fields(&self) -> Vec<(&'static str, String)> {
-        let (mut radius, mut band, mut iso) = (None, None, None);
+        let mut radius = None;
+        let mut band = None;
+        let mut iso = None;
         match self {
             Self::Offset { radius: of_rule } => radius = Some(of_rule.to_string()),
             Self::Distance {
@@ -264,6 +274,7 @@ impl Rule {
             _ => {}
         }
         let inside = self.inside();
+        let closed_holes = inside.and_then(Inside::closed_holes);
         let values: [Option<String>; FIELDS.len()] = [
             self.variant(),
             radius,
@@ -271,9 +282,7 @@ impl Rule {
             band,
             iso,
             inside.map(|inside| inside.name().to_string()),
-            inside
-                .and_then(Inside::closed_holes)
-                .map(|cells| cells.to_string()),
+            closed_holes.map(|cells| cells.to_string()),
         ];
         let mut fields = vec![];
         for (name, value) in FIELDS.into_iter().zip(values) {
@@ -298,7 +307,8 @@ impl Rule {
 }
 
 impl Rule {
-    /// Returns the rule that made the cells of a record; `None` if the record names no rule of this version.
+    /// Returns the rule that made the cells of a record. `None` if the record names no rule of this
+    /// version.
     pub fn from_record(record: &Record) -> Option<Self> {
         let fields = record.fields.iter().map(|(name, value)| (name, value));
         Self::from_fields(record.rule_name.as_deref()?, fields).ok()
@@ -310,7 +320,7 @@ mod tests {
     use super::*;
     use crate::rule::{METHODS, RULES};
 
-    /// Rules with every option, in every combination that is none to refuse.
+    /// Returns rules with every option in every valid combination.
     fn all() -> Vec<Rule> {
         let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
         insides.push(Inside::Flood {
@@ -373,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_rule_has_is_refused_with_its_name() {
+    fn invalid_options_are_refused_by_name() {
         for (rule, fields, words) in [
             ("doubt", &[][..], "rule: there is no 'doubt'"),
             ("surface", &[("seed", "3")], "a rule has no option 'seed'"),

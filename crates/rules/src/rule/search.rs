@@ -1,25 +1,25 @@
-//! A search through the cells of a grid, breadth first, that can be walked back.
+//! Breadth-first search through the cells of a grid, with the way back to its start.
 //!
-//! Of each cell is kept how many steps it is from where the search began, modulo three, in two bits:
-//! neighbours differ by one step at most, so that this is enough to walk back.
+//! The search stores the number of steps to each cell modulo three, in two bits. The numbers of
+//! neighbours differ by at most one, so this suffices to walk back.
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::par::Progress;
 
-/// A cell that a search came to: its place is the number of its bit in the words of a grid.
+/// Cell that a search reached. Its place is the number of its bit in the words of a grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reached {
     pub place: usize,
     pub steps: u32,
 }
 
-/// A search, breadth first, by steps between cells that share a face.
+/// Breadth-first search by steps between cells that share a face.
 pub(super) struct BreadthFirst {
-    /// The cells that it may enter and has not reached.
+    /// Cells that the search may enter and has not reached.
     open: BitGrid,
-    /// Two bits for each cell: 0 if it was not reached, else one more than its steps modulo three.
+    /// Two bits for each cell: 0 if not reached, otherwise its steps modulo three plus one.
     reached: [BitGrid; 2],
 }
 
@@ -32,7 +32,7 @@ impl BreadthFirst {
         })
     }
 
-    /// As if nothing had been reached.
+    /// Forgets all reached cells.
     pub(super) fn clear(&mut self) {
         for reached in &mut self.reached {
             self.open.add(reached);
@@ -40,8 +40,8 @@ impl BreadthFirst {
         }
     }
 
-    /// Searches from these cells, of each word, until the cells of `wanted` found in a step are `enough`, or
-    /// no cell is left to reach.
+    /// Searches from the cells that `from` has in each word. Stops when `enough` accepts the wanted
+    /// cells found in a step, or when no cell is left to reach.
     pub(super) fn run(
         &mut self,
         from: impl Fn(usize) -> u64,
@@ -68,7 +68,7 @@ impl BreadthFirst {
         let count = wanted.len();
         for word in 0..count {
             front.enter(word, from(word));
-            // Where many begin they are not kept, but looked for again.
+            // There may be many starting cells. They are not stored but found again below.
             front.next.clear();
         }
         if enough(&front.found) {
@@ -91,19 +91,15 @@ impl BreadthFirst {
         Ok(())
     }
 
-    /// Adds the way back from a cell that was reached after so many steps.
+    /// Adds the way back from a cell that was reached after `steps` steps.
     pub(super) fn walk(&self, mut place: usize, steps: u32, path: &mut BitGrid) {
-        let marked = |place: usize| {
-            let bit = |grid: &BitGrid| (grid.words()[place / 64] >> (place % 64) & 1) as u32;
-            bit(&self.reached[0]) | bit(&self.reached[1]) << 1
-        };
         path.words_mut()[place / 64] |= 1 << (place % 64);
         for step in (0..steps).rev() {
             let next = self
                 .next_to(place)
                 .into_iter()
                 .flatten()
-                .find(|next| marked(*next) == step % 3 + 1);
+                .find(|next| self.mark(*next) == step % 3 + 1);
             let Some(next) = next else {
                 debug_assert!(false, "a cell was reached from none");
                 return;
@@ -113,7 +109,16 @@ impl BreadthFirst {
         }
     }
 
-    /// The neighbours of a cell, below and above along x, y and z.
+    /// Returns the two bits of a cell.
+    fn mark(&self, place: usize) -> u32 {
+        let [low, high] = self
+            .reached
+            .each_ref()
+            .map(|grid| (grid.words()[place / 64] >> (place % 64) & 1) as u32);
+        low | high << 1
+    }
+
+    /// Returns the neighbours of a cell, below and above it along x, y and z.
     fn next_to(&self, place: usize) -> [Option<usize>; 6] {
         let [nx, ny, nz] = self.open.dims();
         let row = 64 * self.open.row_words();
@@ -132,23 +137,24 @@ impl BreadthFirst {
     }
 }
 
-/// Where a search is, in words of the grid.
+/// State of a search, in words of the grid.
 struct Front<'a> {
-    /// Words of a row and of a layer.
+    /// Words of a row.
     row: usize,
+    /// Words of a layer.
     layer: usize,
     open: &'a mut [u64],
     reached: [&'a mut [u64]; 2],
     wanted: &'a [u64],
-    /// Words, and the cells in them that were just reached.
+    /// Words with the cells in them that were just reached.
     next: Vec<(usize, u64)>,
-    /// Cells that were wanted and were reached in this step.
+    /// Wanted cells that were reached in this step.
     found: Vec<Reached>,
     steps: u32,
 }
 
 impl Front<'_> {
-    /// Goes from cells of a word to their neighbours.
+    /// Advances from cells of a word to their neighbours.
     fn leave(&mut self, word: usize, cells: u64) {
         if cells == 0 {
             return;
@@ -178,7 +184,7 @@ impl Front<'_> {
         }
     }
 
-    /// Reaches the cells of a word that are open.
+    /// Marks the open cells of a word as reached.
     #[inline]
     fn enter(&mut self, word: usize, cells: u64) {
         let new = cells & self.open[word];

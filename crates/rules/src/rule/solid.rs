@@ -1,5 +1,6 @@
-//! The solid rule: a cell is occupied iff its centre is inside the mesh, an unbiased volume.
-//! The features that are lost this way may be kept: their filled cells are added.
+//! The solid rule: a cell is occupied iff its centre is inside the mesh. Its volume is unbiased.
+//!
+//! Features that the rule loses can be kept by adding filled cells.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::run::Run;
 use voxelize_core::error::Result;
 use voxelize_core::grid::CellsMut;
 
-/// The cells whose centres are inside, and those that keep features.
+/// Cells whose centres are inside, and cells that keep features.
 pub(super) struct SolidCells<'a> {
     pub inside: PreparedInside<'a>,
     pub kept: Option<KeptFeatures>,

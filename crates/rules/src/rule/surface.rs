@@ -7,7 +7,7 @@ use voxelize_core::grid::Lattice;
 use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 
-/// The boxes of cells, with these ties.
+/// Prepares a test of the boxes of cells under `ties`.
 pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice, ties: Ties) -> CoveredCells<'a> {
     let target = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), mesh.bounds(), ties));
     CoveredCells {

@@ -1,23 +1,23 @@
-//! How much memory a job may take.
+//! Limits of the memory of a job.
 
 use voxelize_core::text::bytes;
 
-/// The most memory to use, in bytes, and where the limit comes from.
+/// Greatest number of bytes to use, and the origin of the limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum MemoryLimit {
-    /// The caller requests it: then the grid is made in slabs that fit.
+    /// Requested by the caller. The grid is made in slabs that fit.
     Requested(u64),
-    /// The memory that the system has now.
+    /// Memory that is available in the system now.
     Available(u64),
-    /// The share of one of several jobs at a time: a job that needs more is run again alone.
+    /// Share of one of several simultaneous jobs. A job that needs more is repeated alone.
     Share(u64),
-    /// The system does not say.
+    /// Unknown to the system.
     #[default]
     Unknown,
 }
 
 impl MemoryLimit {
-    /// The limit, if there is one.
+    /// Returns the limit in bytes. `None` if unknown.
     pub fn bytes(self) -> Option<u64> {
         match self {
             Self::Requested(bytes) | Self::Available(bytes) | Self::Share(bytes) => Some(bytes),
@@ -25,7 +25,7 @@ impl MemoryLimit {
         }
     }
 
-    /// The limit of one of `n` equal parts.
+    /// Returns the limit of one of `n` equal parts.
     #[must_use]
     pub fn divided(self, n: usize) -> Self {
         match self {
@@ -36,7 +36,7 @@ impl MemoryLimit {
         }
     }
 
-    /// `4 GiB are allowed`, or `available`.
+    /// Describes the limit: `4 GiB are allowed`, or `4 GiB are available`.
     pub fn text(self) -> Option<String> {
         Some(match self {
             Self::Requested(most) => format!("{} are allowed", bytes(most)),
@@ -46,17 +46,17 @@ impl MemoryLimit {
     }
 }
 
-/// A limit of memory, and what the program itself takes of it.
+/// Limit of memory, and the part that the program itself takes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryBudget {
-    /// The limit.
+    /// Limit.
     pub limit: MemoryLimit,
-    /// The memory of the program, without mesh and grid: a requested limit holds for both.
+    /// Memory of the program without mesh and grid. A requested limit includes it.
     pub program: u64,
 }
 
 impl MemoryBudget {
-    /// The memory that is left for mesh and grid.
+    /// Returns the memory that remains for mesh and grid.
     pub fn for_job(&self) -> Option<u64> {
         match self.limit {
             MemoryLimit::Requested(bytes) => Some(bytes.saturating_sub(self.program)),
@@ -64,7 +64,7 @@ impl MemoryBudget {
         }
     }
 
-    /// The memory of a job and of the program.
+    /// Returns the memory of a job and of the program together.
     pub fn with_program(&self, job: u128) -> u128 {
         job + u128::from(self.program)
     }

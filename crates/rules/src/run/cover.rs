@@ -1,8 +1,8 @@
-//! Triangles shared out among threads.
+//! Cells that triangles touch, found in several threads.
 //!
-//! Every thread takes the next run of triangles that nobody has, and covers bricks of its own with
-//! them; they go into the grid when they are many, and at the end. Where triangles are few, each
-//! run is shared out again by layers.
+//! Each thread takes the next free run of triangles and covers bricks of its own with them. It
+//! moves the bricks to the grid when they are many, and at the end. If there are few triangles,
+//! each run is also divided by layers.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -17,31 +17,31 @@ use voxelize_kernel::{
     BrickSink, Coverer, CrossCoverer, KernelLattice, Level, Shape, ThreadBricks,
 };
 
-/// Triangles in a run, at most.
+/// Greatest number of triangles in a run.
 const RUN: usize = 1 << 14;
 
-/// Runs per thread, so that uneven ones balance.
+/// Number of runs per thread, so that uneven runs balance.
 const RUNS_PER_THREAD: usize = 16;
 
-/// The part of a cell that a triangle must meet to occupy it.
+/// Part of a cell that a triangle must meet to occupy it.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a run makes one")]
 pub(crate) enum IntersectionTarget {
-    /// All of it, ties as this lattice has them.
+    /// The whole cell, under the ties of this lattice.
     Box(KernelLattice),
-    /// The three segments that join the centres of opposite faces; the lattices of
+    /// The three segments that join the centres of opposite faces, as lattices of
     /// [`KernelLattice::of_segments`].
     Cross([KernelLattice; 3]),
-    /// The ball around the centre, of this radius.
+    /// The ball around the centre with the radius of this lattice.
     Ball(OffsetLattice),
 }
 
-/// Occupies every cell of a grid whose intersection target a triangle meets, in the threads it is called in.
-/// Layer 0 of the grid is layer `first` of the lattice. The answer counts the coordinates that snapping moved,
-/// of triangles that begin in these layers.
+/// Occupies every cell of a grid whose intersection target a triangle meets, in the calling
+/// threads. Layer 0 of the grid is layer `first` of the lattice. Returns the number of coordinates
+/// that snapping moved, counted for the triangles that begin in these layers.
 ///
 /// # Errors
-/// If the run is cancelled, or there are more triangles or bricks than 32 bits number.
+/// Fails if the run is cancelled, or there are more triangles or bricks than 32 bits can number.
 pub(crate) fn cover(
     cells: &IntersectionTarget,
     triangles: &[Triangle],
@@ -53,7 +53,7 @@ pub(crate) fn cover(
     let shape = numbered(grid.dims(), first)?;
     let target = BrickSink::rows(grid.words_mut(), shape);
     let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
-    // The first touch of a large grid takes seconds.
+    // The first access to a large grid takes seconds, so all threads share it.
     par::map_range(0..shape.brick_layers(), |layer| {
         if !progress.cancelled() {
             target.take(layer, &full);
@@ -63,11 +63,11 @@ pub(crate) fn cover(
     Ok(snapped)
 }
 
-/// Every cell of `dims` whose intersection target a triangle meets, in bricks, made in the threads it is called
-/// in.
+/// Finds every cell of `dims` whose intersection target a triangle meets, in bricks, in the calling
+/// threads.
 ///
 /// # Errors
-/// As those of [`cover`].
+/// Fails for the reasons listed at [`cover`].
 pub(crate) fn keep(
     cells: &IntersectionTarget,
     triangles: &[Triangle],
@@ -83,29 +83,31 @@ pub(crate) fn keep(
     })
 }
 
-/// Cells in bricks: much less memory than a grid, where most of it is empty.
+/// Cells in bricks. They take much less memory than a grid that is mostly empty.
 pub(crate) struct Covered {
     kept: KeptBricks,
     snapped: u64,
 }
 
 impl Covered {
-    /// How many coordinates snapping moved.
+    /// Returns the number of coordinates that snapping moved.
     pub(crate) fn snapped(&self) -> u64 {
         self.snapped
     }
 
-    /// How many layers of bricks there are: each of [`SIDE`] layers of cells, the last of what is left.
+    /// Returns the number of layers of bricks. Each has [`SIDE`] layers of cells, the last one the
+    /// rest.
     pub(crate) fn brick_layers(&self) -> usize {
         self.kept.shape().brick_layers()
     }
 
-    /// Adds the cells of one layer of bricks to `words`, those of its rows.
+    /// Adds the cells of one layer of bricks to `words`, the words of its rows.
     pub(crate) fn add_to(&self, layer: usize, words: &mut [u64]) {
         self.kept.add_to(layer, words);
     }
 
-    /// Makes `grid` the layers from `first` on, a multiple of [`SIDE`]; in the threads it is called in.
+    /// Sets `grid` to the layers from `first` on, in the calling threads. `first` is a multiple of
+    /// [`SIDE`].
     pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));
         let words = SIDE * grid.layer_words();
@@ -116,20 +118,21 @@ impl Covered {
         });
     }
 
-    /// Makes an empty grid the layers from `first` on, a multiple of [`SIDE`], and lets it note which words are not zero; in
-    /// the threads it is called in.
+    /// Fills an empty grid with the layers from `first` on and notes its nonzero words, in the
+    /// calling threads. `first` is a multiple of [`SIDE`].
     pub(crate) fn fill_noted(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));
         let end = (first + grid.dims()[2]).div_ceil(SIDE);
         let layers = par::map_range(first / SIDE..end, |layer| self.kept.layer(layer));
-        match layers.iter().any(LayerCells::has_rows) {
-            true => self.copy_to(first, grid),
-            false => grid.fill_noted(|k, take| layers[k / SIDE].each_word(k % SIDE, take)),
+        if layers.iter().any(LayerCells::has_rows) {
+            self.copy_to(first, grid);
+        } else {
+            grid.fill_noted(|k, take| layers[k / SIDE].each_word(k % SIDE, take));
         }
     }
 }
 
-/// Where cells of `dims`, the first in layer `first` of a lattice, are.
+/// Returns the shape of cells of `dims`, the first in layer `first` of a lattice.
 fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
     Shape::new(dims, first).ok_or_else(|| {
         let [x, y, z] = dims;
@@ -138,7 +141,7 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
     })
 }
 
-/// Covers `target`; bricks that are left over come back, with how many coordinates snapping moved.
+/// Covers `target`. Returns the remaining bricks and the number of coordinates that snapping moved.
 fn fill(
     cells: &IntersectionTarget,
     triangles: &[Triangle],
@@ -189,15 +192,18 @@ fn fill(
             }
         })
     });
-    let (full, snapped): (_, Vec<u64>) = done
-        .into_iter()
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .unzip();
-    Ok((full, snapped.iter().sum()))
+    let mut full = vec![];
+    let mut snapped = 0;
+    for part in done {
+        let (bricks, moved): (_, u64) = part?;
+        full.push(bricks);
+        snapped += moved;
+    }
+    Ok((full, snapped))
 }
 
-/// The triangles that are covered between two looks at whether to stop: as many as take about a millisecond.
+/// Number of triangles between two checks for cancellation. It adapts to a duration of about a
+/// millisecond.
 struct Pace {
     triangles: u32,
 }
@@ -212,7 +218,7 @@ impl Pace {
     const SHORT: Duration = Duration::from_micros(500);
     const LONG: Duration = Duration::from_millis(2);
 
-    /// Covers that many, and adapts their number.
+    /// Covers that number of triangles, and adapts it.
     fn time(&mut self, cover: impl FnOnce()) {
         let start = Instant::now();
         cover();
@@ -224,13 +230,14 @@ impl Pace {
     }
 }
 
-/// Rows of cells, at most, that a triangle is covered in at a time where triangles are few: some milliseconds.
+/// Greatest number of rows of cells in which one of few triangles is covered at a time. It takes
+/// some milliseconds.
 const ROWS: usize = 1 << 20;
 
-/// Triangles that are few.
+/// Number of triangles up to which there are few.
 const FEW: usize = 1 << 12;
 
-/// Runs of triangles and the layers of `rows` rows to take them for.
+/// Divides triangles into runs, and layers of `rows` rows into ranges for each run.
 fn share(
     triangles: usize,
     rows: usize,
@@ -244,7 +251,7 @@ fn share(
     };
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
-    // Few triangles are large ones.
+    // Few triangles are large.
     let count = (layers.end - layers.start) as usize;
     let most = if triangles <= FEW {
         (ROWS / rows).max(1)

@@ -1,13 +1,13 @@
-//! Holes of a mesh on a lattice: how many cells long they are.
+//! Sizes of the holes of a mesh in cells of a lattice.
 
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::Lattice;
 use voxelize_core::grid::axis::AxisMap;
 use voxelize_meshes::boundary::Loop;
 
-/// The longest side of each hole's bounds in cells of `lattice`, rounded up to whole ones: its extent along
-/// each axis, by the cells' size along this axis, after snapping. Exact, but for what is beyond 64 bits,
-/// which is `u64::MAX`.
+/// Returns the longest side of each hole's bounds in cells of `lattice`, rounded up. Each side is
+/// measured by the size of a cell along its axis, after snapping. The sizes are exact. A size above
+/// 64 bits is `u64::MAX`.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -28,24 +28,31 @@ pub fn sides(holes: &[Loop], lattice: &Lattice) -> Vec<u64> {
 
 fn side(hole: &Loop, axes: &[AxisMap; 3]) -> u64 {
     let bounds = hole.bounds();
-    let extent = |a: usize| axes[a].index(bounds.max[a]) - axes[a].index(bounds.min[a]);
-    let whole = |cells: Rational| {
-        cells
-            .ceil()
-            .and_then(|n| u64::try_from(n).ok())
-            .unwrap_or(u64::MAX)
-    };
-    (0..3).map(|a| whole(extent(a))).max().unwrap_or(0)
+    let mut longest = 0;
+    for (a, axis) in axes.iter().enumerate() {
+        let extent: Rational = axis.index(bounds.max[a]) - axis.index(bounds.min[a]);
+        let cells = match extent.ceil() {
+            Some(cells) => u64::try_from(cells).unwrap_or(u64::MAX),
+            None => u64::MAX,
+        };
+        longest = longest.max(cells);
+    }
+    longest
 }
 
-/// The holes that are at most so many cells long, and the others, both in order.
+/// Divides holes into the ones that are at most `most` cells long and the others, both in order.
 pub(crate) fn parted(holes: Vec<Loop>, lattice: &Lattice, most: u32) -> [Vec<Loop>; 2] {
     let sides = sides(&holes, lattice);
-    let (small, large): (Vec<_>, Vec<_>) = holes
-        .into_iter()
-        .zip(sides)
-        .partition(|(_, side)| *side <= u64::from(most));
-    [small, large].map(|holes| holes.into_iter().map(|(hole, _)| hole).collect())
+    let mut small = vec![];
+    let mut large = vec![];
+    for (hole, side) in holes.into_iter().zip(sides) {
+        if side <= u64::from(most) {
+            small.push(hole);
+        } else {
+            large.push(hole);
+        }
+    }
+    [small, large]
 }
 
 #[cfg(test)]
@@ -64,7 +71,7 @@ mod tests {
         let size = [Rational::new(1, 10), Rational::from(1), Rational::from(3)];
         let lattice = Lattice::new([9; 3], [0, 0, 0].map(Rational::from), size, [true; 3]).unwrap();
         let hole = |high: [f32; 3]| around([[0.0; 3], high, [0.0, high[1], 0.0]]);
-        // The float nearest to 0.3 is above it, and snaps.
+        // The float nearest to 0.3 is above 0.3 and snaps to it.
         let holes = [
             [0.3, 1.0, 1.0],
             [0.301, 1.0, 1.0],

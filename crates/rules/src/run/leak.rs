@@ -1,8 +1,8 @@
-//! Leaks: the holes through which a flood entered a mesh.
+//! Leaks: holes through which a flood entered a mesh.
 //!
-//! A mesh whose holes are capped is closed, so that the cells it touches under ties up keep the flood
-//! out (docs/separation.md). A flood that reached the inside went through a cell which only a cap
-//! touches: a hole leaks iff its cap touches a cell that the flood reached.
+//! A mesh with caps over its holes is closed, so the cells that it touches under ties up stop the
+//! flood (docs/separation.md). A flood that reached the inside thus passed a cell that only a cap
+//! touches. A hole leaks iff its cap touches a cell that the flood reached.
 
 use std::ops::{ControlFlow, Range};
 
@@ -15,31 +15,32 @@ use voxelize_kernel::sink::SIDE;
 use voxelize_kernel::{KernelLattice, Level};
 use voxelize_meshes::boundary::Loop;
 
-/// The leaks of a flood: it reached cells inside the mesh with the caps of all its holes, by evenodd.
+/// Leaks of a flood that reached inside cells. The inside is defined by evenodd of the mesh with
+/// caps over all its holes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leak {
-    /// The number of inside cells that it reached.
+    /// Number of inside cells that the flood reached.
     pub cells: u64,
-    /// The holes it went through, the longest first; none that was closed.
+    /// Holes that the flood passed, the longest first. Closed holes are not among them.
     pub holes: Vec<Loop>,
 }
 
-/// The result of a flood.
+/// Result of a flood.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flooded<'a> {
-    /// Where the cells are.
+    /// Lattice of the cells.
     pub lattice: &'a Lattice,
-    /// The cells that the flood reached; none that the mesh touches, or the cap of a hole that was closed.
+    /// Cells that the flood reached. Neither the mesh nor the cap of a closed hole touches them.
     pub outside: &'a BitGrid,
-    /// The cells that are inside, of the mesh with the caps of all its holes.
+    /// Cells inside the mesh with caps over all its holes.
     pub inside: &'a BitGrid,
 }
 
-/// Whether the flood reached the inside of a mesh, and through which of `holes`, those that were not closed;
-/// in the threads it is called in.
+/// Finds the leaks of a flood that reached the inside of a mesh, among the open `holes`. Runs in
+/// the calling threads. `None` if the flood did not reach the inside.
 ///
 /// # Errors
-/// If the run was cancelled, or memory is not there.
+/// Fails if the run was cancelled, or memory does not suffice.
 pub(crate) fn find(
     flooded: Flooded,
     holes: Vec<Loop>,
@@ -59,7 +60,7 @@ pub(crate) fn find(
             leaking.push((hole.length(), hole));
         }
     }
-    // Those of one length stay in order.
+    // The sort is stable, so holes of equal length stay in order.
     leaking.sort_by(|a, b| b.0.total_cmp(&a.0));
     Ok(Some(Leak {
         cells,
@@ -67,18 +68,20 @@ pub(crate) fn find(
     }))
 }
 
-/// How many cells are in both grids.
+/// Returns the number of cells in both grids.
 fn common(a: &BitGrid, b: &BitGrid) -> u64 {
-    let both = |k: usize| {
-        let words = a.layer(k).iter().zip(b.layer(k));
-        words
-            .map(|(a, b)| u64::from((a & b).count_ones()))
-            .sum::<u64>()
-    };
-    par::map_range(0..a.dims()[2], both).into_iter().sum()
+    let counts = par::map_range(0..a.dims()[2], |k| {
+        let mut count = 0;
+        for (a, b) in a.layer(k).iter().zip(b.layer(k)) {
+            count += u64::from((a & b).count_ones());
+        }
+        count
+    });
+    counts.into_iter().sum()
 }
 
-/// Whether the flood reached a cell that the hole's cap touches; `layers` is room for [`SIDE`] of them.
+/// Returns true if the flood reached a cell that the hole's cap touches. `layers` is scratch memory
+/// for [`SIDE`] layers.
 fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> Result<bool> {
     let outside = flooded.outside;
     let mut leaks = false;
@@ -98,8 +101,9 @@ fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> R
     Ok(leaks)
 }
 
-/// Shows the cells that the hole's cap touches, [`SIDE`] layers at a time: the first of them, and the cells
-/// in `layers`, which is room for so many; those beyond the lattice are empty. Ends when it is cancelled.
+/// Passes the cells that the hole's cap touches to `see`, [`SIDE`] layers at a time, with the
+/// number of the first layer. `layers` is scratch memory for [`SIDE`] layers. Layers beyond the
+/// lattice are empty. Stops when `see` breaks.
 pub(crate) fn cap(
     lattice: &Lattice,
     hole: &Loop,
@@ -123,22 +127,25 @@ pub(crate) fn cap(
     Ok(())
 }
 
-/// The layers that these bounds may touch, from a multiple of [`SIDE`] on; none if they are beyond the
-/// lattice.
+/// Returns the layers that these bounds may touch, starting at a multiple of [`SIDE`]. `None` if
+/// they are outside the lattice.
 fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
     let axis = lattice.axis(2);
     let last = lattice.dims()[2] as i64 - 1;
-    // Coordinates too far for a number of layers are far below or far above.
+    // Coordinates whose layer exceeds 64 bits are far below or far above.
     let layer = |v: f32| {
         axis.index(v)
             .floor()
             .unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX })
     };
-    // On a wall it may touch the layer on the other side.
+    // Bounds on a wall may touch the layer on its other side.
     let low = layer(bounds.min[2]).saturating_sub(1);
     let high = layer(bounds.max[2]);
     let range = low.clamp(0, last) as usize..high.clamp(0, last) as usize + 1;
-    (low <= last && high >= 0).then(|| range.start / SIDE * SIDE..range.end)
+    if low > last || high < 0 {
+        return None;
+    }
+    Some(range.start / SIDE * SIDE..range.end)
 }
 
 #[cfg(test)]
@@ -147,7 +154,7 @@ mod tests {
     use crate::{Mesh, Rational, Rule, voxelize};
     use voxelize_core::grid::{Fit, Size, flood};
 
-    /// A mesh that lacks some triangles.
+    /// Returns a mesh without some of its triangles.
     fn without(mesh: &Mesh, gone: &[usize]) -> Mesh {
         let left = (0..mesh.triangles().len())
             .filter(|n| !gone.contains(n))
@@ -161,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Floods `mesh`, whose inside is that of `whole`.
+    /// Floods `mesh`. The inside is the inside of `whole`.
     fn leak(whole: &Mesh, mesh: &Mesh, holes: Vec<Loop>, lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
             let walls = voxelize(mesh, lattice, Rule::surface())
@@ -182,7 +189,7 @@ mod tests {
             .iter_mut()
             .zip(neither)
             .for_each(|(word, neither)| *word = neither);
-        // No bits beyond a row.
+        // Rows have no bits beyond their cells.
         assert_eq!(lattice.dims()[0] % 64, 0);
         let (outside, _) = dry(mesh);
         let flooded = Flooded {
@@ -211,7 +218,7 @@ mod tests {
             let open = without(&sphere, &[gone]);
             let mut holes = open.holes().unwrap();
             assert_eq!(holes.len(), 1);
-            // A loop whose cap is covered with walls is no hole: that of another triangle.
+            // The loop of another triangle is no hole, because walls cover its cap.
             holes.insert(0, around(&sphere.triangles()[(gone + 31) % count]));
             let Some(leak) = leak(&sphere, &open, holes, &lattice) else {
                 continue;
@@ -231,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_holes_the_longest_is_first_and_dry_ones_are_none() {
+    fn the_longest_hole_comes_first_and_covered_holes_are_left_out() {
         let (cube, lattice) = cube();
         let faces = cube.triangles();
         let gone: Vec<_> = [0, 7].map(|n| around(&faces[n])).into();
@@ -241,7 +248,7 @@ mod tests {
         let found = leak(&cube, &open, [vec![dry], gone.clone()].concat(), &lattice).unwrap();
         assert_eq!(found.holes, gone);
         assert!(found.cells > 200_000, "{}", found.cells);
-        // By way of a point within the cube, the second is longer.
+        // With a detour through a point inside the cube the second hole is longer.
         let [a, b, c] = faces[7];
         let next = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
         let longer = Loop {

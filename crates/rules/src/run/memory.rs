@@ -1,5 +1,5 @@
-//! The memory that a job takes: a bound, to choose a plan that fits before anything is allocated, and the expected peak,
-//! to report.
+//! Memory of a job. An upper bound serves to choose a plan that fits before anything is allocated.
+//! The expected peak is reported.
 
 use super::{Run, touched};
 use voxelize_core::geom::Triangle;
@@ -8,20 +8,21 @@ use voxelize_kernel::sink::{Brick, SIDE, bricks_in, kept_bytes_for};
 use voxelize_kernel::{bricks, distance};
 use voxelize_meshes::Mesh;
 
-/// How a grid is held in memory while it is made.
+/// Arrangement of a grid in memory while it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// All of it at once.
+    /// The whole grid at once.
     Dense,
-    /// In slabs of so many layers of z, one after the other; the last may have fewer. Each is a pass over
-    /// the triangles.
+    /// Slabs with this number of layers along z, one after the other. The last slab may have fewer.
+    /// Each is a pass over the triangles.
     Slabs(usize),
-    /// All cells in bricks that one pass over the triangles makes, and then slabs of these.
+    /// Slabs with this number of layers, from bricks of all cells that one pass over the triangles
+    /// makes.
     Bricks(usize),
 }
 
 impl Plan {
-    /// The word for it: `dense`, `slabs` or `bricks`.
+    /// Returns the name: `dense`, `slabs` or `bricks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
@@ -30,7 +31,7 @@ impl Plan {
         }
     }
 
-    /// Layers in memory at a time, of `nz` in all.
+    /// Returns the number of layers in memory at a time, of a grid with `nz` layers.
     pub(crate) fn layers(self, nz: usize) -> usize {
         match self {
             Self::Dense => nz,
@@ -39,16 +40,18 @@ impl Plan {
     }
 }
 
-/// One of the two figures of memory. Both are sums of the same terms, which stand next to the code that takes the memory.
+/// Kind of a figure of memory. Both kinds are sums of the same terms. Each term is next to the code
+/// that takes the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryFigure {
-    /// The most that a job can take: decides which plan fits in a limit.
+    /// The most that a job can take. It decides which plan fits in a limit.
     UpperBound,
-    /// The peak that is measured as a rule, where so many layers are in memory at a time: a prediction for people.
+    /// The peak to be expected with this number of layers in memory at a time. It is a prediction
+    /// for users.
     Expected { layers: usize },
 }
 
-/// A figure of the memory of a job.
+/// Figure of the memory of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryEstimate<'a> {
     pub mesh: &'a Mesh,
@@ -58,7 +61,7 @@ pub(crate) struct MemoryEstimate<'a> {
 }
 
 impl<'a> MemoryEstimate<'a> {
-    /// The upper bound.
+    /// Returns an estimate of the upper bound.
     pub(crate) fn bound(mesh: &'a Mesh, lattice: &'a Lattice, run: &'a Run<'a>) -> Self {
         Self {
             mesh,
@@ -68,7 +71,8 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// The same figure for work that holds the whole grid, also where cells are made in slabs.
+    /// Returns the same kind of figure for work that holds the whole grid even if cells are made in
+    /// slabs.
     pub(crate) fn of_whole(self) -> Self {
         let layers = self.lattice.dims()[2];
         let figure = match self.figure {
@@ -78,7 +82,7 @@ impl<'a> MemoryEstimate<'a> {
         Self { figure, ..self }
     }
 
-    /// Returns the bytes of a term: `bound` at most, `expected` as a rule.
+    /// Returns the bytes of a term: `bound` for the upper bound, `expected` for the expected peak.
     pub(crate) fn bytes(&self, bound: u128, expected: u128) -> u128 {
         match self.figure {
             MemoryFigure::UpperBound => bound,
@@ -86,7 +90,8 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// Returns the bytes of grids of bits. As a rule they hold the layers in memory only.
+    /// Returns the bytes of grids of bits. The expected figure counts only the layers in memory at
+    /// a time.
     pub(crate) fn grids(&self, bound: u128, expected: f64) -> u128 {
         let dims = self.lattice.dims();
         match self.figure {
@@ -98,53 +103,54 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// Returns the bytes of meshes of so many triangles as the mesh has.
+    /// Returns the bytes of meshes with the same number of triangles as the mesh.
     pub(crate) fn meshes(&self, bound: u128, expected: f64) -> u128 {
         let mesh = size_of_val(self.mesh.triangles()) as u128;
         self.bytes(bound * mesh, (expected * mesh as f64) as u128)
     }
 
-    /// Returns about how many bricks of so many cells the triangles cross: one at least.
+    /// Returns the approximate number of bricks of `cells` cells that the triangles cross, at least
+    /// one.
     fn crossed(&self, cells: [usize; 3]) -> f64 {
         let bricks = [0, 1, 2].map(|i| self.lattice.dims()[i].div_ceil(cells[i]) as f64);
         touched::crossed(self.mesh, self.lattice, cells).clamp(1.0, bricks.iter().product())
     }
 }
 
-/// The memory of a job under every plan, in bytes: the mesh, the cells in memory at a time, the bricks of each
-/// thread, and one row of cells as it is written. Code, stacks and buffers that are the same for every job are not in
-/// it.
+/// Memory of a job under every plan, in bytes. It includes the mesh, the cells in memory at a time,
+/// the bricks of each thread, and one row of cells as it is written. It excludes code, stacks and
+/// buffers that are the same for every job.
 #[derive(Debug, Clone)]
 pub struct Demand {
     figure: MemoryFigure,
     triangles: usize,
     dims: [usize; 3],
     threads: usize,
-    /// Bytes of the mesh, with its colours and negative volumes.
+    /// Bytes of the mesh, including its colours and negative volumes.
     pub(crate) mesh: u128,
-    /// Bytes of the rule and of what else the job takes, under every plan.
+    /// Bytes of the rule and of other work of the job, under every plan.
     pub(crate) extra: u128,
-    /// Grids of the cells that are in memory at a time.
+    /// Number of grids of the cells in memory at a time.
     pub(crate) grids: u128,
-    /// Bytes of each cell besides those of grids: of a field, and of the numbers of triangles.
+    /// Bytes per cell in addition to the grids, for values of a field and numbers of triangles.
     pub values: u128,
-    /// Bricks that cells lie in.
+    /// Number of bricks with cells.
     pub(crate) touched: usize,
-    /// The most bytes of a slab, if all of it fits.
+    /// Greatest number of bytes of a slab when memory does not limit it further.
     pub(crate) slab: u128,
 }
 
-/// Bytes of a slab where a pass over the triangles takes little beside its cells: more is slower, as none of it is in
-/// a cache when it is needed again.
+/// Bytes of a slab for which a pass over the triangles takes little time compared to its cells.
+/// Larger slabs are slower, because their cells leave the cache before they are needed again.
 pub(crate) const LARGE_SLAB: u128 = 64 << 20;
 
 impl Demand {
-    /// The most memory that `run` takes to fill a grid of bits on `lattice`.
+    /// Returns the upper bound of the memory that `run` takes to fill a grid of bits on `lattice`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
         Self::of(&MemoryEstimate::bound(mesh, lattice, run), 0)
     }
 
-    /// The memory of cells with so many bytes besides those of grids.
+    /// Returns the memory of cells with `values` bytes each in addition to the grids.
     pub(crate) fn of(estimate: &MemoryEstimate, values: u128) -> Self {
         let mesh = estimate.mesh;
         let triangles = mesh.triangles().len() + mesh.cuts().map_or(0, |cuts| cuts.count());
@@ -168,13 +174,13 @@ impl Demand {
         }
     }
 
-    /// The bytes of cells of these dims, as they are held.
+    /// Returns the bytes of the stored cells of these dims.
     pub(crate) fn cell_bytes(&self, dims: [usize; 3]) -> u128 {
         let cells = dims.iter().map(|&n| n as u128).product::<u128>();
         self.grids * BitGrid::bytes_for(dims) + self.values * cells
     }
 
-    /// The bytes under `plan`.
+    /// Returns the bytes under `plan`.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
         let row = nx as u128;
@@ -186,22 +192,24 @@ impl Demand {
         self.mesh + self.extra + row + self.cell_bytes(slab) + bricks
     }
 
-    /// The bytes of bricks that threads fill before these go into the grid.
+    /// Returns the bytes of bricks that threads fill before they go into the grid.
     fn threads_bytes(&self, covered: [usize; 3]) -> u128 {
         match (self.values, self.figure) {
             (0, MemoryFigure::UpperBound) => bricks::bytes_for(covered, self.threads, self.touched),
             (0, MemoryFigure::Expected { .. }) => {
-                // Small triangles in any order lead every thread to most bricks; large ones are shared out.
+                // Small triangles in random order make every thread touch most bricks. Large
+                // triangles are divided among threads.
                 let all = self.touched as f64;
                 let of_all = all + 2.0 * self.triangles as f64;
                 let layers = covered[2] as f64 / self.dims[2] as f64;
                 let of_thread = all.min(of_all / self.threads as f64) * layers;
                 bricks::bytes_for(covered, self.threads, of_thread as usize)
             }
-            // Values go to the field at once.
+            // Values go to the field directly.
             (_, MemoryFigure::UpperBound) => 0,
             (_, MemoryFigure::Expected { .. }) => {
-                // A band reaches beyond the bricks that the mesh crosses, and lists of these grow.
+                // A band reaches beyond the bricks that the mesh crosses, and the lists of these
+                // bricks grow.
                 let [nx, ny, layers] = covered;
                 let bricks = self.dims.map(|n| n.div_ceil(distance::SIDE) as f64);
                 let share = 2.0 * self.touched as f64 / bricks.iter().product::<f64>();
@@ -211,7 +219,7 @@ impl Demand {
         }
     }
 
-    /// The bytes of bricks that hold all cells until the slab is made that they lie in.
+    /// Returns the bytes of bricks that hold all cells until their slab is made.
     fn kept_bytes(&self, slab: [usize; 3]) -> u128 {
         let [nx, ny, nz] = self.dims;
         if let MemoryFigure::Expected { .. } = self.figure {
@@ -222,12 +230,13 @@ impl Demand {
             return noted;
         }
         let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
-        // A layer of bricks that is full becomes one of the grid, in any thread.
+        // A full layer of bricks becomes a layer of the grid, in any thread.
         let full = BitGrid::bytes_for([nx, ny, SIDE.min(nz)]) * self.threads as u128;
         kept.min(self.cell_bytes(self.dims)) + full + noted
     }
 
-    /// Bricks with slabs of some MiB, of a multiple of `multiple` layers; `None` if the grid is small.
+    /// Returns bricks with slabs of some MiB whose height is a multiple of `multiple` layers.
+    /// `None` if the grid is small.
     pub fn bricks(&self, multiple: usize) -> Option<Plan> {
         const SMALL: u128 = 32 << 20;
         const SLAB: u128 = 4 << 20;
@@ -245,7 +254,8 @@ impl Demand {
         (height < nz).then_some(Plan::Bricks(height))
     }
 
-    /// Bricks with the lowest slabs of a multiple of `multiple` layers, instead of these.
+    /// Returns bricks with the lowest slabs whose height is a multiple of `multiple` layers. Other
+    /// plans are unchanged.
     pub(crate) fn lowest(bricks: Plan, multiple: usize) -> Plan {
         match bricks {
             Plan::Bricks(_) if multiple.is_multiple_of(SIDE) => Plan::Bricks(multiple),
@@ -254,8 +264,8 @@ impl Demand {
         }
     }
 
-    /// Slabs of a field of some MiB, of a multiple of `multiple` layers, as none is a pass over all triangles. Dense if
-    /// it is one slab.
+    /// Returns slabs of a field of some MiB whose height is a multiple of `multiple` layers. They
+    /// suit a field because none of them is a pass over all triangles. Dense if one slab is enough.
     pub fn field_slabs(&self, multiple: usize) -> Plan {
         const SLAB: u128 = 16 << 20;
         let [nx, ny, nz] = self.dims;
@@ -273,8 +283,9 @@ impl Demand {
         }
     }
 
-    /// The plan that fits in `limit` bytes: dense, or else as few slabs as fit, and none higher than that needs, of a
-    /// multiple of `multiple` layers. `None` if not even the lowest do.
+    /// Returns the plan that fits in `limit` bytes: dense, or otherwise the smallest number of
+    /// slabs whose height is a multiple of `multiple` layers. Slabs are not higher than this number
+    /// requires. `None` if not even the lowest slabs fit.
     pub fn fit(&self, limit: u128, multiple: usize) -> Option<Plan> {
         let fits = |plan: &Plan| self.bytes(*plan) <= limit;
         if fits(&Plan::Dense) {
@@ -297,12 +308,12 @@ impl Demand {
                 most = middle - 1
             }
         }
-        // As many slabs, of equal height.
+        // Same number of slabs, but of equal height.
         let slabs = nz.div_ceil(found * multiple);
         Some(of(nz.div_ceil(slabs).div_ceil(multiple)))
     }
 
-    /// The least limit that something fits in.
+    /// Returns the least limit for which a plan fits.
     pub fn least(&self, multiple: usize) -> u128 {
         self.bytes(Plan::Slabs(multiple))
             .min(self.bytes(Plan::Dense))
@@ -334,7 +345,7 @@ mod tests {
         let mesh = 21 * 36;
         let row = 64;
         let brick = 512 + 2 + 12;
-        // One brick stands for none.
+        // At least one brick is counted.
         assert_eq!(
             demand.bytes(Plan::Dense),
             mesh + 20 * 80 + 512 + 6 * brick + row
@@ -374,10 +385,10 @@ mod tests {
             };
             demand.bytes(Plan::Bricks(40))
         };
-        // All of them stay with the thread, of which a quarter of all bricks may.
+        // A thread keeps all of its bricks if they are at most a quarter of all.
         let room = 16 * 91 * 58 / 4;
         let all_in_thread = touching(room);
-        // Of a pool, pages of 2 MiB.
+        // A pool allocates pages of 2 MiB.
         assert_eq!(touching(room - 1), all_in_thread - 12);
         assert_eq!(
             all_in_thread - touching(4095),
@@ -410,7 +421,7 @@ mod tests {
                         && demand.bytes(Plan::Slabs(height)) <= limit
                 );
                 let slabs = 300_usize.div_ceil(height);
-                // The lowest of one slab fewer.
+                // Least height with one slab fewer.
                 let higher = if slabs == 1 {
                     300
                 } else {

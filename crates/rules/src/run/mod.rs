@@ -1,4 +1,5 @@
-//! How a job runs: threads, instruction set, progress, memory. Nothing here can change a bit.
+//! Settings of a run: threads, instruction set, progress and memory. They never change a bit of the
+//! result.
 
 mod budget;
 pub(crate) mod cover;
@@ -18,20 +19,20 @@ use voxelize_core::par::{self, CancelToken, Progress};
 use voxelize_core::text::bytes;
 use voxelize_kernel::Level;
 
-/// How work runs: threads, instruction set, memory, and who hears of it and may stop it. The default is all
-/// threads, the best level, no limit and silence; options chain.
+/// Settings of a run: threads, instruction set, memory, progress and cancellation. The default is
+/// all threads, the best instruction set, no limit and no progress. Options chain.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Run<'a> {
-    /// Threads to use; 0 for all the system offers.
+    /// Number of threads. 0 for all threads of the system.
     pub threads: usize,
-    /// The instruction set of the kernels; `None` for the best of this machine.
+    /// Instruction set of the kernels. `None` for the best one of this machine.
     pub level: Option<Level>,
-    /// The listener of progress, which may cancel.
+    /// Listener of progress, which may cancel the run.
     pub progress: &'a dyn Progress,
-    /// The token that stops it from another thread.
+    /// Token that cancels the run from another thread.
     pub cancel: Option<&'a CancelToken>,
-    /// The limit of memory.
+    /// Limit of memory.
     pub budget: MemoryBudget,
 }
 
@@ -62,13 +63,13 @@ impl Progress for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// With so many threads; 0 for all the system offers.
+    /// Sets the number of threads. 0 for all threads of the system.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// With this instruction set, or the best of this machine.
+    /// Sets the instruction set. `None` for the best one of this machine.
     #[must_use]
     pub fn level(self, level: impl Into<Option<Level>>) -> Self {
         Self {
@@ -77,7 +78,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
+    /// Sets the greatest number of bytes for mesh, cells, and other memory of the rule.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         let limit = bytes
@@ -86,19 +87,20 @@ impl<'a> Run<'a> {
         self.budget(MemoryBudget { limit, program: 0 })
     }
 
-    /// With this limit of memory.
+    /// Sets the limit of memory.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
         Self { budget, ..self }
     }
 
-    /// Heard by `progress`, which may also cancel.
+    /// Sets the listener of progress, which may also cancel the run.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
     }
 
-    /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
+    /// Sets a token that cancels the run. A cancelled run soon ends with an error of kind
+    /// `Interrupted`.
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
         Self {
@@ -107,10 +109,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The level to use.
+    /// Returns the instruction set to use.
     ///
     /// # Errors
-    /// If the level does not run on this machine.
+    /// Fails if the machine lacks the requested instruction set.
     pub fn supported_level(&self) -> Result<Level> {
         let level = self.level.unwrap_or_else(Level::best);
         if !level.is_available() {
@@ -126,7 +128,7 @@ impl<'a> Run<'a> {
         Ok(level)
     }
 
-    /// The number of threads to use.
+    /// Returns the number of threads to use.
     pub fn thread_count(&self) -> usize {
         if self.threads == 0 {
             par::available_threads()
@@ -135,12 +137,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The most memory, in bytes, that mesh and cells may take together.
+    /// Returns the greatest number of bytes that mesh and cells may take together.
     pub fn max_memory(&self) -> Option<u64> {
         self.budget.for_job()
     }
 
-    /// Refuses `what` if it needs more than is allowed, before anything is allocated for it.
+    /// Refuses `what` before anything is allocated for it, if it needs more memory than is allowed.
     pub(crate) fn refuse_above(&self, need: u128, what: impl Fn() -> String) -> Result<()> {
         let limit = u128::from(self.max_memory().unwrap_or(u64::MAX));
         if need <= limit {

@@ -1,8 +1,8 @@
-//! Distances to the nearest triangles: bricks of cells shared out among threads.
+//! Distances to the nearest triangles, measured in bricks of cells by several threads.
 //!
-//! The triangles are put in a tree once. Every thread takes bricks that nobody has, and measures their cells on its
-//! own; what they hold is then copied into the field, layer by layer. No two write to one cell, so nothing waits for
-//! anything else, and slabs of layers are the whole.
+//! The triangles are put into a tree once. Each thread takes free bricks and measures their cells.
+//! The results are then copied to the field, layer by layer. No two threads write to one cell, so
+//! no thread waits for another. The distances do not depend on the division into slabs.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,43 +18,46 @@ use voxelize_kernel::distance::{
 use voxelize_meshes::Mesh;
 use voxelize_meshes::numbers::{Dropped, check_count};
 
-/// Bricks along x that are skipped together where no triangle is near.
+/// Number of bricks along x that are skipped together if no triangle is near.
 const ROW: usize = 8;
 
-/// Rows of bricks per thread, so that uneven ones balance, that are measured before they are copied.
+/// Number of rows of bricks per thread that are measured before they are copied. Several rows
+/// balance uneven ones.
 const ROWS_PER_THREAD: usize = 32;
 
-/// Cells of a brick.
+/// Number of cells of a brick.
 const CELLS: usize = SIDE * SIDE * SIDE;
 
-/// The triangle of a cell that has none.
+/// Number of the nearest triangle of a cell without one.
 pub(crate) const NO_TRIANGLE: i32 = -1;
 
-/// The triangles of a mesh and the cells of a lattice, to measure distances between them.
+/// Triangles of a mesh and centres of cells, prepared for measuring distances.
 pub(crate) struct Distances {
     tree: TriangleTree,
     centres: CentreLattice,
-    /// The triangles that numbers skip.
+    /// Triangles that are not numbered.
     dropped: Arc<Dropped>,
 }
 
-/// A row of bricks along x, measured.
+/// Measured row of bricks along x.
 struct BrickRow {
-    /// The first cell of the first brick.
+    /// First cell of the first brick.
     first: [usize; 3],
-    /// The bricks, by their bits, in which a distance is below the background: the values of the others mean nothing.
+    /// One bit per brick: a distance is below the background. Values of the other bricks are
+    /// undefined.
     found: u8,
-    /// The distances of one brick after the other.
+    /// Distances, one brick after the other.
     values: Vec<f32>,
-    /// Empty if they are not wanted.
+    /// Numbers of the nearest triangles. Empty if not requested.
     nearest: Vec<i32>,
 }
 
 impl Distances {
-    /// Prepares to measure, in the threads it is called in.
+    /// Prepares the measurement in the calling threads.
     ///
     /// # Errors
-    /// If there are more triangles than 31 bits number, or the level does not exist here.
+    /// Fails if there are more triangles than 31 bits can number, or the machine lacks the
+    /// instruction set.
     pub(crate) fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let triangles = mesh.triangles();
         let dropped = mesh.dropped();
@@ -90,7 +93,8 @@ impl Distances {
         })
     }
 
-    /// Returns the bytes that it takes, with those of threads while they measure.
+    /// Returns the bytes that the distances take, including the memory of threads while they
+    /// measure.
     pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
         let MemoryEstimate { mesh, lattice, .. } = *estimate;
         let triangles = mesh.triangles().len();
@@ -108,12 +112,12 @@ impl Distances {
         estimate.bytes(bound, 70 * triangles as u128)
     }
 
-    /// Makes `field` the distances of the cells of some layers that are below its background, and `nearest`, if
-    /// given, the numbers of their triangles, the tie-break deciding among equally near ones; in the threads it is
-    /// called in.
+    /// Fills some layers in the calling threads. `field` gets the distances below its background.
+    /// `nearest` gets the numbers of the nearest triangles, and the tie-break decides between
+    /// equally near ones.
     ///
     /// # Errors
-    /// If the level does not exist here, or the run was cancelled.
+    /// Fails if the machine lacks the instruction set, or the run was cancelled.
     pub(crate) fn fill(
         &self,
         layers: Range<usize>,
@@ -147,10 +151,10 @@ impl Distances {
         })
     }
 
-    /// Occupies the cells of some layers whose distance is at most `most`; in the threads it is called in.
+    /// Occupies the cells of some layers whose distance is at most `most`, in the calling threads.
     ///
     /// # Errors
-    /// As those of [`fill`](Self::fill).
+    /// Fails for the reasons listed at [`fill`](Self::fill).
     pub(crate) fn occupy(
         &self,
         layers: Range<usize>,
@@ -170,19 +174,18 @@ impl Distances {
                 .collect();
             par::map(words, |(k, words): (usize, &mut [u64])| {
                 for (row, [x, y], from) in rows_of_layer(rows, batch.start + k, ny) {
-                    let values = &row.values[from..from + SIDE];
-                    let bits = values
-                        .iter()
-                        .rev()
-                        .fold(0, |bits, value| bits << 1 | u64::from(*value < above));
+                    let mut bits = 0;
+                    for value in row.values[from..from + SIDE].iter().rev() {
+                        bits = bits << 1 | u64::from(*value < above);
+                    }
                     words[y * row_words + x / 64] |= bits << (x % 64);
                 }
             });
         })
     }
 
-    /// Measures the bricks of some layers, a few rows at a time, and gives `put` the rows in which a value is below the
-    /// background, in order, with the layers that they are in.
+    /// Measures the bricks of some layers, a few rows at a time. Passes the rows with a value below
+    /// the background to `put`, in order, with their layers.
     fn measure(
         &self,
         layers: Range<usize>,
@@ -192,7 +195,7 @@ impl Distances {
         mut put: impl FnMut(&[&BrickRow], Range<usize>),
     ) -> Result<()> {
         let level = run.supported_level()?;
-        // Distances that round to less than the background.
+        // Distances up to this limit may round to less than the background.
         let limit = f64::from(background) * (1.0 + 1e-6);
         let [nx, ny, _] = self.centres.centres.each_ref().map(Vec::len);
         let mut work = vec![];
@@ -206,13 +209,14 @@ impl Distances {
         let mut rows: Vec<_> = (0..at_a_time)
             .map(|_| Mutex::new(BrickRow::new(ties.is_some())))
             .collect();
-        // What a search has allocated serves the next.
+        // Allocations of a finished search are reused by the next.
         let idle = Mutex::new(vec![]);
         for some in work.chunks(at_a_time.max(1)) {
             let rows = &mut rows[..some.len()];
             for (row, first) in rows.iter_mut().zip(some) {
                 let row = unlocked(row);
-                (row.first, row.found) = (*first, 0);
+                row.first = *first;
+                row.found = 0;
             }
             let done = par::share(rows, |next| {
                 let mut search = locked(&idle).pop().unwrap_or_else(|| {
@@ -256,7 +260,7 @@ impl Distances {
 }
 
 impl BrickRow {
-    /// Room for the distances, and for the numbers of triangles if they are wanted.
+    /// Allocates room for the distances, and for the numbers of triangles if requested.
     fn new(with_nearest: bool) -> Self {
         let nearest = if with_nearest {
             vec![NO_TRIANGLE; ROW * CELLS]
@@ -271,8 +275,8 @@ impl BrickRow {
         }
     }
 
-    /// Takes the values of a brick that are below the background, and the numbers of their triangles among those that are
-    /// not dropped.
+    /// Stores the values of a brick that are below the background, and the numbers of their
+    /// triangles without the dropped ones.
     fn set(&mut self, brick: usize, found: &SquaredBrick, background: f32, dropped: &Dropped) {
         let cells = brick * CELLS..(brick + 1) * CELLS;
         let mut any = false;
@@ -302,17 +306,18 @@ impl BrickRow {
     }
 }
 
-/// What a mutex guards, whether or not a thread panicked with it.
+/// Locks a mutex, also if a thread panicked while it held the lock.
 fn locked<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`locked`], where no other thread can have it.
+/// Returns the value of a mutex that no other thread can hold, also after a panic.
 fn unlocked<T>(guarded: &mut Mutex<T>) -> &mut T {
     guarded.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes `cells`, of layers from `first` on with so many cells a row and rows a layer, what bricks have of them.
+/// Copies values of bricks to `cells`. These are layers from `first` on, with `nx` cells in a row
+/// and `ny` rows in a layer.
 fn copy<T: Copy + Send + Sync>(
     rows: &[&BrickRow],
     first: usize,
@@ -332,8 +337,8 @@ fn copy<T: Copy + Send + Sync>(
     );
 }
 
-/// The rows of cells of a layer, of `ny`, in the bricks that have some of it: the row of bricks, the first cell, and its
-/// place among those of the bricks.
+/// Iterates over the rows of cells of a layer with `ny` rows, in the bricks with values. Yields the
+/// row of bricks, the first cell, and its index in the values of the row of bricks.
 fn rows_of_layer<'a>(
     rows: &'a [&BrickRow],
     layer: usize,

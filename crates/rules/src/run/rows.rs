@@ -1,9 +1,9 @@
-//! Rows of cells and the triangles they cross: how often each cell of a row has been gone into.
+//! Rows of cells and their crossings with triangles: the winding of each cell of a row.
 //!
-//! Threads take runs of triangles and note their crossings by slab of layers; then they take slabs,
-//! put the crossings of each row in order and hand on the stretches of cells between them. Where there
-//! are more crossings than memory is set aside for, layers are taken in bands, a pass over the triangles
-//! each.
+//! Threads take runs of triangles and record their crossings by slab of layers. Then they take
+//! slabs, sort the crossings of each row, and pass on the stretches of cells between them. If the
+//! crossings exceed the memory set aside for them, layers are processed in bands, with one pass
+//! over the triangles for each band.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,38 +19,41 @@ use voxelize_kernel::KernelLattice;
 use voxelize_kernel::crossings::{Crosser, Crossing};
 use voxelize_meshes::Mesh;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const RUN: usize = 1 << 13;
 
-/// Triangles between two looks at whether there are too many crossings.
+/// Number of triangles between two checks for too many crossings.
 const AT_ONCE: usize = 1 << 9;
 
-/// Slabs of a band, about.
+/// Approximate number of slabs of a band.
 const SLABS: usize = 64;
 
-/// Crossings in memory at a time where memory is not limited, unless a single layer has more.
+/// Number of crossings in memory at a time if memory is not limited. A single layer may have more.
 const MOST: usize = 1 << 23;
 
-/// As many are never too many.
+/// Number of crossings that is always allowed.
 const LEAST: usize = 1 << 15;
 
-/// Bits of a cell along a row, and a direction.
+/// Number of bits for the cell along a row and the direction.
 const CELL_BITS: u32 = 25;
 
-/// The bytes of a crossing: as they are noted, in lists that grow, and as they are put in order.
+/// Bytes of a crossing, in growing lists and in sorted order.
 const BYTES: u64 = 20;
 
-/// Crossings in memory at a time: a sixteenth of a limit of memory may go to them.
+/// Returns the number of crossings in memory at a time. They may take a sixteenth of a limit of
+/// memory.
 fn most(max_memory: Option<u64>) -> usize {
-    max_memory.map_or(MOST, |bytes| {
-        ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST)
-    })
+    match max_memory {
+        Some(bytes) => ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST),
+        None => MOST,
+    }
 }
 
-/// The bytes of a crossing as a rule, with the room that lists have to grow.
+/// Expected bytes of a crossing, with the spare room of growing lists.
 const EXPECTED_BYTES: u128 = 26;
 
-/// Returns the bytes that crossings of triangles with the rows of a lattice take, unless a single layer has more.
+/// Returns the bytes that crossings of triangles with the rows of a lattice take. A single layer
+/// may take more.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate {
         mesh, lattice, run, ..
@@ -69,10 +72,10 @@ pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     bound.min(EXPECTED_BYTES * crossings)
 }
 
-/// From so many triangles on, their rows are estimated by sums that the mesh keeps.
+/// Number of triangles above which rows are estimated by sums that the mesh keeps.
 const MANY: usize = 1 << 14;
 
-/// The rows that triangles pass, at most, were the lattice larger than all of them.
+/// Returns an upper bound of the rows that triangles pass, for a lattice larger than all of them.
 fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| 1.001 / lattice.spacing()[a].to_f64());
     let [both, of_y, of_z] = mesh.extents();
@@ -82,7 +85,7 @@ fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
             + 1.01 * 1.01 * mesh.triangles().len() as f64)
 }
 
-/// The rows that triangles pass, at most.
+/// Returns an upper bound of the rows that triangles pass.
 fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| {
         (
@@ -90,7 +93,8 @@ fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
             lattice.dims()[a] as f64,
         )
     });
-    // Floats, and snapping, move it by less than a hundredth of a cell, or a thousandth of itself.
+    // Floats and snapping move an extent by less than a hundredth of a cell, or a thousandth of
+    // itself.
     let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
         let extent = f64::from(a.max(b).max(c)) - f64::from(a.min(b).min(c));
         (extent * per_cell * 1.001 + 1.01).min(most)
@@ -99,26 +103,26 @@ fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
     mesh.triangles().iter().map(rows).sum()
 }
 
-/// A stretch of a row's cells between crossings, or before the first or behind the last.
+/// Stretch of a row's cells between two crossings, before the first, or after the last.
 pub(crate) struct Stretch<'a> {
-    /// The row, `[j, k]`; layer 0 is the first of the lattice.
+    /// Row `[j, k]`. Layer 0 is the first layer of the lattice.
     pub row: [usize; 2],
-    /// Its cells.
+    /// Cells of the stretch.
     pub cells: Range<usize>,
-    /// How many more triangles before it were crossed inwards than outwards.
+    /// Number of inward minus outward crossings before the stretch.
     pub turns: i32,
-    /// How many were crossed.
+    /// Number of crossings before the stretch.
     pub crossed: u32,
-    /// The words of the row.
+    /// Words of the row.
     pub words: &'a mut [u64],
 }
 
-/// Follows the rows along x of some layers of a lattice, of which `grid` is those from `first` on, through
-/// all crossings of triangles. `mark` gets every stretch, also those of rows without crossings, in the threads
-/// this is called in. The answer is how many coordinates snapping moved.
+/// Follows the rows along x of some layers of a lattice through all crossings of triangles. `grid`
+/// has the layers from `first` on. `mark` gets every stretch, including rows without crossings, in
+/// the calling threads. Returns the number of coordinates that snapping moved.
 ///
 /// # Errors
-/// If the run is cancelled, or the level does not exist here.
+/// Fails if the run is cancelled, or the machine lacks the instruction set.
 pub(crate) fn follow(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -177,10 +181,11 @@ pub(crate) fn follow(
     Ok(snapped)
 }
 
-/// How many coordinates of triangles [`follow`] would say that snapping moved, for a grid of `dims` cells
-/// from layer `first` on.
+/// Returns the number of coordinates of triangles that snapping would move in [`follow`], for a
+/// grid of `dims` cells from layer `first` on.
 ///
 /// # Errors
+/// Fails if the run is cancelled, or the machine lacks the instruction set.
 /// If the run is cancelled, or the level does not exist here.
 pub(crate) fn snapped(
     frame: &KernelLattice,
@@ -198,23 +203,23 @@ pub(crate) fn snapped(
     parts.into_iter().sum()
 }
 
-/// The crossings of a band, by slab.
+/// Crossings of a band, by slab.
 struct Noted {
-    /// The crossings of each thread.
+    /// Crossings of each thread.
     parts: Vec<ThreadShare>,
-    /// Layers of a slab.
+    /// Number of layers of a slab.
     height: usize,
     snapped: u64,
 }
 
-/// The crossings of a thread.
+/// Crossings of a thread.
 struct ThreadShare {
-    /// Crossings packed, by slab.
+    /// Packed crossings by slab.
     slabs: Vec<Vec<u64>>,
     snapped: u64,
 }
 
-/// Finds all crossings with rows of a box of cells; `None` if they are more than `most`.
+/// Finds all crossings with rows of a box of cells. `None` if there are more than `most`.
 fn note(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -231,7 +236,7 @@ fn note(
     let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
     progress.begin("inside", runs.len() as u64);
     let found = AtomicUsize::new(0);
-    // The slab of each layer, and the layer's first row there.
+    // Slab of each layer, and the first row of the layer in its slab.
     let places: Vec<(u32, u32)> = (0..layers.len())
         .map(|k| ((k / height) as u32, (k % height * ny) as u32))
         .collect();
@@ -247,7 +252,7 @@ fn note(
             for some in triangles.chunks(AT_ONCE) {
                 part.snapped += crosser.cross(level, some, &mut |crossings| {
                     count += crossings.len();
-                    // Too many are thrown away in any case.
+                    // Crossings beyond `most` are discarded in any case.
                     for crossing in if count <= most { crossings } else { &[] } {
                         let (slab, row) = places[crossing.row[1] - layers.start];
                         part.slabs[slab as usize].push(packed(crossing, row as usize));
@@ -276,14 +281,14 @@ fn note(
     }))
 }
 
-/// A crossing in one word: row, cell, direction.
+/// Packs row, cell and direction of a crossing into one word.
 fn packed(crossing: &Crossing, row: usize) -> u64 {
     let row = (row + crossing.row[0]) as u64;
     row << CELL_BITS | (crossing.first as u64) << 1 | u64::from(crossing.inwards)
 }
 
-/// Bands of these layers, the last first, each with about as many crossings as memory is set aside for, by
-/// the areas of triangles across rows.
+/// Divides layers into bands, the last first. Each has about as many crossings as memory is set
+/// aside for, estimated by the areas of triangles seen along the rows.
 fn bands_of(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -293,7 +298,7 @@ fn bands_of(
     let per_layer = par::map(
         triangles.chunks(RUN << 4).collect(),
         |run: &[Triangle]| {
-            // How many begin, and end, with a layer.
+            // Changes of the number of crossings from one layer to the next.
             let mut changes = vec![0.0; layers.len() + 1];
             for triangle in run {
                 let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
@@ -325,7 +330,8 @@ fn bands_of(
             .sum::<f64>();
         if sum + share > most as f64 && k > start {
             bands.push(start..k);
-            (start, sum) = (k, 0.0);
+            start = k;
+            sum = 0.0;
         }
         sum += share;
     }
@@ -334,9 +340,9 @@ fn bands_of(
     bands
 }
 
-/// The rows of a slab.
+/// Rows of a slab.
 struct Rows {
-    /// The first layer.
+    /// First layer.
     start: usize,
     count: usize,
     ny: usize,
@@ -344,14 +350,15 @@ struct Rows {
 }
 
 impl Rows {
-    /// Puts the crossings of each row in order, and hands on the stretches behind them.
+    /// Sorts the crossings of each row, and passes on the stretches after them.
     fn follow<'p>(
         &self,
         parts: impl Iterator<Item = &'p [u64]> + Clone,
         words: &mut [u64],
         mark: &impl Fn(Stretch),
     ) {
-        // Where the crossings of a row begin, and after placing them, where they end.
+        // Index of the first crossing of each row. After the crossings are placed, the end of each
+        // row.
         let mut places = vec![0_usize; self.count + 1];
         let row_of = |packed: u64| (packed >> CELL_BITS) as usize;
         for packed in parts.clone().flatten() {
@@ -380,7 +387,7 @@ impl Rows {
         }
     }
 
-    /// Hands on what lies behind each of the crossings of a row.
+    /// Passes on the stretch after each crossing of a row, and the stretch before the first.
     fn stretches(
         &self,
         row: [usize; 2],
@@ -389,9 +396,10 @@ impl Rows {
         mark: &impl Fn(Stretch),
     ) {
         let mut turns = 0;
-        let ahead = crossings
-            .first()
-            .map_or(self.nx, |crossing| (crossing >> 1) as usize);
+        let ahead = match crossings.first() {
+            Some(crossing) => (crossing >> 1) as usize,
+            None => self.nx,
+        };
         if ahead > 0 {
             mark(Stretch {
                 row,
@@ -404,9 +412,10 @@ impl Rows {
         for (crossed, crossing) in (1..).zip(crossings.iter()) {
             turns += if crossing & 1 == 1 { 1 } else { -1 };
             let from = (crossing >> 1) as usize;
-            let to = crossings
-                .get(crossed as usize)
-                .map_or(self.nx, |next| (next >> 1) as usize);
+            let to = match crossings.get(crossed as usize) {
+                Some(next) => (next >> 1) as usize,
+                None => self.nx,
+            };
             if from < to {
                 mark(Stretch {
                     row,
@@ -421,7 +430,7 @@ impl Rows {
 }
 
 impl Stretch<'_> {
-    /// Occupies its cells.
+    /// Occupies the cells of the stretch.
     pub(crate) fn occupy(&mut self) {
         let Range { start, end } = self.cells;
         let first = start / 64;
@@ -442,7 +451,8 @@ impl Stretch<'_> {
 mod tests {
     use super::*;
 
-    /// The cells inside, how often stretches were handed on, and how many coordinates snapped.
+    /// Returns the cells inside, the number of stretches, and the number of coordinates that
+    /// snapped.
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
         let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
@@ -481,8 +491,8 @@ mod tests {
     }
 
     #[test]
-    fn bands_of_layers_are_the_whole() {
-        // A crossing for each row through them at least: several times as many as fit.
+    fn bands_of_layers_equal_the_whole() {
+        // Each row through the mesh has at least one crossing, several times as many as fit.
         for (name, res) in [("sphere", 400), ("cube", 400)] {
             let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             let lattice = Lattice::fit(mesh.bounds(), res).unwrap();

@@ -1,4 +1,5 @@
-//! Number of bricks that the cells near triangles lie in, at most or about: known before any cell is made.
+//! Number of bricks with cells near triangles, as an upper bound or an estimate, before any cell is
+//! made.
 
 use std::ops::Range;
 
@@ -9,43 +10,46 @@ use voxelize_core::par::{self, Progress};
 use voxelize_kernel::sink::SIDE;
 use voxelize_meshes::Mesh;
 
-/// A triangle over more bricks is halved.
+/// Greatest number of bricks of a box that is not divided further. A triangle over more bricks is
+/// halved.
 const FEW: usize = 8;
 
-/// Halvings of a triangle, at most.
+/// Greatest number of halvings of a triangle.
 const HALVINGS: usize = 40;
 
-/// What a coordinate may be off by, in cells: snapping moves it by less than a thousandth, and all roundings of places
-/// up to [`FAR`] by less than that: each of some fifty by 2⁻²³ bricks of 64 cells.
+/// Error bound of a coordinate, in cells. Snapping moves a coordinate by less than a thousandth.
+/// All roundings of places up to [`FAR`] move it by less than another thousandth: there are some
+/// fifty, each of 2⁻²³ bricks of 64 cells.
 const MOVED: f64 = 0.01;
 
-/// Bricks from the origin of the lattice, or of coordinates, beyond which none are counted.
+/// Greatest distance in bricks from the origin of the lattice, and of coordinates, up to which
+/// bricks are counted.
 const FAR: f64 = (1 << 30) as f64;
 
-/// Triangles that one thread takes at a time.
+/// Number of triangles that one thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// A point, in bricks of the lattice.
+/// Point in bricks of the lattice.
 type BrickPlace = [f64; 3];
 
-/// Bricks, a bit each.
+/// Set of bricks, with one bit for each.
 struct Touched {
-    /// Bricks along each axis.
+    /// Number of bricks along each axis.
     bricks: [usize; 3],
     /// Rows along x, then y.
     words: Vec<u64>,
     origin: [f64; 3],
     /// Bricks per unit of length.
     scale: [f64; 3],
-    /// How far around a triangle cells are taken, in bricks.
+    /// Distance around a triangle within which cells count, in bricks.
     margin: [f64; 3],
 }
 
-/// How many bricks hold the cells within `reach` of triangles, in cells along each axis, at most; `usize::MAX` if the mesh
-/// is too far away to tell. In the threads it is called in.
+/// Returns an upper bound of the number of bricks with cells within `reach` of triangles, in cells
+/// along each axis. `usize::MAX` if the mesh is too far away to tell. Runs in the calling threads.
 ///
 /// # Errors
-/// If the run is cancelled.
+/// Fails if the run is cancelled.
 pub(crate) fn bricks(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -73,18 +77,18 @@ pub(crate) fn bricks(
             Ok(touched.words)
         },
     );
-    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-    let all = parts.into_iter().reduce(|mut all, part| {
-        all.iter_mut()
-            .zip(part)
-            .for_each(|(word, more)| *word |= more);
-        all
-    });
-    Ok(all
-        .unwrap_or_default()
-        .iter()
-        .map(|word| word.count_ones() as usize)
-        .sum())
+    let mut all: Vec<u64> = vec![];
+    for part in parts {
+        let part = part?;
+        if all.is_empty() {
+            all = part;
+            continue;
+        }
+        for (word, more) in all.iter_mut().zip(part) {
+            *word |= more;
+        }
+    }
+    Ok(all.iter().map(|word| word.count_ones() as usize).sum())
 }
 
 impl Touched {
@@ -104,7 +108,8 @@ impl Touched {
         [0, 1, 2].map(|a| (f64::from(corner[a]) - self.origin[a]) * self.scale[a])
     }
 
-    /// Adds the bricks of a triangle: those of its box, or of the boxes of its halves.
+    /// Adds the bricks of a triangle, which are the bricks of its box or of the boxes of its
+    /// halves.
     fn add_triangle(&mut self, triangle: &Triangle) {
         let [p, q, r] = triangle;
         let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
@@ -131,7 +136,7 @@ impl Touched {
         }
     }
 
-    /// Adds the bricks of a box, if they are few.
+    /// Adds the bricks of a box if they are few. Returns true if they were added.
     fn add_box(&mut self, ends: [BrickPlace; 2]) -> bool {
         let around = self.around(ends);
         let is_small = around
@@ -155,14 +160,14 @@ impl Touched {
         }
     }
 
-    /// The bricks around a box along each axis; `None` if it is outside of the grid.
+    /// Returns the bricks around a box along each axis. `None` if the box is outside the grid.
     fn around(&self, [least, most]: [BrickPlace; 2]) -> Option<[Range<usize>; 3]> {
         let ends = [0, 1, 2].map(|a| [least[a] - self.margin[a], most[a] + self.margin[a]]);
         let is_outside = |a: usize| ends[a][1] < 0.0 || ends[a][0] >= self.bricks[a] as f64;
         if (0..3).any(is_outside) {
             return None;
         }
-        // What is below zero becomes zero.
+        // The conversion turns negative numbers into zero.
         Some(
             [0, 1, 2]
                 .map(|a| ends[a][0] as usize..(ends[a][1] as usize).min(self.bricks[a] - 1) + 1),
@@ -170,22 +175,25 @@ impl Touched {
     }
 }
 
-/// A triangle as two, its longest edge halved.
+/// Divides a triangle into two at the middle of its longest edge.
 fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
     let length =
         |p: &BrickPlace, q: &BrickPlace| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
     let [ab, bc, ca] = [length(&a, &b), length(&b, &c), length(&c, &a)];
-    let [a, b, c] = match () {
-        () if ab >= bc && ab >= ca => [a, b, c],
-        () if bc >= ca => [b, c, a],
-        () => [c, a, b],
+    let [a, b, c] = if ab >= bc && ab >= ca {
+        [a, b, c]
+    } else if bc >= ca {
+        [b, c, a]
+    } else {
+        [c, a, b]
     };
     let middle = [0, 1, 2].map(|n| f64::midpoint(a[n], b[n]));
     [[a, middle, c], [middle, b, c]]
 }
 
-/// Returns about how many bricks of so many cells the triangles of a mesh cross. A large triangle crosses one for each that it
-/// covers when seen along each of the axes, so its three projections, counted in faces of bricks, add up.
+/// Returns the approximate number of bricks of `cells` cells that the triangles of a mesh cross.
+/// Seen along an axis, a large triangle crosses one brick for each brick face that it covers. The
+/// three projections, counted in faces of bricks, add up.
 pub(crate) fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
     let side = [0, 1, 2].map(|i| cells[i] as f64 * lattice.spacing()[i].to_f64());
     let [x, y, z] = projected(mesh);

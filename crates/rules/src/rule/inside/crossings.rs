@@ -1,5 +1,5 @@
-//! Nonzero and evenodd: crossings of the rows through centres, along x. Triangles outside the lattice
-//! count as any others.
+//! The methods nonzero and evenodd: crossings of the rows of centres along x. Triangles outside the
+//! lattice count like all others.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use voxelize_core::grid::{BitGrid, Lattice};
 use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 
-/// A mesh as it is.
+/// Mesh without any repair.
 struct Crossings<'a> {
     mesh: &'a Mesh,
     frame: KernelLattice,

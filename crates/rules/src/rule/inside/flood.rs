@@ -1,6 +1,8 @@
-//! Flood: inside are the cells that are not reachable from outside, 6-connected, through cells that the surface does
-//! not touch. It needs no orientation, and no closed mesh where holes are smaller than cells; larger holes leak, and
-//! the leaks are reported. Caps of closed holes keep the flood out as the surface does.
+//! The method flood: a cell is inside unless it is reachable from outside through cells that the
+//! surface does not touch, by steps between cells that share a face.
+//!
+//! The mesh needs no orientation. It may be open where its holes are smaller than cells. Larger
+//! holes leak, and the leaks are reported. Caps of closed holes stop the flood as the surface does.
 
 use std::ops::Range;
 
@@ -9,7 +11,7 @@ use crate::rule::{Rule, Stats};
 use crate::run::cover::{self, IntersectionTarget};
 use crate::run::leak::{self, Flooded, Leak};
 use crate::run::{Run, holes};
-use voxelize_core::error::{Error, Result};
+use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Ties, Triangle};
 use voxelize_core::grid::{BitGrid, Lattice, flood};
 use voxelize_kernel::KernelLattice;
@@ -17,15 +19,15 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::{self, Loop};
 use voxelize_meshes::closed::Closedness;
 
-/// A flood of all cells of the lattice, whichever layers are filled.
+/// Flood of all cells of the lattice, regardless of the layers to fill.
 pub(in crate::rule) struct Flood {
-    /// The cells that it reached.
+    /// Cells that the flood reached.
     pub outside: BitGrid,
-    /// The cells that kept it out: those that the mesh touches, and those that caps of closed holes touch.
+    /// Cells that stopped the flood. The mesh or a cap of a closed hole touches them.
     pub walls: BitGrid,
-    /// The number of closed holes, if any were to be closed.
+    /// Number of closed holes. `None` if the method closes none.
     closed: Option<u64>,
-    /// The leaks.
+    /// Leaks. `None` if there are none.
     pub leak: Option<Leak>,
 }
 
@@ -41,14 +43,13 @@ pub(super) fn ready<'a>(
     ))
 }
 
-/// Floods the lattice; holes of at most `close` cells are closed, if that is given.
+/// Floods the lattice. Holes of at most `close` cells are closed first.
 pub(in crate::rule) fn flooded(
     mesh: &Mesh,
     lattice: &Lattice,
     close: Option<u32>,
     run: &Run,
 ) -> Result<Flood> {
-    let layers = 0..lattice.dims()[2];
     let level = run.supported_level()?;
     let is_open = mesh.closedness() == Closedness::Open;
     let all = if is_open { mesh.holes()? } else { vec![] };
@@ -62,16 +63,9 @@ pub(in crate::rule) fn flooded(
     let outside = flood::outside(&walls, run)?;
     let mut leak = None;
     if is_open {
-        let evenodd = |mesh: &Mesh| {
-            let mut inside = BitGrid::try_from(lattice)?;
-            Inside::EvenOdd
-                .prepare(mesh, lattice, run)?
-                .fill(layers.clone(), run, &mut inside)?;
-            Ok::<_, Error>(inside)
-        };
-        let mut inside = evenodd(mesh)?;
-        // With the crossings of all caps: a line through a hole crosses an open mesh too few times.
-        inside.differ(&evenodd(&caps)?);
+        let mut inside = evenodd(mesh, lattice, run)?;
+        // A line through a hole crosses an open mesh too few times. The caps add these crossings.
+        inside.differ(&evenodd(&caps, lattice, run)?);
         let flooded = Flooded {
             lattice,
             outside: &outside,
@@ -87,12 +81,21 @@ pub(in crate::rule) fn flooded(
     })
 }
 
-/// Whether the lattice cuts the mesh: a flood from the faces of the lattice enters there.
+/// Returns the cells that are inside by [`Inside::EvenOdd`].
+fn evenodd(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<BitGrid> {
+    let mut inside = BitGrid::try_from(lattice)?;
+    let prepared = Inside::EvenOdd.prepare(mesh, lattice, run)?;
+    prepared.fill(0..lattice.dims()[2], run, &mut inside)?;
+    Ok(inside)
+}
+
+/// Returns true if the lattice cuts the mesh. A flood from the faces of the lattice enters the mesh
+/// there.
 pub(in crate::rule) fn enters_by_cut(mesh: &Mesh, lattice: &Lattice) -> bool {
     (0..3).any(|axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
 }
 
-/// The cells that keep a flood out of a mesh of which these holes are closed.
+/// Returns the cells that stop a flood of a mesh whose holes `closed` are closed.
 fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
     let mut walls = BitGrid::try_from(lattice)?;
     let surface = Rule::Surface { ties: Ties::Up }.prepare(mesh, lattice, run)?;
@@ -101,7 +104,7 @@ fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<B
     Ok(walls)
 }
 
-/// The caps of the holes that a flood closes which closes those of at most so many cells.
+/// Returns the caps of the holes of at most `most` cells.
 pub(in crate::rule) fn caps(mesh: &Mesh, lattice: &Lattice, most: u32) -> Result<Vec<Triangle>> {
     let [small, _] = holes::parted(mesh.holes()?, lattice, most);
     Ok(boundary::caps(&small))

@@ -1,7 +1,7 @@
-//! The inside of a mesh: one file per method, and their table.
+//! Methods that find the inside of a mesh, one per file, and their table.
 //!
-//! A method decides about the centre of a cell, displaced as the inner walls are (less ε, ε², ε³), so that it is
-//! never on a triangle.
+//! A method decides by the centres of cells. Centres are displaced as the inner walls are, by −ε,
+//! −ε² and −ε³, so that none is on a triangle.
 
 mod crossings;
 pub(super) mod flood;
@@ -24,56 +24,60 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::Loop;
 use voxelize_meshes::closed::Closedness;
 
-/// A method that finds the inside of a mesh.
+/// Method that finds the inside of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Inside {
-    /// The first that the mesh allows: nonzero if every directed edge is cancelled by its reverse, evenodd if every
-    /// edge is there an even number of times, else robust. Robust as well if every triangle occurs in both directions:
-    /// around such a mesh no line is inside by the others.
+    /// The first method that suits the mesh. Nonzero if every directed edge is cancelled by its
+    /// reverse, evenodd if every edge occurs an even number of times, otherwise robust. Robust also
+    /// if every triangle occurs in both directions, because the other methods find nothing inside
+    /// such a mesh.
     #[default]
     Auto,
-    /// Lines from outside go into the mesh more often than out of it, or less often: overlapping shells
-    /// unite, cavities stay.
+    /// Lines from outside enter the mesh and leave it a different number of times. Overlapping
+    /// shells unite, cavities stay.
     Nonzero,
-    /// Lines from outside cross the mesh an odd number of times: where two shells overlap is outside.
+    /// Lines from outside cross the mesh an odd number of times. The overlap of two shells is
+    /// outside.
     EvenOdd,
-    /// Cells that are not reachable from outside: 6-connected, through cells that the surface does not touch.
+    /// Cells that are not reachable from outside through cells that the surface does not touch, by
+    /// steps between cells that share a face.
     Flood {
-        /// Closes holes of the mesh first: those whose bounds' longest side is at most so many cells of the
-        /// lattice, its extent along each axis counted in cells. The cells that their caps touch under ties up
-        /// keep the flood out; with [`Rule::Filled`](crate::Rule::Filled) they are occupied, with
-        /// [`Rule::Solid`](crate::Rule::Solid) left out, as those of the surface are. The holes are those of
-        /// [`Mesh::holes`], the caps those of [`Loop::cap`].
+        /// Closes holes of the mesh first: those whose bounds are at most this number of cells of
+        /// the lattice along every axis. The cells that their caps touch under ties up stop the
+        /// flood. Like the cells of the surface, they are occupied with
+        /// [`Rule::Filled`](crate::Rule::Filled) and empty with
+        /// [`Rule::Solid`](crate::Rule::Solid). The holes are defined by [`Mesh::holes`], the caps
+        /// by [`Loop::cap`].
         close_holes: Option<u32>,
     },
     /// The majority of evenodd along the three axes.
     Vote,
-    /// Generalized winding number above one half, after repair and re-orientation. A value within its error of one
-    /// half, as on a flat sheet, is outside.
+    /// Generalized winding number above one half, after repair and re-orientation. A value within
+    /// its error of one half, as on a flat sheet, is outside.
     Robust,
 }
 
-/// One row of the table of methods.
+/// Row of the table of methods.
 #[derive(Debug)]
 pub struct Method {
-    /// The method with its defaults.
+    /// Method with its defaults.
     pub inside: Inside,
-    /// Its name on the command line and in saved files.
+    /// Name on the command line and in saved files.
     pub name: &'static str,
     /// One line for help and README.
     pub about: &'static str,
-    /// The number of other grids of the same size that it needs, at most.
+    /// Greatest number of additional grids of the same size.
     grids: u128,
-    /// The same as a rule.
+    /// Expected number of additional grids of the same size.
     expected_grids: f64,
     prepare: Prepare,
 }
 
-/// Makes a method ready for a mesh and a lattice.
+/// Prepares a method for a mesh and a lattice.
 type Prepare = for<'a> fn(Inside, &'a Mesh, &'a Lattice, &Run) -> Result<PreparedInside<'a>>;
 
-/// Every method. Help, README and tests loop over this.
+/// All methods. Help, README and tests loop over this table.
 pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
@@ -125,9 +129,9 @@ pub static METHODS: &[Method] = &[
     },
 ];
 
-/// A method prepared for a mesh and a lattice.
+/// Method prepared for a mesh and a lattice.
 pub(super) struct PreparedInside<'a> {
-    /// The method, never [`Inside::Auto`].
+    /// Method in force, never [`Inside::Auto`].
     pub used: Inside,
     fill: Box<dyn FillInside + 'a>,
 }
@@ -135,78 +139,80 @@ pub(super) struct PreparedInside<'a> {
 /// Findings of the method that finds the inside.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InsideReport {
-    /// The cells on which the axes of [`Inside::Vote`] disagree.
+    /// Number of cells on which the axes of [`Inside::Vote`] disagree.
     pub disputed: Option<u64>,
-    /// The leaks through which [`Inside::Flood`] entered the mesh.
+    /// Leaks through which [`Inside::Flood`] entered the mesh.
     pub leak: Option<Leak>,
-    /// How many holes were closed, where [`Inside::Flood`] closes any.
+    /// Number of closed holes. `None` unless [`Inside::Flood`] is to close holes.
     pub closed_holes: Option<u64>,
-    /// The repairs by [`Inside::Robust`].
+    /// Repairs by [`Inside::Robust`].
     pub repairs: Option<Repairs>,
 }
 
-/// The repair of a mesh; numbers of triangles, unless stated otherwise.
+/// Repair of a mesh. Counts are counts of triangles unless stated otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repairs {
-    /// Without area, dropped.
+    /// Triangles without area, dropped.
     pub degenerate: u64,
-    /// With the corners of others, dropped.
+    /// Triangles with the corners of another one, dropped.
     pub duplicates: u64,
-    /// Re-oriented.
+    /// Triangles re-oriented.
     pub turned: u64,
-    /// Patches: components connected by edges of exactly two triangles.
+    /// Number of patches: components connected by edges of exactly two triangles.
     pub patches: u64,
-    /// Patches that are cavities in others.
+    /// Number of patches that are cavities in others.
     pub cavities: u64,
-    /// Patches that have one side only.
+    /// Number of patches with a single side.
     pub not_orientable: u64,
-    /// Loops of edges that it ends at.
+    /// Number of boundary loops.
     pub holes: usize,
-    /// The longest of these.
+    /// Longest boundary loop.
     pub longest: Option<Loop>,
-    /// Triangles of open sheets (ragged patches, which get no caps). 0 if the mesh is a single patch.
+    /// Triangles of open sheets, which are ragged patches without caps. 0 if the mesh is a single
+    /// patch.
     pub of_sheets: u64,
 }
 
-/// Fills the inside.
+/// Implementation of a method.
 trait FillInside: Send + Sync {
-    /// Occupies the cells of these layers of the lattice whose centres are inside; layer 0 of the grid is
-    /// layer `layers.start`.
+    /// Occupies the cells of these layers of the lattice whose centres are inside. Layer 0 of the
+    /// grid is layer `layers.start`.
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats>;
 
-    /// Occupies the cells that close holes, as the surface closes the rest.
+    /// Occupies the cells that close holes as the surface closes the rest.
     fn close(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 
-    /// Occupies the cells that the mesh touches, where these bound the inside.
+    /// Occupies the cells that the mesh touches, if they bound the inside.
     fn occupy_touched(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 }
 
-/// Returns the bytes of the repaired mesh and of what repairs it.
+/// Returns the bytes of the repaired mesh and of the repair.
 pub(super) fn repair_memory(estimate: &MemoryEstimate) -> u128 {
     estimate.meshes(8, 2.5)
 }
 
 impl Inside {
-    /// A flood that closes no holes.
+    /// Returns a flood that closes no holes.
     pub const fn flood() -> Self {
         Self::Flood { close_holes: None }
     }
 
-    /// The row of the table for this method.
+    /// Returns the row of the table for this method.
     pub fn info(self) -> &'static Method {
-        let is_this = |method: &&Method| discriminant(&method.inside) == discriminant(&self);
-        METHODS
-            .iter()
-            .find(is_this)
-            .expect("every method has its row")
+        for method in METHODS {
+            if discriminant(&method.inside) == discriminant(&self) {
+                return method;
+            }
+        }
+        unreachable!("every method has its row")
     }
 
-    /// Its name on the command line and in saved files.
+    /// Returns the name on the command line and in saved files.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The method of that name with its defaults.
+    /// Returns the method of that name with its defaults.
     pub fn from_name(name: &str) -> Option<Self> {
         METHODS
             .iter()
@@ -214,12 +220,12 @@ impl Inside {
             .map(|method| method.inside)
     }
 
-    /// Whether it is a flood.
+    /// Returns true if the method is a flood.
     pub fn is_flood(self) -> bool {
         matches!(self, Self::Flood { .. })
     }
 
-    /// Up to how many cells long holes are closed, if any are.
+    /// Returns the size in cells up to which holes are closed. `None` if no holes are closed.
     pub(super) fn closed_holes(self) -> Option<u32> {
         match self {
             Self::Flood { close_holes } => close_holes,
@@ -227,7 +233,7 @@ impl Inside {
         }
     }
 
-    /// Returns the bytes that it takes in addition to mesh and grid.
+    /// Returns the bytes that the method takes in addition to mesh and grid.
     pub(super) fn memory(self, estimate: &MemoryEstimate) -> u128 {
         let MemoryEstimate {
             mesh, lattice, run, ..
@@ -235,13 +241,14 @@ impl Inside {
         let numbers = near::bytes(lattice.dims(), run.max_memory());
         let repair = repair_memory(estimate) + estimate.bytes(numbers, 0);
         let is_repaired = match estimate.figure {
-            // Closedness is tested only where it may matter.
+            // Testing closedness takes time, so it is tested only if a repair would need much of
+            // the limit.
             MemoryFigure::UpperBound if self == Self::Auto => {
                 let limit = run.max_memory().map_or(u128::MAX, u128::from);
                 repair > limit / 8 && (mesh.closedness() == Closedness::Open || mesh.is_two_sided())
             }
             MemoryFigure::UpperBound => self == Self::Robust,
-            // The findings about an open mesh compare it with the repaired one.
+            // Findings about an open mesh compare it with the repaired mesh.
             MemoryFigure::Expected { .. } => {
                 self == Self::Robust || self != Self::Vote && mesh.closedness() == Closedness::Open
             }
@@ -260,20 +267,22 @@ impl Inside {
         rows::memory(estimate) + grids + repair
     }
 
-    /// The method in force for a mesh, never [`Auto`](Self::Auto).
+    /// Returns the method in force for a mesh, never [`Auto`](Self::Auto).
     pub(super) fn for_mesh(self, mesh: &Mesh) -> Self {
         if self != Self::Auto {
             return self;
         }
+        if mesh.is_two_sided() {
+            return Self::Robust;
+        }
         match mesh.closedness() {
-            _ if mesh.is_two_sided() => Self::Robust,
             Closedness::Oriented => Self::Nonzero,
             Closedness::Closed => Self::EvenOdd,
             Closedness::Open => Self::Robust,
         }
     }
 
-    /// Makes the method ready for a mesh and a lattice.
+    /// Prepares the method for a mesh and a lattice.
     pub(super) fn prepare<'a>(
         self,
         mesh: &'a Mesh,
@@ -307,8 +316,9 @@ impl<'a> PreparedInside<'a> {
         self.fill.close(layers, grid);
     }
 
-    /// Occupies the cells of these layers that the mesh touches, if the method is a flood: it stops at these cells, so
-    /// they belong to the inside as in [`Rule::Filled`](crate::Rule::Filled).
+    /// Occupies the cells of these layers that the mesh touches, if the method is a flood. The
+    /// flood stops at these cells, so they belong to the inside as in
+    /// [`Rule::Filled`](crate::Rule::Filled).
     pub(super) fn occupy_touched(&self, layers: Range<usize>, grid: &mut BitGrid) {
         self.fill.occupy_touched(layers, grid);
     }

@@ -1,9 +1,10 @@
-//! Where the winding number of a few triangles matters: for each cell the greatest number of crossings
-//! that leaves it outside.
+//! Corrections of crossing counts by the winding number of a few triangles. Each cell gets a
+//! number: the greatest number of crossings with which it is still outside.
 //!
-//! Boxes of cells are halved until a polynomial and a bound say that the number is the same for all of a
-//! box, zero mostly, or down to bricks of 4³ cells. In those the angles of near triangles are summed for
-//! all cells at once. Only sums too near one half are evaluated by the definition.
+//! Boxes of cells are halved until a polynomial and its error bound prove that all cells of a box
+//! have the same number, which is mostly zero. The halving ends with bricks of 4³ cells. In a brick
+//! the angles of near triangles are summed for all cells at once. Only sums too close to one half
+//! are evaluated by the definition.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -19,84 +20,87 @@ use voxelize_core::par::Progress;
 use voxelize_kernel::Level;
 use voxelize_kernel::angles::{self, BRICK, CELLS};
 
-/// Boxes of bricks to share out to threads, at least.
+/// Least number of boxes of bricks to share out to threads.
 const BOXES: usize = 64;
 
-/// The bytes of a brick whose numbers are not all zero: in the list that it is found in, which grows, and in the
+/// Bytes of a brick whose numbers are not all zero, in the growing list of results and in the
 /// table.
 const BYTES: u64 = 280;
 
-/// The part of a limit of memory that numbers may take.
+/// Divisor of the memory limit: numbers may take one part in four.
 const SHARE: u64 = 4;
 
-/// How many layers of cells of a grid are looked at together, so that their numbers stay within the share of a limit:
-/// whole bricks, and one at least.
+/// Returns the number of layers of cells that are processed together, so that their numbers stay
+/// within their share of the limit. It is a multiple of a brick, and at least one brick.
 pub(super) fn layers([nx, ny, nz]: [usize; 3], max_memory: Option<u64>) -> usize {
     let layer = BYTES * (nx.div_ceil(BRICK) * ny.div_ceil(BRICK)) as u64;
-    let most = max_memory.map_or(u64::MAX, |bytes| bytes / SHARE / layer.max(1));
-    usize::try_from(most)
-        .unwrap_or(usize::MAX)
-        .clamp(1, nz.div_ceil(BRICK).max(1))
-        * BRICK
+    let most = match max_memory {
+        Some(bytes) => bytes / SHARE / layer.max(1),
+        None => u64::MAX,
+    };
+    let bricks = usize::try_from(most).unwrap_or(usize::MAX);
+    bricks.clamp(1, nz.div_ceil(BRICK).max(1)) * BRICK
 }
 
-/// The bytes that the numbers of the cells of a grid take at a time, at most.
+/// Returns the most bytes that the numbers of the cells of a grid take at a time.
 pub(super) fn bytes(dims: [usize; 3], max_memory: Option<u64>) -> u128 {
     let [x, y, z] = [dims[0], dims[1], layers(dims, max_memory)].map(|n| n.div_ceil(BRICK) as u128);
     u128::from(BYTES) * x * y * z
 }
 
-/// The numbers of all cells.
+/// Numbers of all cells.
 pub(super) struct Near {
-    /// The layer of the first brick.
+    /// First layer of cells.
     first: usize,
-    /// The bricks in which they are not all zero.
+    /// Bricks whose numbers are not all zero.
     special: BitGrid,
     numbers: HashMap<[u32; 3], Numbers>,
 }
 
-/// The numbers of the cells of a brick.
+/// Numbers of the cells of a brick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Numbers {
+    /// Least number.
     least: i32,
-    /// The rest above that: each bit of a cell counts one.
+    /// Differences to the least number. A cell's difference is the number of words with its bit.
     above: Vec<u64>,
 }
 
-/// WindingCells and triangles around them.
+/// Cells, and triangles around them.
 pub(super) struct WindingCells<'a> {
-    /// How many there are along each axis.
+    /// Number of cells along each axis.
     pub dims: [usize; 3],
-    /// The first layer along z.
+    /// First layer along z.
     pub first: usize,
-    /// How far apart their centres are; that of the first of all is the origin.
+    /// Distances of adjacent centres. The centre of the first cell of all is the origin.
     pub aspect: Vector,
-    /// The triangles.
+    /// Triangles whose winding number is evaluated.
     pub winding: &'a Winding,
 }
 
-/// Exact places of centres about triangles, by their numbers.
+/// Exact positions of centres relative to triangles, by number.
 pub(super) trait ExactPlaces: Sync {
-    /// The side of a triangle that the displaced centre of a cell is on.
+    /// Returns the side of a triangle on which the displaced centre of a cell is.
     fn side(&self, triangle: usize, cell: [usize; 3]) -> Ordering;
 
-    /// The place on the rim of a triangle where the centre of a cell is; `None` if it is not on the rim.
+    /// Returns the place of a cell's centre on the rim of a triangle. `None` if it is not on the
+    /// rim.
     fn rim(&self, triangle: usize, cell: [usize; 3]) -> Option<RimPlace>;
 }
 
-/// A box of bricks, and the triangles seen from there.
+/// Box of bricks, and the triangles seen from it.
 struct BrickBox {
     low: [usize; 3],
-    /// Bricks along each axis.
+    /// Number of bricks along each axis.
     size: usize,
     view: BoxView,
 }
 
 impl Near {
-    /// The numbers of some cells.
+    /// Finds the numbers of some cells.
     ///
     /// # Errors
-    /// If the run is cancelled.
+    /// Fails if the run is cancelled.
     pub(super) fn new(cells: &WindingCells, run: &Run, places: &impl ExactPlaces) -> Result<Self> {
         let bricks = cells.dims.map(|n| n.div_ceil(BRICK));
         let mut near = Self {
@@ -125,7 +129,7 @@ impl Near {
         Ok(near)
     }
 
-    /// Whether one crossing is enough for all cells of this row.
+    /// Returns true if one crossing is enough for all cells of this row.
     pub(super) fn is_far(&self, [j, k]: [usize; 2]) -> bool {
         self.special
             .row(j / BRICK, (k - self.first) / BRICK)
@@ -133,7 +137,7 @@ impl Near {
             .all(|word| *word == 0)
     }
 
-    /// The numbers of the brick of a cell; none if all of them are zero.
+    /// Returns the numbers of the brick of a cell. `None` if all of them are zero.
     pub(super) fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
         let brick = [i, j, k - self.first].map(|n| n / BRICK);
         if self.special.get(brick) {
@@ -143,37 +147,41 @@ impl Near {
         }
     }
 
-    /// The number of a cell of a brick.
+    /// Returns the number of a cell of a brick.
     pub(super) fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
         let [x, y, z] = [i, j, k - self.first].map(|n| n % BRICK);
         let bit = x + BRICK * (y + BRICK * z);
-        numbers
-            .above
-            .iter()
-            .fold(numbers.least, |sum, cells| sum + (cells >> bit & 1) as i32)
+        let mut number = numbers.least;
+        for cells in &numbers.above {
+            number += (cells >> bit & 1) as i32;
+        }
+        number
     }
 }
 
 impl Numbers {
-    /// Of these cells.
+    /// Packs the numbers of the cells of a brick.
     fn of(cells: &[i32; CELLS]) -> Self {
         let least = cells.iter().copied().min().unwrap_or(0);
         let most = cells.iter().copied().max().unwrap_or(0);
-        let above =
-            |n: i32| (0..CELLS).fold(0, |bits, cell| bits | u64::from(cells[cell] > n) << cell);
-        Self {
-            least,
-            above: (least..most).map(above).collect(),
+        let mut above = vec![];
+        for n in least..most {
+            let mut bits = 0;
+            for (cell, number) in cells.iter().enumerate() {
+                bits |= u64::from(*number > n) << cell;
+            }
+            above.push(bits);
         }
+        Self { least, above }
     }
 
-    /// The number of all cells, if it is one.
+    /// Returns the common number of all cells. `None` if their numbers differ.
     pub(super) fn single(&self) -> Option<i32> {
         self.above.is_empty().then_some(self.least)
     }
 }
 
-/// Bricks and the numbers of their cells.
+/// Bricks with the numbers of their cells.
 type BrickNumbers = Vec<([usize; 3], Numbers)>;
 
 struct NearSearch<'a, P> {
@@ -185,7 +193,7 @@ struct NearSearch<'a, P> {
 }
 
 impl<P: ExactPlaces> NearSearch<'_, P> {
-    /// All bricks of a box from the first on that are special.
+    /// Finds all bricks with a number other than zero, in a box of `size` bricks along each axis.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
         let view = BoxView::whole(self.cells.winding, &low, &high, depth(size), self.level);
@@ -226,7 +234,8 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         found
     }
 
-    /// The bricks of a box whose numbers are not all zero, as far as is known; the rest is left to smaller ones.
+    /// Returns the bricks of a box whose numbers are known and not all zero. Pushes smaller boxes
+    /// to `rest` where nothing is known yet.
     fn divide(&self, part: BrickBox, rest: &mut Vec<BrickBox>) -> Result<BrickNumbers> {
         self.run.check()?;
         let BrickBox { low, size, view } = part;
@@ -238,11 +247,18 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
                 least: number,
                 above: vec![],
             };
-            let all = (low[2]..ends[2]).flat_map(|z| {
-                (low[1]..ends[1]).flat_map(move |y| (low[0]..ends[0]).map(move |x| [x, y, z]))
-            });
-            let special = all.filter(|_| number != 0);
-            return Ok(special.map(|brick| (brick, numbers.clone())).collect());
+            let mut found = vec![];
+            if number == 0 {
+                return Ok(found);
+            }
+            for z in low[2]..ends[2] {
+                for y in low[1]..ends[1] {
+                    for x in low[0]..ends[0] {
+                        found.push(([x, y, z], numbers.clone()));
+                    }
+                }
+            }
+            return Ok(found);
         }
         if size == 1 {
             self.run.advance(1);
@@ -269,7 +285,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         Ok(vec![])
     }
 
-    /// The numbers of the cells of a brick.
+    /// Returns the numbers of the cells of a brick.
     fn each(&self, brick: [usize; 3], view: &BoxView) -> Result<[i32; CELLS]> {
         let winding = self.cells.winding;
         let from = self.centre(self.cell(brick, 0));
@@ -284,13 +300,13 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
             }
             let centre = self.centre(cell);
             let near = sums.turns[n] + solid_angle::turn(sums.real[n], sums.imaginary[n]);
-            let of = |view: &BoxView| view.outside_at(winding, &centre, near, sums.off[n]);
-            let known = of(view).or_else(|| {
-                sharpened
-                    .get_or_insert_with(|| view.sharpened(winding))
-                    .as_ref()
-                    .and_then(of)
-            });
+            let mut known = view.outside_at(winding, &centre, near, sums.off[n]);
+            if known.is_none() {
+                let sharpened = sharpened.get_or_insert_with(|| view.sharpened(winding));
+                if let Some(view) = sharpened {
+                    known = view.outside_at(winding, &centre, near, sums.off[n]);
+                }
+            }
             *number = match known {
                 Some(number) => number,
                 None => {
@@ -303,7 +319,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         Ok(numbers)
     }
 
-    /// Cell n of a brick.
+    /// Returns cell `n` of a brick.
     fn cell(&self, brick: [usize; 3], n: usize) -> [usize; 3] {
         let [x, y, z] = brick.map(|n| n * BRICK);
         [
@@ -313,7 +329,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         ]
     }
 
-    /// The end of the cells along an axis.
+    /// Returns the end of the cells along an axis.
     fn end(&self, axis: usize) -> usize {
         self.cells.dims[axis] + if axis == 2 { self.cells.first } else { 0 }
     }
@@ -322,7 +338,8 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         std::array::from_fn(|a| cell[a] as f64 * self.cells.aspect[a])
     }
 
-    /// The least and the greatest centre of the cells in `size` bricks along each axis from `low` on.
+    /// Returns the least and the greatest centre of the cells in `size` bricks along each axis,
+    /// from `low` on.
     fn corners(&self, low: [usize; 3], size: usize) -> [Vector; 2] {
         let first = self.cell(low, 0);
         let last = std::array::from_fn(|a| (first[a] + size * BRICK).min(self.end(a)) - 1);
@@ -330,7 +347,8 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
     }
 }
 
-/// Whether a box of so many bricks along each axis is divided further.
+/// Returns the depth of a box of `size` bricks along each axis. A single brick is not divided
+/// further.
 fn depth(size: usize) -> Depth {
     if size == 1 {
         Depth::Last

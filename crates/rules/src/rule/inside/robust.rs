@@ -1,17 +1,21 @@
-//! Robust: the mesh is repaired, and inside is where it winds around more than half (the generalized
-//! winding number, Jacobson, Kavan and Sorkine-Hornung 2013).
+//! The method robust: the mesh is repaired, and a centre is inside if the generalized winding
+//! number exceeds one half (Jacobson, Kavan and Sorkine-Hornung 2013).
 //!
-//! That number is not summed up over the mesh. With caps over its holes the repaired mesh M is closed, and
-//! around a closed mesh the number is whole: it is counted exactly, by crossings of rows. So
+//! That number is not summed over the whole mesh. The repaired mesh M with caps over its holes is
+//! closed, and the winding number of a closed mesh is an integer. Crossings of rows count it
+//! exactly. Therefore
 //!
 //! ```text
 //! w(M) = crossings of M + caps − w(caps),
 //! ```
 //!
-//! and w(caps) is a sum over a few triangles, less than ½ everywhere but near the holes. Patches so ragged
-//! that they need as many caps as they have triangles are left out of the closed mesh; they are, turned
-//! over, among the triangles that are summed up (`near.rs`). A centre on one of these triangles, its edges included, is
-//! displaced as everywhere, and decided from there. A value within its error of one half is outside.
+//! and w(caps) is a sum over a few triangles. It is less than ½ everywhere except near the holes.
+//!
+//! Some patches are so ragged that they need as many caps as they have triangles. They are left out
+//! of the closed mesh and are instead added, reversed, to the triangles that are summed
+//! (`near.rs`). A centre on one of these triangles, including its edges, is displaced like any
+//! other centre, and the decision is made from there. A value within its error of one half is
+//! outside.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -22,7 +26,7 @@ use super::{FillInside, Inside, InsideReport, PreparedInside, Repairs};
 use crate::rule::Stats;
 use crate::run::Run;
 use crate::run::rows::{self, Stretch};
-use voxelize_core::error::{Error, Result};
+use voxelize_core::error::Result;
 use voxelize_core::geom::winding::RimPlace;
 use voxelize_core::geom::{Bounds, Point, Rational, Triangle, Winding};
 use voxelize_core::grid::{BitGrid, Lattice};
@@ -34,14 +38,14 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::repair::{self, Repaired};
 
 struct Robust<'a> {
-    /// The repaired mesh without its ragged patches, and caps.
+    /// Repaired mesh without its ragged patches, and with caps.
     closed: Cow<'a, [Triangle]>,
-    /// The caps, and the ragged patches with reversed orientation.
+    /// Caps, followed by the ragged patches with reversed orientation.
     summed: Vec<Triangle>,
-    /// As many of these are caps.
+    /// Number of caps in `summed`.
     caps: usize,
     frame: KernelLattice,
-    /// WindingCells along y and z by their size along x.
+    /// Sizes of cells relative to their size along x.
     aspect: [f64; 3],
     winding: Winding,
     repairs: Repairs,
@@ -70,8 +74,10 @@ pub(super) fn ready<'a>(
     let mut placed_all = Vec::with_capacity(summed.len());
     for some in summed.chunks(CHUNK) {
         progress.check()?;
-        let scaled = |n: [f64; 3]| std::array::from_fn(|a| n[a] * aspect[a]);
-        placed_all.extend(some.iter().map(|cap| placed(&frame, cap).map(scaled)));
+        for cap in some {
+            let scaled = placed(&frame, cap).map(|n| std::array::from_fn(|a| n[a] * aspect[a]));
+            placed_all.push(scaled);
+        }
     }
     let winding = Winding::about(placed_all, slack(&frame, aspect, lattice.dims()), progress)?;
     progress.check()?;
@@ -89,7 +95,7 @@ pub(super) fn ready<'a>(
     ))
 }
 
-/// The parts of a mesh in [`Robust`].
+/// Parts of a mesh in [`Robust`].
 pub(in crate::rule) struct RobustParts<'a> {
     pub closed: Cow<'a, [Triangle]>,
     pub summed: Vec<Triangle>,
@@ -123,14 +129,14 @@ pub(in crate::rule) fn parts<'a>(
     })
 }
 
-/// Triangles between two looks at whether to go on.
+/// Triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
-/// The error of placed coordinates, and of those of centres.
+/// Returns the error bound of placed coordinates, including the error of centres.
 fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];
-        // Multiples of one are not rounded.
+        // Multiples of one are exact.
         let scaled = if aspect[a] == 1.0 {
             0.0
         } else {
@@ -141,7 +147,7 @@ fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     axes.fold(0.0, f64::max)
 }
 
-/// Exact places of centres about the triangles that are summed up.
+/// Exact positions of centres relative to the triangles that are summed.
 struct SummedPlaces<'a> {
     frame: &'a KernelLattice,
     triangles: &'a [Triangle],
@@ -172,18 +178,19 @@ impl ExactPlaces for SummedPlaces<'_> {
     }
 }
 
-/// Whether the origin is on the line between two points, neither of which it is.
+/// Returns true if the origin is on the line between two points and is neither of them.
 fn is_between(a: &[Rational; 3], b: &[Rational; 3]) -> bool {
     let is_on_line = (0..3).all(|i| {
         let j = (i + 1) % 3;
         &a[i] * &b[j] == &a[j] * &b[i]
     });
-    // Opposite along each axis along which they differ from the origin.
+    // The points have opposite signs along each axis along which they differ from the origin.
     is_on_line && (0..3).all(|i| !(&a[i] * &b[i]).is_positive())
 }
 
 impl Robust<'_> {
-    /// Occupies the cells of the layers from `first` on, and counts the coordinates that snapped.
+    /// Occupies the cells of the layers from `first` on, and returns the number of coordinates that
+    /// snapped.
     fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
         let cells = WindingCells {
             dims: grid.dims(),
@@ -224,19 +231,17 @@ impl FillInside for Robust<'_> {
         if height >= dims[2] {
             snapped = self.fill_from(layers.start, run, grid)?;
         } else {
-            let mut bands = grid
+            let bands = grid
                 .words_mut()
                 .chunks_mut(height * layer_words)
                 .zip(layers.step_by(height));
-            bands.try_for_each(|(words, first)| {
+            for (words, first) in bands {
                 let mut band = BitGrid::new([dims[0], dims[1], words.len() / layer_words])?;
                 snapped += self.fill_from(first, run, &mut band)?;
-                words
-                    .iter_mut()
-                    .zip(band.words())
-                    .for_each(|(word, more)| *word |= more);
-                Ok::<(), Error>(())
-            })?;
+                for (word, more) in words.iter_mut().zip(band.words()) {
+                    *word |= more;
+                }
+            }
         }
         Ok(Stats {
             snapped,
@@ -249,7 +254,7 @@ impl FillInside for Robust<'_> {
     }
 }
 
-/// Occupies the cells of a stretch that are crossed more often than leaves them outside.
+/// Occupies the cells of a stretch whose crossings exceed their number.
 fn mark(near: &Near, mut stretch: Stretch) {
     if near.is_far(stretch.row) {
         if stretch.turns > 0 {
@@ -259,14 +264,14 @@ fn mark(near: &Near, mut stretch: Stretch) {
     }
     let [j, k] = stretch.row;
     let Range { start, end } = stretch.cells;
-    let single = |i: usize| {
-        near.of([i, j, k])
-            .map_or(Some(0), |numbers| numbers.single())
+    let single = |i: usize| match near.of([i, j, k]) {
+        Some(numbers) => numbers.single(),
+        None => Some(0),
     };
     let mut from = start;
     while from < end {
         let number = single(from);
-        // As far as bricks are of the same kind.
+        // Extends the run over bricks with the same number.
         let mut to = end.min((from / BRICK + 1) * BRICK);
         while number.is_some() && to < end && single(to) == number {
             to = end.min(to + BRICK);
@@ -281,11 +286,11 @@ fn mark(near: &Near, mut stretch: Stretch) {
                 .occupy();
             }
             (None, Some(numbers)) => {
-                (from..to)
-                    .filter(|i| stretch.turns > near.number(numbers, [*i, j, k]))
-                    .for_each(|i| {
+                for i in from..to {
+                    if stretch.turns > near.number(numbers, [i, j, k]) {
                         stretch.words[i / 64] |= 1 << (i % 64);
-                    });
+                    }
+                }
             }
             _ => {}
         }
@@ -294,7 +299,7 @@ fn mark(near: &Near, mut stretch: Stretch) {
 }
 
 impl Repairs {
-    /// Of a mesh that is one patch, and stays as it is.
+    /// Describes a mesh that is one patch and remains unchanged.
     pub(in crate::rule) fn none() -> Self {
         Self {
             degenerate: 0,
@@ -309,7 +314,7 @@ impl Repairs {
         }
     }
 
-    /// Of a mesh of which only triangles without area are dropped.
+    /// Describes a mesh of which only triangles without area are dropped.
     fn of_patch(mesh: &Mesh) -> Self {
         Self {
             degenerate: mesh.degenerate(),

@@ -1,5 +1,5 @@
-//! Vote: the majority of evenodd along the three axes. A hole spoils the lines through it along
-//! one axis, seldom along another.
+//! The method vote: the majority of evenodd along the three axes. A hole disturbs the lines through
+//! it along one axis, seldom along another.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,10 +17,10 @@ use voxelize_kernel::across;
 use voxelize_kernel::crossings::{Crosser, Crossing};
 use voxelize_meshes::Mesh;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const RUN: usize = 1 << 12;
 
-/// Crossings that a thread keeps to itself.
+/// Number of crossings that a thread keeps before it writes them to the shared grid.
 const KEPT: usize = 1 << 16;
 
 struct Vote<'a> {
@@ -41,7 +41,7 @@ impl FillInside for Vote<'_> {
         for axis in 0..3 {
             let mut toggles = BitGrid::new(grid.dims())?;
             let moved = self.toggle(axis, layers.clone(), run, &mut toggles)?;
-            // Every axis counts the same coordinates, but layers only along x and y.
+            // All axes count the same coordinates, but rows along z are not limited to the layers.
             snapped = if axis == 0 { moved } else { snapped };
             votes.push(toggles);
         }
@@ -58,8 +58,8 @@ impl FillInside for Vote<'_> {
 }
 
 impl Vote<'_> {
-    /// Toggles the first cell behind every crossing along an axis. The answer is how many coordinates
-    /// snapping moved.
+    /// Toggles the first cell after every crossing along an axis. Returns the number of coordinates
+    /// that snapping moved.
     fn toggle(
         &self,
         axis: usize,
@@ -81,10 +81,9 @@ impl Vote<'_> {
         let cell_of = |crossing: &Crossing| {
             let mut cell = [0; 3];
             let place = [crossing.first, crossing.row[0], crossing.row[1]];
-            across(axis)
-                .into_iter()
-                .zip(place)
-                .for_each(|(a, n)| cell[a] = n);
+            for (a, n) in across(axis).into_iter().zip(place) {
+                cell[a] = n;
+            }
             cell[2] -= layers.start;
             cell
         };

@@ -1,38 +1,40 @@
-//! The lattice with cells around it, where the grid cuts the mesh: what the grid leaves out may be connected there.
+//! A lattice extended by cells around it where the grid cuts the mesh. Cells that look separate
+//! within the grid may be connected there.
 
 use crate::rule::Inside;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Rational};
 use voxelize_core::grid::{BitGrid, Lattice};
 
-/// How many cells around the grid are looked at, where the mesh goes on beyond it.
+/// Number of cells added around the grid where the mesh continues beyond it.
 const REACH: usize = 8;
 
-/// A lattice extended to where the mesh extends beyond it.
+/// Lattice extended wherever the mesh extends beyond it.
 pub(super) struct Around {
     pub lattice: Lattice,
-    /// The number of cells before those of the lattice, along each axis.
+    /// Number of cells before the original lattice, along each axis.
     before: [usize; 3],
-    /// The number of cells behind them.
-    behind: [usize; 3],
-    /// The dims of the lattice.
+    /// Number of cells after the original lattice, along each axis.
+    after: [usize; 3],
+    /// Dims of the original lattice.
     dims: [usize; 3],
 }
 
 impl Around {
-    /// For a method that finds the inside; a flood depends on where the grid ends, so its grid stays as it is.
+    /// Extends the lattice for a method. A flood depends on the borders of the grid, so its lattice
+    /// is not extended.
     pub(super) fn new(lattice: &Lattice, bounds: &Bounds, inside: Inside) -> Result<Self> {
         let dims = lattice.dims();
-        let more = |a: usize| {
-            let is_passed = if inside.is_flood() {
-                [false; 2]
-            } else {
-                lattice.is_passed(a, bounds)
-            };
-            is_passed.map(|is_passed| if is_passed { REACH } else { 0 })
-        };
-        let [before, behind] = [0, 1].map(|side: usize| [0, 1, 2].map(|a| more(a)[side]));
-        let wide = [0, 1, 2].map(|a| before[a] + dims[a] + behind[a]);
+        let mut before = [0; 3];
+        let mut after = [0; 3];
+        if !inside.is_flood() {
+            for a in 0..3 {
+                let [is_cut_below, is_cut_above] = lattice.is_passed(a, bounds);
+                before[a] = if is_cut_below { REACH } else { 0 };
+                after[a] = if is_cut_above { REACH } else { 0 };
+            }
+        }
+        let wide = [0, 1, 2].map(|a| before[a] + dims[a] + after[a]);
         let spacing = lattice.spacing();
         let origin = [0, 1, 2]
             .map(|a| &lattice.origin()[a] + &(&spacing[a] * &Rational::from(-(before[a] as i64))));
@@ -41,29 +43,31 @@ impl Around {
         Ok(Self {
             lattice,
             before,
-            behind,
+            after,
             dims,
         })
     }
 
-    /// Whether the mesh extends beyond the lattice.
+    /// Returns true if the mesh extends beyond the original lattice.
     pub(super) fn is_cut(&self) -> bool {
         self.lattice.dims() != self.dims
     }
 
-    /// Whether cells of this extent reach into the lattice.
+    /// Returns true if cells of this extent reach into the original lattice.
     pub(super) fn is_here(&self, [low, high]: [[usize; 3]; 2]) -> bool {
         (0..3).all(|a| high[a] >= self.before[a] && low[a] < self.before[a] + self.dims[a])
     }
 
-    /// Whether cells of this extent may be connected with others beyond the cells around the lattice.
+    /// Returns true if cells of this extent may be connected with others beyond the extended
+    /// lattice.
     pub(super) fn goes_on(&self, [low, high]: [[usize; 3]; 2]) -> bool {
-        let last = |a: usize| self.lattice.dims()[a] - 1;
-        (0..3)
-            .any(|a| self.before[a] > 0 && low[a] == 0 || self.behind[a] > 0 && high[a] == last(a))
+        (0..3).any(|a| {
+            let last = self.lattice.dims()[a] - 1;
+            self.before[a] > 0 && low[a] == 0 || self.after[a] > 0 && high[a] == last
+        })
     }
 
-    /// The cells of the lattice itself.
+    /// Returns the cells of the original lattice.
     pub(super) fn cropped(&self, cells: BitGrid) -> Result<BitGrid> {
         if !self.is_cut() {
             return Ok(cells);

@@ -1,7 +1,8 @@
-//! Lost cells: cells of filled that are not solid, and have no solid cell among the 26 around them.
+//! Lost cells: filled cells that are not solid and have no solid cell among their 26 neighbours.
 //!
-//! Filled is what triangles touch, and solid. What they touch is in bricks, taken a layer of bricks at a time, so that
-//! all of it stays in the cache. Lost cells are few, mostly none, and are kept as words.
+//! The filled cells are the solid cells and the cells that triangles touch. The touched cells are
+//! in bricks. One layer of bricks is processed at a time, so that it stays in the cache. Lost cells
+//! are few, mostly none, and are stored as words.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +14,17 @@ use voxelize_core::grid::components::{CellComponents, Dilation};
 use voxelize_core::par::{self, Progress};
 use voxelize_kernel::sink::SIDE;
 
-/// Words of lost cells by layer, each with its row and its number there, in order.
+/// Words of lost cells by layer, in order. Each has its row and its number in the row.
 pub(super) struct LostCells {
     dims: [usize; 3],
     layers: Vec<Vec<(usize, usize, u64)>>,
 }
 
 impl LostCells {
-    /// The lost cells of a grid, in the threads this is called in.
+    /// Finds the lost cells of a grid, in the calling threads.
     ///
     /// # Errors
-    /// If the run was cancelled.
+    /// Fails if the run was cancelled.
     pub(super) fn of(solid: &BitGrid, touched: &Covered, run: &Run) -> Result<Self> {
         let dims = solid.dims();
         let row_words = solid.row_words();
@@ -35,36 +36,30 @@ impl LostCells {
             touched.add_to(n, &mut words);
             let mut near = vec![0; layer_words];
             let mut dilation = Dilation::of(solid);
-            let of_layer = |(k, words): (usize, &[u64])| {
+            let mut found = vec![];
+            for (k, words) in layers.zip(words.chunks(layer_words)) {
                 dilation.layer(k, &mut near);
-                let lost = words
-                    .iter()
-                    .zip(&near)
-                    .map(|(touched, near)| touched & !near);
-                let lost = lost.enumerate().filter(|(_, lost)| *lost != 0);
-                lost.map(|(place, lost)| (place / row_words, place % row_words, lost))
-                    .collect::<Vec<_>>()
-            };
-            Ok(layers
-                .zip(words.chunks(layer_words))
-                .map(of_layer)
-                .collect::<Vec<_>>())
+                let mut lost_words = vec![];
+                for (place, (touched, near)) in words.iter().zip(&near).enumerate() {
+                    let lost = touched & !near;
+                    if lost != 0 {
+                        lost_words.push((place / row_words, place % row_words, lost));
+                    }
+                }
+                found.push(lost_words);
+            }
+            Ok(found)
         });
-        let layers = found
-            .into_iter()
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect();
+        let layers = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
         Ok(Self { dims, layers })
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no lost cells.
     pub(super) fn is_empty(&self) -> bool {
         self.layers.iter().all(Vec::is_empty)
     }
 
-    /// Their components: those that touch.
+    /// Returns the connected components of lost cells.
     pub(super) fn places(&self) -> CellComponents {
         let [_, rows, layers] = self.dims;
         CellComponents::of_rows(rows, layers, |j, k| {
@@ -72,7 +67,7 @@ impl LostCells {
         })
     }
 
-    /// As a grid.
+    /// Returns a grid of the lost cells.
     pub(super) fn grid(&self) -> Result<BitGrid> {
         let mut grid = BitGrid::new(self.dims)?;
         let row_words = grid.row_words();
@@ -83,13 +78,14 @@ impl LostCells {
         Ok(grid)
     }
 
-    /// Whether each of their components has a cell next to it that is filled and not lost: there it goes on. Such a cell
-    /// is one that triangles touch, as solid ones are not next to lost ones.
+    /// Returns true if each component of lost cells has a neighbour that is filled and not lost, so
+    /// that its component of filled cells continues there. Such a neighbour is touched by
+    /// triangles, because no solid cell is next to a lost one.
     pub(super) fn are_all_connected(&self, places: &CellComponents, touched: &Covered) -> bool {
         let [nx, ny, nz] = self.dims;
         let row_words = nx.div_ceil(64);
         let mut is_connected = vec![false; places.count()];
-        // The layers of bricks around a layer of cells, each made once.
+        // Layers of bricks around the current layer of cells. Each is decoded once.
         let mut made: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for k in (0..nz).filter(|k| !self.layers[*k].is_empty()) {
             let near = k.saturating_sub(1)..nz.min(k + 2);
@@ -136,7 +132,7 @@ impl LostCells {
             .flat_map(|(k, layer)| layer.iter().map(move |(j, n, word)| (k, *j, *n, *word)))
     }
 
-    /// The lost cells of word n of a row.
+    /// Returns the lost cells of word `n` of a row.
     fn word(&self, j: usize, k: usize, n: usize) -> u64 {
         let layer = &self.layers[k];
         layer

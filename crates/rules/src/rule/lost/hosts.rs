@@ -1,15 +1,18 @@
-//! The components of filled cells that the components of a mesh reach.
+//! Components of filled cells that the components of a mesh reach.
 //!
-//! A triangle reaches a filled cell if it touches the cell's closed box and meets the inside of the grid, or a wall of the
-//! grid that it lies in. Cells with a common point are neighbours, so all filled cells around a point are of one component.
+//! A triangle reaches a filled cell if it touches the cell's closed box and meets the interior of
+//! the grid, or lies in a wall of the grid. Cells with a common point are neighbours, so all filled
+//! cells around a point belong to one component.
 //!
-//! - A triangle that lies in no wall is in open cells around each of its points, and these cells are filled. So its filled
-//!   cells are connected: it reaches one component, and any of its points inside the grid leads there.
-//! - A triangle in a wall may be in no open cell. It reaches the filled cells on both sides of the wall, which may be of
-//!   several components: all cells beside it are looked at, row by row, exactly.
+//! - A triangle that lies in no wall is in open cells around each of its points, and these cells
+//!   are filled. Its filled cells are therefore connected. It reaches one component, and any of its
+//!   points inside the grid leads there.
+//! - A triangle in a wall may be in no open cell. It reaches the filled cells on both sides of the
+//!   wall, which may belong to several components. All cells next to it are examined row by row,
+//!   exactly.
 //!
-//! So the answer is one of the set of triangles, and depends on no order of triangles or corners. Only triangles near the
-//! components of cells in question are looked at.
+//! The result is thus a function of the set of triangles and depends on no order of triangles or
+//! corners. Only triangles near the requested components of cells are examined.
 
 use crate::run::Run;
 use voxelize_core::error::Result;
@@ -18,39 +21,39 @@ use voxelize_core::grid::components::{CellComponent, CellComponents};
 use voxelize_core::par::{self, Progress};
 use voxelize_kernel::{self as kernel, KernelLattice};
 
-/// Pairs of a component of cells and a component of the mesh that reaches it, sorted, each once.
+/// Sorted, distinct pairs of a component of cells and a component of the mesh that reaches it.
 pub(super) type Hosts = Vec<(u32, u32)>;
 
-/// Triangles that a thread takes at a time.
+/// Number of triangles that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Where doubles place a coordinate within this part of a cell, they tell the cells around it.
+/// Greatest error of a coordinate, in cells, for which doubles identify the cells around it.
 const NEAR: f64 = 0.25;
 
-/// Cells along each axis, the lowest and the highest.
+/// Lowest and highest cell along each axis.
 type CellBox = [[i64; 2]; 3];
 
-/// Components of filled cells, and those of them in question.
-pub(super) struct AskedCells<'a> {
+/// Components of filled cells, some of which are requested.
+pub(super) struct RequestedCells<'a> {
     pub all: &'a CellComponents,
     pub frame: &'a KernelLattice,
-    /// By component: whether it is asked for.
-    is_asked: Vec<bool>,
-    /// The cells that those reach, the lowest and the highest along each axis.
+    /// Requested components, by number.
+    is_requested: Vec<bool>,
+    /// Box around all requested components.
     reach: CellBox,
 }
 
-impl<'a> AskedCells<'a> {
+impl<'a> RequestedCells<'a> {
     pub(super) fn new(
         all: &'a CellComponents,
         measured: &[CellComponent],
-        asked: impl Iterator<Item = usize>,
+        requested: impl Iterator<Item = usize>,
         frame: &'a KernelLattice,
     ) -> Self {
-        let mut is_asked = vec![false; measured.len()];
+        let mut is_requested = vec![false; measured.len()];
         let mut reach = [[i64::MAX, i64::MIN]; 3];
-        for n in asked {
-            is_asked[n] = true;
+        for n in requested {
+            is_requested[n] = true;
             let [low, high] = measured[n].reach;
             for a in 0..3 {
                 reach[a] = [
@@ -62,12 +65,12 @@ impl<'a> AskedCells<'a> {
         Self {
             all,
             frame,
-            is_asked,
+            is_requested,
             reach,
         }
     }
 
-    /// Whether a triangle may touch their cells.
+    /// Returns true if a triangle may touch cells of a requested component.
     fn may_be_near(&self, triangle: &Triangle) -> bool {
         (0..3).all(|a| {
             let axis = &self.frame.axes[a];
@@ -79,14 +82,15 @@ impl<'a> AskedCells<'a> {
     }
 }
 
-/// Finds the components of a mesh that reach components of cells in question; `of` has the component of each triangle.
+/// Finds the components of a mesh that reach requested components of cells. `of` has the component
+/// of each triangle.
 ///
 /// # Errors
-/// If the run was cancelled.
+/// Fails if the run was cancelled.
 pub(super) fn hosts(
     triangles: &[Triangle],
     of: &[u32],
-    cells: &AskedCells,
+    cells: &RequestedCells,
     run: &Run,
 ) -> Result<Hosts> {
     let chunks = triangles.chunks(CHUNK).zip(of.chunks(CHUNK)).collect();
@@ -117,15 +121,15 @@ fn sorted(mut pairs: Hosts) -> Hosts {
     pairs
 }
 
-/// The search of some triangles that follow each other.
+/// Search through consecutive triangles.
 struct HostSearch<'a> {
-    cells: &'a AskedCells<'a>,
+    cells: &'a RequestedCells<'a>,
     run: &'a Run<'a>,
-    /// The component of the last triangle that lies in no wall, and the cells around its point.
+    /// Component of the last triangle that lies in no wall, and the cells around its point.
     last: Option<(u32, CellBox)>,
-    /// Pairs, some of them more than once.
+    /// Pairs, possibly with duplicates.
     found: Hosts,
-    /// How many are found before those that are there twice are dropped.
+    /// Length of `found` at which duplicates are removed.
     room: usize,
 }
 
@@ -151,8 +155,8 @@ impl HostSearch<'_> {
     }
 
     fn push(&mut self, pair: (u32, u32)) {
-        // Neighbours are mostly of the same component.
-        if !self.cells.is_asked[pair.0 as usize] || self.found.last() == Some(&pair) {
+        // Consecutive triangles mostly have the same pair.
+        if !self.cells.is_requested[pair.0 as usize] || self.found.last() == Some(&pair) {
             return;
         }
         if self.found.len() == self.room {
@@ -171,14 +175,18 @@ impl HostSearch<'_> {
         }
     }
 
-    /// An axis along which the triangle lies in a wall.
+    /// Returns an axis along which the triangle lies in a wall.
     fn wall_axis(&self, [a, b, c]: &Triangle) -> Option<usize> {
-        let is_flat = |axis: usize| a[axis] == b[axis] && b[axis] == c[axis];
-        (0..3)
-            .find(|axis| is_flat(*axis) && self.cells.frame.axes[*axis].wall_at(a[*axis]).is_some())
+        for axis in 0..3 {
+            let is_flat = a[axis] == b[axis] && b[axis] == c[axis];
+            if is_flat && self.cells.frame.axes[axis].wall_at(a[axis]).is_some() {
+                return Some(axis);
+            }
+        }
+        None
     }
 
-    /// The cells around a vertex; `None` unless it is inside the grid for sure.
+    /// Returns the cells around a vertex. `None` unless the vertex is certainly inside the grid.
     fn around_inner(&self, vertex: &Point) -> Option<CellBox> {
         let mut around = [[0; 2]; 3];
         for (a, axis) in self.cells.frame.axes.iter().enumerate() {
@@ -195,7 +203,8 @@ impl HostSearch<'_> {
         Some(around)
     }
 
-    /// The cells around a point of the triangle inside the grid, exactly; `None` if it has none.
+    /// Returns the cells around a point of the triangle inside the grid, computed exactly. `None`
+    /// if the triangle has no such point.
     fn around_clipped(&self, triangle: &Triangle) -> Option<CellBox> {
         let place =
             |vertex: &Point| [0, 1, 2].map(|a| self.cells.frame.axes[a].map.index(vertex[a]));
@@ -214,7 +223,7 @@ impl HostSearch<'_> {
     }
 }
 
-/// The cells of a box.
+/// Returns the cells of a box.
 fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     let cells = |[low, high]: [i64; 2]| low as usize..=high as usize;
     let x = cells(*x);
@@ -226,27 +235,30 @@ fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     })
 }
 
-/// A point of a convex polygon inside a box from 0 to `dims`: the mean of the corners of their common part, which is
-/// inside if any point of it is.
+/// Returns a point of a convex polygon inside the box from 0 to `dims`. It is the mean of the
+/// corners of their intersection, which is inside if any point of the intersection is.
 fn inner_point(mut polygon: Vec<[Rational; 3]>, dims: &[Rational; 3]) -> Option<[Rational; 3]> {
     for (axis, high) in dims.iter().enumerate() {
         polygon = clipped(&polygon, |point| point[axis].clone());
         polygon = clipped(&polygon, |point| high - &point[axis]);
     }
+    if polygon.is_empty() {
+        return None;
+    }
     let count = Rational::from(polygon.len() as i64);
-    let sum = |axis: usize| {
-        polygon
-            .iter()
-            .fold(Rational::ZERO, |sum, point| &sum + &point[axis])
-    };
-    let is_inside =
-        |point: &[Rational; 3]| (0..3).all(|a| point[a] > Rational::ZERO && point[a] < dims[a]);
-    (!polygon.is_empty())
-        .then(|| [0, 1, 2].map(|a| sum(a) / count.clone()))
-        .filter(is_inside)
+    let mut mean = [Rational::ZERO; 3];
+    for (a, mean) in mean.iter_mut().enumerate() {
+        for point in &polygon {
+            *mean = &*mean + &point[a];
+        }
+        *mean = &*mean / &count;
+    }
+    let is_inside = (0..3).all(|a| mean[a] > Rational::ZERO && mean[a] < dims[a]);
+    is_inside.then_some(mean)
 }
 
-/// The part of a convex polygon where a height is zero or more (Sutherland and Hodgman 1974).
+/// Returns the part of a convex polygon with a height of at least zero (Sutherland and Hodgman
+/// 1974).
 fn clipped(
     polygon: &[[Rational; 3]],
     height: impl Fn(&[Rational; 3]) -> Rational,
@@ -311,7 +323,7 @@ mod tests {
         }
     }
 
-    /// Which components of cells each component of a mesh reaches, by looking at every triangle and every cell.
+    /// Finds the pairs by testing every triangle against every cell.
     fn slowly(mesh: &Mesh, of: &[u32], cells: &CellComponents, lattice: &Lattice) -> Hosts {
         let mut found = vec![];
         for (triangle, component) in mesh.triangles().iter().zip(of) {
@@ -348,7 +360,8 @@ mod tests {
         let mut shared = 0;
         let mut clipped = 0;
         for n in 0..500 {
-            // Corners on walls, between them, and beyond the grid; a third of the triangles lie in a wall.
+            // Corners lie on walls, between them, and beyond the grid. A third of the triangles
+            // lies in a wall.
             let fine = [1.0, 2.0, 16.0][n % 3];
             let mut corner =
                 || [(); 3].map(|()| random.below((12.0 * fine) as u64) as f32 / fine - 2.0);
@@ -374,12 +387,12 @@ mod tests {
             let cells = CellComponents::of(&filled);
             let of = mesh.components().unwrap().of;
             let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
-            let of_asked = |is_asked: &dyn Fn(usize) -> bool| {
-                let asked = (0..cells.count()).filter(|host| is_asked(*host));
-                let asked = AskedCells::new(&cells, &cells.measured(), asked, &frame);
-                hosts(mesh.triangles(), &of, &asked, &Run::default()).unwrap()
+            let of_requested = |is_requested: &dyn Fn(usize) -> bool| {
+                let requested = (0..cells.count()).filter(|host| is_requested(*host));
+                let requested = RequestedCells::new(&cells, &cells.measured(), requested, &frame);
+                hosts(mesh.triangles(), &of, &requested, &Run::default()).unwrap()
             };
-            let found = of_asked(&|_| true);
+            let found = of_requested(&|_| true);
             assert_eq!(
                 found,
                 slowly(&mesh, &of, &cells, &lattice),
@@ -393,7 +406,7 @@ mod tests {
                     .copied()
                     .collect();
                 assert_eq!(
-                    of_asked(&|host| host == one),
+                    of_requested(&|host| host == one),
                     wanted,
                     "{one}: {:?}",
                     mesh.triangles()

@@ -1,15 +1,15 @@
-//! Which components, and which places, solid loses.
+//! Decides which components and places solid loses.
 //!
-//! Most meshes lose nothing, and that is quick to see. A component of filled without solid cells has lost cells alone. So
-//! where solid is one piece, and there is no lost cell, nothing is lost or broken; and where there are some, only what
-//! is around them must be known. Only where solid is several pieces, or a component is lost, all components of filled are
-//! found.
+//! Most meshes lose nothing, and this is quick to see. A component of filled without solid cells
+//! consists of lost cells. So if solid is one piece and no cell is lost, nothing is lost or broken.
+//! If some cells are lost, their neighbours suffice unless a whole component is lost. All
+//! components of filled are found only if solid has several pieces or a component is lost.
 
 use std::borrow::Cow;
 
 use super::around::Around;
 use super::cells::LostCells;
-use super::hosts::AskedCells;
+use super::hosts::RequestedCells;
 use super::report::{LostComponents, LostFeatures, LostPlaces};
 use super::shells::Shells;
 use crate::rule::Inside;
@@ -24,53 +24,57 @@ use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::components::Component;
 
-/// A place is named if it is as many cells long. Where there are fewer it is a corner or the tip of a horn.
+/// Least length in cells of a reported place. A shorter one is a corner or the tip of a horn.
 pub(super) const LONG: usize = 4;
 
 /// Judges the solid cells of a method.
 pub(super) struct Judge<'a> {
     mesh: &'a Mesh,
     around: &'a Around,
-    /// The cells that triangles touch, and caps of holes that a flood closes: with the solid ones, those of filled.
+    /// Cells that triangles touch, including caps of holes that a flood closes. Together with the
+    /// solid cells they are the filled cells.
     touched: Covered,
     frame: KernelLattice,
     run: &'a Run<'a>,
 }
 
-/// Whether cells are wanted, to keep what is lost.
+/// Extent of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LostOutput {
+    /// The report alone.
     Report,
+    /// The report, and the cells needed to keep lost features.
     Cells,
 }
 
-/// The features that solid loses.
+/// Features that solid loses.
 pub(super) struct Judged {
     pub report: LostFeatures,
-    /// Their cells, if requested and not empty.
+    /// Cells of the features. `None` if not requested or empty.
     pub found: Option<JudgedCells>,
 }
 
-/// The filled cells with their judgement.
+/// Filled cells with the verdicts about them.
 pub(super) struct JudgedCells {
     pub filled: BitGrid,
     pub components: CellComponents,
-    /// The lost cells.
+    /// Lost cells.
     pub lost: BitGrid,
-    /// The connected components of solid cells.
+    /// Connected components of solid cells.
     pub pieces: CellComponents,
-    /// By component: whether it is lost or broken, or has a place that is named.
+    /// Components that are lost or broken, or have a reported place, by number.
     pub is_flagged: Vec<bool>,
 }
 
-/// The verdicts about the components of filled cells.
+/// Verdicts about the components of filled cells.
 struct ComponentVerdicts {
-    /// How many pieces of solid cells each has.
+    /// Number of pieces of solid cells in each component.
     pieces: Vec<u64>,
-    /// The components without any, those in more pieces than the mesh has outer shells there.
+    /// Components without solid cells.
     lost: Vec<usize>,
+    /// Components with more pieces than the mesh has outer shells there.
     broken: Vec<usize>,
-    /// The components of the mesh; `None` if it is one, or if nobody needs them.
+    /// Components of the mesh. `None` if they were not needed, as for a mesh of one component.
     shells: Option<Shells>,
 }
 
@@ -85,9 +89,10 @@ impl<'a> Judge<'a> {
             Some(cells) => flood::caps(mesh, &around.lattice, cells)?,
             None => vec![],
         };
-        let triangles = match caps.is_empty() {
-            true => Cow::from(mesh.triangles()),
-            false => [mesh.triangles(), &caps].concat().into(),
+        let triangles = if caps.is_empty() {
+            Cow::from(mesh.triangles())
+        } else {
+            Cow::from([mesh.triangles(), &caps].concat())
         };
         let ties = if inside.is_flood() {
             Ties::Up
@@ -108,7 +113,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Judges the solid cells of the method. With `LostOutput::Cells`, what is lost comes with its cells.
+    /// Judges the solid cells of the method.
     pub(super) fn of(&self, solid: &BitGrid, wanted: LostOutput) -> Result<Judged> {
         let pieces = CellComponents::of(solid);
         let lost = LostCells::of(solid, &self.touched, self.run)?;
@@ -144,11 +149,9 @@ impl<'a> Judge<'a> {
         let measured = components.measured();
         let verdicts = self.verdicts(&components, &measured, &pieces)?;
         let mut is_flagged = vec![false; components.count()];
-        verdicts
-            .lost
-            .iter()
-            .chain(&verdicts.broken)
-            .for_each(|n| is_flagged[*n] = true);
+        for n in verdicts.lost.iter().chain(&verdicts.broken) {
+            is_flagged[*n] = true;
+        }
         let mut named = vec![];
         for place in places.iter().filter(|place| self.is_named(place)) {
             let host = components.at(place.first).expect("lost cells are filled");
@@ -162,8 +165,7 @@ impl<'a> Judge<'a> {
             components: lost_components,
             places: self.places(&named),
         };
-        let found = is_flagged.contains(&true) && wanted == LostOutput::Cells;
-        let found = if found {
+        let found = if is_flagged.contains(&true) && wanted == LostOutput::Cells {
             Some(JudgedCells {
                 filled,
                 components,
@@ -177,7 +179,7 @@ impl<'a> Judge<'a> {
         Ok(Judged { report, found })
     }
 
-    /// The components that are lost, or broken.
+    /// Finds the components that are lost or broken.
     fn verdicts(
         &self,
         components: &CellComponents,
@@ -199,16 +201,17 @@ impl<'a> Judge<'a> {
             .filter(|n| counts[*n] > 1 && is_whole(n))
             .collect();
         // A mesh of one component needs no search.
-        let is_asked = !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
-        let asked = lost.iter().chain(&several).copied();
-        let asked = AskedCells::new(components, measured, asked, &self.frame);
-        let shells = is_asked
-            .then(|| Shells::of(self.mesh, &asked, self.run))
-            .transpose()?;
-        let most = shells.as_ref().map_or_else(
-            || vec![1; counts.len()],
-            |shells| shells.counts(counts.len()),
-        );
+        let needs_shells =
+            !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
+        let mut shells = None;
+        let mut most = vec![1; counts.len()];
+        if needs_shells {
+            let requested = lost.iter().chain(&several).copied();
+            let requested = RequestedCells::new(components, measured, requested, &self.frame);
+            let found = Shells::of(self.mesh, &requested, self.run)?;
+            most = found.counts(counts.len());
+            shells = Some(found);
+        }
         let broken = several
             .into_iter()
             .filter(|n| counts[*n] > most[*n])
@@ -221,7 +224,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The report of components; `None` if none is lost or broken.
+    /// Returns the report of components. `None` if no component is lost or broken.
     fn components(
         &self,
         measured: &[CellComponent],
@@ -237,14 +240,12 @@ impl<'a> Judge<'a> {
         let diagonal =
             |[low, high]: [[f64; 3]; 2]| (0..3).map(|a| (high[a] - low[a]).powi(2)).sum::<f64>();
         let shown = if lost.is_empty() { broken } else { lost };
-        let longer = |a: usize, b: usize| {
-            if diagonal(walls(b)) > diagonal(walls(a)) {
-                b
-            } else {
-                a
+        let mut largest = *shown.first()?;
+        for n in shown {
+            if diagonal(walls(*n)) > diagonal(walls(largest)) {
+                largest = *n;
             }
-        };
-        let largest = shown.iter().copied().reduce(longer)?;
+        }
         let parts = || shells.iter().flat_map(|shells| shells.in_host(largest));
         let (bounds, triangles) = match shells {
             None => (
@@ -259,7 +260,8 @@ impl<'a> Judge<'a> {
         let thickness = parts()
             .map(Component::thickness)
             .fold(f64::INFINITY, f64::min);
-        // A component of the mesh may reach others, too: only what is here counts.
+        // A component of the mesh may also reach other components of cells. Only its extent here
+        // counts.
         let around = walls(largest);
         let within = |corner: Point| {
             [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]))
@@ -282,7 +284,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The walls around cells.
+    /// Returns the walls around cells.
     fn walls(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
         let wall = |at: [usize; 3]| [0, 1, 2].map(|a| self.around.lattice.wall(a, at[a]).to_f64());
         [wall(low), wall(high.map(|n| n + 1))]
@@ -292,9 +294,10 @@ impl<'a> Judge<'a> {
         place.length() >= LONG && self.around.is_here(place.reach)
     }
 
-    /// The report of places that are named.
+    /// Returns the report of the named places.
     fn places(&self, named: &[CellComponent]) -> Option<LostPlaces> {
-        // The longest; of these that with the most cells, and of these the first.
+        // The longest place comes first, then the one with more cells, then the one with the least
+        // corner.
         let rank =
             |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
         let largest = named.iter().max_by_key(|place| rank(place))?;

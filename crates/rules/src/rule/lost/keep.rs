@@ -1,19 +1,21 @@
-//! The cells that keep lost features: of components that are lost or broken, or have a place that is named, the lost
-//! cells, and the filled ones with two different pieces within two cells. A lost cell counts as a piece of its own.
+//! Cells that keep lost features. They are added in components that are lost or broken, or have a
+//! reported place. Added are the lost cells, and the filled cells with two different pieces within
+//! two cells. A lost cell counts as a piece of its own.
 //!
-//! Afterwards each of these components is one piece. On a shortest path of filled cells between two pieces a cell that
-//! is not next to one of them is lost, or there were a shorter path; and one that is next to a piece has another piece,
-//! or a lost cell, within two cells: that of the next cell of the path, or next to it.
+//! Afterwards each of these components is one piece. Proof: take a shortest path of filled cells
+//! between two pieces. A cell of the path that is not next to one of the two pieces is lost,
+//! because otherwise there would be a shorter path. A cell that is next to a piece has another
+//! piece or a lost cell within two cells, at or next to the next cell of the path.
 
 use super::judge::JudgedCells;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, bits};
 use voxelize_core::par;
 
-/// How far from a cell pieces are looked for.
+/// Distance in cells within which pieces are searched.
 const NEAR: usize = 2;
 
-/// The cells to be added to the solid ones.
+/// Returns the cells to add to the solid ones.
 pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
     let mut added = BitGrid::new(solid.dims())?;
     let words = added.row_words();
@@ -57,7 +59,7 @@ pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
 }
 
 impl JudgedCells {
-    /// Whether two different pieces are near any of these cells of a row.
+    /// Returns true if two different pieces are near any of the cells `from..=to` of a row.
     fn has_two(
         &self,
         [nx, ny, nz]: [usize; 3],

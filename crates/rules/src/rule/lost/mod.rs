@@ -1,14 +1,14 @@
-//! Lost features: the parts of a mesh that the rule solid loses, in three sentences.
+//! Lost features: parts of a mesh that the rule solid loses.
 //!
-//! - A component of the cells of filled is *lost* if none of its cells is solid.
-//! - It is *broken* if its solid cells are in more pieces than the mesh has components there (outer shells, each counted in
-//!   every component of filled cells that it reaches).
-//! - A filled cell is *lost* if neither it nor any of the 26 cells around it is solid. Lost cells that touch make a
-//!   *place*, which is named if it is four cells long.
+//! - A component of filled cells is *lost* if none of its cells is solid.
+//! - A component is *broken* if its solid cells form more pieces than the mesh has outer shells
+//!   there. A shell counts in every component of filled cells that it reaches.
+//! - A filled cell is *lost* if neither it nor any of its 26 neighbours is solid. Lost cells that
+//!   touch form a *place*, which is reported if it is at least four cells long.
 //!
-//! Components and pieces of cells are connected by faces, edges or corners. Solid and filled are those of the method
-//! that finds the inside. Where the grid cuts the mesh, cells around the grid are looked at, too, and a component that
-//! goes on beyond them is neither lost nor broken.
+//! Components and pieces of cells are connected by faces, edges or corners. Solid and filled use
+//! the method that finds the inside. If the grid cuts the mesh, cells around the grid are
+//! examined as well. A component that continues beyond these cells is neither lost nor broken.
 
 mod around;
 mod cells;
@@ -32,17 +32,19 @@ use voxelize_core::par;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
 
-/// Grids in memory at a time, those of filled, solid and lost cells and of cells around some of these.
+/// Number of grids in memory at a time: filled, solid and lost cells, and cells around some of
+/// them.
 const GRIDS: u128 = 5;
 
-/// The memory of triangles near lost cells, and of the components of the mesh, in meshes.
+/// Memory of triangles near lost cells and of the components of the mesh, in sizes of the mesh.
 const MESHES: u128 = 5;
 
-/// Returns the bytes that the search takes in addition to the mesh, with the method that finds the inside.
+/// Returns the bytes that the search takes in addition to the mesh, with the method that finds the
+/// inside.
 pub(crate) fn memory(method: Inside, estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     if estimate.figure != MemoryFigure::UpperBound {
-        // The method is counted apart, and its cells are used.
+        // The method is counted elsewhere, and the search uses its cells.
         return match mesh.closedness() {
             Closedness::Open if method != Inside::Vote => estimate.meshes(0, 1.5),
             _ => 0,
@@ -59,18 +61,19 @@ pub(crate) fn memory(method: Inside, estimate: &MemoryEstimate) -> u128 {
     estimate.meshes(MESHES, 0.0) + repair + grids + method.memory(estimate)
 }
 
-/// The features of a mesh that solid loses, to be kept.
+/// Lost features of a mesh with the cells that keep them.
 pub(super) struct KeptFeatures {
-    /// The lost features.
+    /// Report of the lost features.
     pub report: LostFeatures,
-    /// How many cells of the lattice keep them; none of these is solid.
+    /// Number of cells of the lattice that keep the features. None of them is solid.
     pub count: u64,
-    /// The cells of the lattice that keep them, if there are any.
+    /// Cells of the lattice that keep the features. `None` if no feature is lost.
     added: Option<BitGrid>,
 }
 
 impl KeptFeatures {
-    /// Finds the lost features of a mesh by a method made ready for the lattice, in the threads this is called in.
+    /// Finds the lost features of a mesh with a method prepared for the lattice, in the calling
+    /// threads.
     pub(super) fn new(
         mesh: &Mesh,
         lattice: &Lattice,
@@ -105,8 +108,8 @@ impl KeptFeatures {
     }
 }
 
-/// Finds the features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses by this method. `solid` are the cells of that rule, if they
-/// are there already: that saves filling them again.
+/// Finds the features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses with the method
+/// `inside`. `given` has the cells of that rule if they are known, which saves filling them again.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -121,8 +124,8 @@ impl KeptFeatures {
 /// ```
 ///
 /// # Errors
-/// If the dims differ, there are too many triangles, memory is not there, the level does not exist here, or
-/// the run was cancelled.
+/// Fails if the dims differ, there are too many triangles, memory does not suffice, the machine
+/// lacks the instruction set, or the run was cancelled.
 pub fn find(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -136,18 +139,18 @@ pub fn find(
     par::with_threads(run.thread_count(), || {
         let around = Around::new(lattice, mesh.bounds(), inside)?;
         let judge = Judge::new(mesh, &around, inside, run)?;
-        Ok(match given.filter(|_| !around.is_cut()) {
-            Some(solid) => judge.of(solid, LostOutput::Report)?,
-            None => judge.of(
-                &solid(mesh, &around.lattice, inside, run)?,
-                LostOutput::Report,
-            )?,
-        }
-        .report)
+        let judged = match given {
+            Some(solid) if !around.is_cut() => judge.of(solid, LostOutput::Report)?,
+            _ => {
+                let solid = solid(mesh, &around.lattice, inside, run)?;
+                judge.of(&solid, LostOutput::Report)?
+            }
+        };
+        Ok(judged.report)
     })?
 }
 
-/// The cells of a lattice whose centres are inside.
+/// Returns the cells of a lattice whose centres are inside.
 fn solid(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     filled_by(&inside.prepare(mesh, lattice, run)?, lattice, run)
 }

@@ -1,50 +1,53 @@
-//! The report of features that solid loses.
+//! Report of the features that solid loses.
 
-/// The features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses.
+/// Features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LostFeatures {
-    /// Whole components, if any are lost or broken.
+    /// Components that are lost or broken. `None` if there are none.
     pub components: Option<LostComponents>,
-    /// Places of other components, if any.
+    /// Lost places of other components. `None` if there are none.
     pub places: Option<LostPlaces>,
 }
 
-/// The connected components of filled cells that [`Rule::Solid`](crate::Rule::Solid) loses or breaks. Cells that share
-/// a face, an edge or a corner are connected.
+/// Connected components of filled cells that [`Rule::Solid`](crate::Rule::Solid) loses or breaks.
+/// Cells that share a face, an edge or a corner are connected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LostComponents {
-    /// The number of components.
+    /// Number of components, including intact ones.
     pub components: u64,
-    /// The number of components without a solid cell.
+    /// Number of components without a solid cell.
     pub lost: u64,
-    /// The number of components whose solid cells are in more pieces than the mesh has components there; cavities do not
-    /// count.
+    /// Number of components whose solid cells form more pieces than the mesh has components there.
+    /// Cavities do not count.
     pub broken: u64,
-    /// The most pieces that one is broken into; 0 if none is.
+    /// Greatest number of pieces of one broken component. 0 if no component is broken.
     pub pieces: u64,
-    /// The component with the longest diagonal, of the lost ones if there are any: its least and its greatest corner.
-    /// Those of the components of the mesh there, as far as its cells reach; or of its cells where there is none.
+    /// Least and greatest corner of the component with the longest diagonal. A lost component takes
+    /// precedence over a broken one. The corners are the bounds of the components of the mesh
+    /// there, limited to the component's cells. Without a component of the mesh they are the bounds
+    /// of the cells.
     pub largest: [[f64; 3]; 2],
-    /// How many triangles of the mesh are in it.
+    /// Number of triangles of the mesh in the largest component.
     pub triangles: u64,
-    /// The least thickness of components of the mesh in it: of a plate with the same area on both sides together, and
-    /// the same volume. 0 where it is not known.
+    /// Least thickness of the components of the mesh in the largest component. It is the thickness
+    /// of a plate of the same volume and the same total area of both sides. 0 if unknown.
     pub thickness: f64,
-    /// The size of a cell along the axis where it is smallest.
+    /// Smallest side of a cell.
     pub cell: f64,
 }
 
-/// The places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A filled cell is lost if neither it nor any of
-/// the 26 cells around it is solid. Lost cells that touch by faces, edges or corners make one place. Places of fewer
-/// than four cells along every axis, such as the tip of a horn, are not reported, nor are lost components.
+/// Places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A filled cell is lost if
+/// neither it nor any of its 26 neighbours is solid. Lost cells that share a face, an edge or a
+/// corner form a place. Places shorter than four cells along every axis, such as the tip of a horn,
+/// are not reported. Neither are places of lost components.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LostPlaces {
-    /// How many there are.
+    /// Number of places.
     pub places: u64,
-    /// How many cells they have.
+    /// Number of cells in all places.
     pub cells: u64,
-    /// The walls around the longest: its least and its greatest corner.
+    /// Walls around the longest place, its least and its greatest corner.
     pub largest: [[f64; 3]; 2],
-    /// How many cells the longest has along each axis.
+    /// Number of cells of the longest place along each axis.
     pub dims: [usize; 3],
 }

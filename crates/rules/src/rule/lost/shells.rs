@@ -1,6 +1,7 @@
-//! The components of the mesh in components of filled cells: how many pieces solid may have there, and how large they are.
+//! Components of the mesh in components of filled cells. They limit the number of pieces that solid
+//! may have there, and give the size of a feature.
 
-use super::hosts::{AskedCells, Hosts, hosts};
+use super::hosts::{Hosts, RequestedCells, hosts};
 use crate::run::Run;
 use voxelize_core::error::Result;
 use voxelize_meshes::Mesh;
@@ -8,15 +9,15 @@ use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::components::Component;
 use voxelize_meshes::repair::Repaired;
 
-/// The components of a mesh, and which of some components of filled cells each reaches.
+/// Components of a mesh, with the requested components of filled cells that each reaches.
 pub(super) struct Shells {
     components: Vec<Component>,
     hosts: Hosts,
 }
 
 impl Shells {
-    /// By component of cells: how many components of the mesh reach it. Cavities, whose volume has the other
-    /// sign than that of all, do not count.
+    /// Returns the number of components of the mesh that reach each component of cells. Cavities do
+    /// not count. Their volume and the volume of the mesh have different signs.
     pub(super) fn counts(&self, components: usize) -> Vec<u64> {
         let mut counts = vec![0; components];
         let sign = self
@@ -24,13 +25,15 @@ impl Shells {
             .iter()
             .map(|component| component.volume)
             .sum::<f64>();
-        let is_outer = |n: u32| self.components[n as usize].volume * sign >= 0.0;
-        let outer = self.hosts.iter().filter(|(_, n)| is_outer(*n));
-        outer.for_each(|(host, _)| counts[*host as usize] += 1);
+        for (host, n) in &self.hosts {
+            if self.components[*n as usize].volume * sign >= 0.0 {
+                counts[*host as usize] += 1;
+            }
+        }
         counts
     }
 
-    /// The components of the mesh that reach a component of cells.
+    /// Returns the components of the mesh that reach a component of cells.
     pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> {
         let from = self
             .hosts
@@ -43,8 +46,8 @@ impl Shells {
             .map(|(_, n)| &self.components[*n as usize])
     }
 
-    /// The components of a mesh; an inconsistently oriented one is repaired first.
-    pub(super) fn of(mesh: &Mesh, cells: &AskedCells, run: &Run) -> Result<Self> {
+    /// Finds the components of a mesh. A mesh that is not consistently oriented is repaired first.
+    pub(super) fn of(mesh: &Mesh, cells: &RequestedCells, run: &Run) -> Result<Self> {
         let repaired = match mesh.closedness() {
             Closedness::Oriented if !mesh.is_two_sided() => None,
             _ => Some(Mesh::from_triangles(Repaired::with(mesh, run)?.triangles)?),
