@@ -1,4 +1,4 @@
-//! What is found about a mesh and its grid beside the cells: whether they meet, and what solid loses.
+//! Findings about a mesh and its grid: their relative position, and features that solid loses.
 
 use super::Transform;
 use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -12,11 +12,12 @@ use voxelize_formats::UNKNOWN_AXES;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::read::Tolerance;
 
-/// The findings about where the cells of a mesh will be: the mesh lies beside the grid (W002), is smaller than a cell
-/// (W021) or than the radius (W022), or so far from the origin that its coordinates are coarser than the cells (L001).
+/// Returns the findings about the position of the lattice. The mesh is outside the grid (W002),
+/// smaller than a cell (W021) or than the radius (W022), or so far from the origin that its
+/// coordinates are coarser than the cells (L001).
 ///
 /// # Errors
-/// If the mesh is too far from the origin and nothing is tolerated.
+/// Fails if the mesh is too far from the origin and `tolerance` is strict.
 pub fn of_lattice(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -30,7 +31,7 @@ pub fn of_lattice(
         "scans are in LPS: `--axes -x,-y,z` is for a mesh in RAS",
     ];
     let what = match rule {
-        // Cells have their distance however far the mesh is away.
+        // Cells have their distance even if the mesh is far away.
         Rule::Distance {
             band: Band::All,
             iso: None,
@@ -64,7 +65,8 @@ pub fn of_lattice(
     Ok(findings)
 }
 
-/// Finding that negative volumes are not subtracted from a mesh (W023), if it has any. `what` takes the mesh without them.
+/// Returns the finding that negative volumes are not subtracted from a mesh (W023). `None` if it
+/// has none. `what` is the rule or operation that ignores them.
 pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     let count = mesh.cuts()?.count() as u64;
     let triangles = counted(count, "triangle", "triangles");
@@ -74,7 +76,7 @@ pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     Some(Finding::new(Code::W023, text))
 }
 
-/// The finding that a mesh of these bounds is smaller than one cell (W021).
+/// Returns the finding that a mesh with these bounds is smaller than one cell (W021).
 fn less_than_a_cell(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -96,7 +98,8 @@ fn less_than_a_cell(
     Some(Finding::new(Code::W021, text))
 }
 
-/// The finding that a mesh of these bounds is smaller than the radius of the rule offset (W022).
+/// Returns the finding that a mesh with these bounds is smaller than the radius of the rule offset
+/// (W022).
 fn less_than_the_radius(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -106,7 +109,7 @@ fn less_than_the_radius(
     let Rule::Offset { radius } = rule else {
         return None;
     };
-    // A radius in cells has no unit that could be wrong.
+    // A radius in cells does not depend on the unit.
     if radius.unit() == LengthUnit::Cells {
         return None;
     }
@@ -121,13 +124,14 @@ fn less_than_the_radius(
     (radius > longest && longest > 0.0).then(|| Finding::new(Code::W022, text).with_hint(hint))
 }
 
-/// How long a box is along each axis.
+/// Returns the length of a box along each axis.
 fn sizes(bounds: &Bounds) -> [f64; 3] {
     [0, 1, 2].map(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
 }
 
-/// The finding that a mesh of these bounds is so far from the origin that the floats of its coordinates are more than a
-/// hundredth of a cell apart (L001): faces may be off by so much, unseen. It is about the worst axis.
+/// Returns the finding that a mesh with these bounds is so far from the origin that the floats of
+/// its coordinates are more than a hundredth of a cell apart (L001). Faces may be off by this
+/// distance, unnoticed. The finding is about the worst axis.
 fn far_from_origin(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -163,8 +167,8 @@ fn far_from_origin(
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
-/// The finding about a mesh whose coordinates are relative to a point near it: its cells are as the file has them, but as far
-/// from the origin as before.
+/// Returns the finding about a mesh whose coordinates are relative to a point near it. The cells
+/// are correct, but their coordinates in the output are as far from the origin as in the file.
 fn far_output(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -196,7 +200,8 @@ fn far_output(
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
-/// The finding that a lattice leaves out a part of a mesh that it was not fitted to (W001); `grid` names the lattice.
+/// Returns the finding that a lattice cuts off a part of a mesh that it was not fitted to (W001).
+/// `grid` is the name of the lattice.
 pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     let axes = passed(mesh, lattice)?;
     let text = format!(
@@ -205,8 +210,8 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     Some(Finding::new(Code::W001, text))
 }
 
-/// The finding that cells of a given size have a layer that a mesh, or all that share a grid, reach only by the rounding
-/// of coordinates (W017).
+/// Returns the finding that the last layer of cells of a given size is reached only by the rounding
+/// of coordinates (W017). The bounds may belong to several meshes that share a grid.
 pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Finding> {
     let is_rounded = fit.rounded_axes(bounds);
     let axes = axes_where(|axis| is_rounded[*axis])?;
@@ -214,7 +219,7 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
         "along {axes} the last layer of cells is reached only by the rounding of coordinates to floats"
     );
     let found = Finding::new(Code::W017, text);
-    // The shortest decimals that are these floats.
+    // The shortest decimals that are equal to these floats.
     let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     Some(if is_as_written {
@@ -224,12 +229,12 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     })
 }
 
-/// The axes along which a mesh goes on beyond a lattice: `x, z`.
+/// Returns the axes along which a mesh extends beyond a lattice: `x, z`. `None` if there are none.
 pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
     axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
 }
 
-/// The finding about the axes of an image whose grid is taken (W018).
+/// Returns the finding about the axes of an image whose grid is used (W018).
 pub fn image_axes(axes: &str) -> Finding {
     let (text, hint) = match axes {
         UNKNOWN_AXES => (
@@ -248,7 +253,7 @@ pub fn image_axes(axes: &str) -> Finding {
     Finding::new(Code::W018, text).with_hint(hint)
 }
 
-/// The names of the axes of which something is so, if there are any: `x, z`.
+/// Returns the names of the axes that satisfy a condition: `x, z`. `None` if there are none.
 fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
     let axes: Vec<_> = (0..3)
         .filter(is_so)
@@ -257,21 +262,25 @@ fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
     (!axes.is_empty()).then(|| axes.join(", "))
 }
 
-/// The axis along which a mesh and its lattice are apart: `along x the mesh is in 0 … 64, the grid in 500 … 600`.
+/// Describes an axis along which a mesh and its lattice are apart: `along x the mesh is in 0 … 64,
+/// the grid in 500 … 600`. `None` if they meet.
 fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
     let bounds = mesh.bounds();
     let end = lattice.end();
-    let apart = |axis: usize| {
+    for axis in 0..3 {
         let low = lattice.origin()[axis].to_f64();
         let high = end[axis].to_f64();
-        let [min, max] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
-        (max < low || min > high).then(|| extents(lattice, mesh, axis, coordinates))
-    };
-    (0..3).find_map(apart)
+        let min = f64::from(bounds.min[axis]);
+        let max = f64::from(bounds.max[axis]);
+        if max < low || min > high {
+            return Some(extents(lattice, mesh, axis, coordinates));
+        }
+    }
+    None
 }
 
-/// The search for what solid loses: beside the cells that were filled, or before them where memory has no room for
-/// both.
+/// Search for features that solid loses. It uses the filled cells, or comes before them if memory
+/// has no room for both.
 pub(crate) struct LostSearch<'a> {
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
@@ -279,7 +288,7 @@ pub(crate) struct LostSearch<'a> {
     pub run: &'a Run<'a>,
 }
 
-/// The result of such a search, or why there was none.
+/// Result of the search, or the reason why it was skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LostFound {
     pub lost: Option<LostFeatures>,
@@ -287,7 +296,7 @@ pub(crate) struct LostFound {
 }
 
 impl LostSearch<'_> {
-    /// Whether the rule may lose features.
+    /// Returns true if the rule may lose features.
     pub(crate) fn is_needed(&self) -> bool {
         matches!(
             self.rule,
@@ -298,32 +307,31 @@ impl LostSearch<'_> {
         )
     }
 
-    /// Whether its memory is there in addition to the whole grid: then the search uses these cells.
+    /// Returns true if the search fits in memory together with the whole grid. It then uses the
+    /// cells of this grid.
     pub(crate) fn fits_with_grid(&self) -> bool {
-        let need = || self.bytes() + BitGrid::bytes_for(self.lattice.dims());
-        self.run
-            .max_memory()
-            .is_none_or(|limit| need() <= u128::from(limit))
+        let Some(limit) = self.run.max_memory() else {
+            return true;
+        };
+        self.bytes() + BitGrid::bytes_for(self.lattice.dims()) <= u128::from(limit)
     }
 
-    /// Its memory, with the mesh.
+    /// Returns the memory of the search, including the mesh.
     fn bytes(&self) -> u128 {
         let inside = self.rule.inside().unwrap_or_default();
         let estimate = MemoryEstimate::bound(self.mesh, self.lattice, self.run);
         estimate.meshes(1, 1.0) + lost::memory(inside, &estimate)
     }
 
-    /// The features that are lost, `solid` cells being known or not; a finding if memory does not allow to look (W010).
+    /// Finds the lost features. `solid` has the solid cells if they are known. If memory does not
+    /// suffice, the result is a finding (W010).
     pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
         let need = self.bytes();
-        if let Some(limit) = self
-            .run
-            .max_memory()
-            .map(u128::from)
-            .filter(|limit| need > *limit)
+        if let Some(limit) = self.run.max_memory()
+            && need > u128::from(limit)
         {
             let need = bytes(need);
-            let available = bytes(limit);
+            let available = bytes(u128::from(limit));
             let text = format!(
                 "skipped the search for lost features: needs {need}, {available} available"
             );
@@ -341,7 +349,8 @@ impl LostSearch<'_> {
     }
 }
 
-/// The findings about cells that were filled: those of the rule, and that there are none.
+/// Returns the findings about filled cells: the findings of the rule, and the finding that no cell
+/// is occupied.
 pub(crate) fn of_cells(
     rule: &Rule,
     mesh: &Mesh,
@@ -365,7 +374,8 @@ pub(crate) fn of_cells(
     findings
 }
 
-/// The finding that no cell is occupied of a lattice that is within the bounds of the mesh: often one of another unit.
+/// Returns the finding that no cell is occupied and the lattice is within the bounds of the mesh.
+/// The reason is often another unit.
 fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<Finding> {
     let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
     is_within.then(|| {
@@ -376,7 +386,7 @@ fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
     })
 }
 
-/// `along x the mesh is in 0 … 64 mm, the grid in 1 … 2 mm`.
+/// Describes the extents along an axis: `along x the mesh is in 0 … 64 mm, the grid in 1 … 2 mm`.
 fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordinates) -> String {
     let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(Rational::to_f64);
     let bounds = mesh.bounds();
@@ -388,7 +398,8 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
-/// The finding that parts are closed only together, and share the inside of all by the nearest face (W024).
+/// Returns the finding that parts are closed only together, and that the nearest face labels their
+/// common inside (W024).
 pub(super) fn closed_together(labels: &[Label]) -> Finding {
     const SHOWN: usize = 12;
     let mut names: Vec<_> = labels
@@ -406,7 +417,8 @@ pub(super) fn closed_together(labels: &[Label]) -> Finding {
     Finding::new(Code::W024, text)
 }
 
-/// The finding that some parts have no cell, where others have.
+/// Returns the finding that some parts have no cell while others have cells. `None` if all parts
+/// have cells.
 pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     const SHOWN: usize = 12;
     let without = labels
@@ -426,7 +438,8 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    let (count, all) = (without.len(), labels.len());
+    let count = without.len();
+    let all = labels.len();
     let text = format!(
         "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
     );
@@ -437,7 +450,7 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 
-/// Adds findings to others; that no cell is occupied is said once.
+/// Adds findings to others. The finding that no cell is occupied is reported once.
 pub fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
     let is_empty = findings.iter().any(|finding| finding.code() == Code::W002);
     findings.extend(

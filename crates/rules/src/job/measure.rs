@@ -1,4 +1,4 @@
-//! Lengths as people write them: exact numbers, with a unit such as mm, without one, or in cells.
+//! Lengths in written form: exact numbers with a unit such as mm, without a unit, or in cells.
 
 use std::str::FromStr;
 
@@ -7,7 +7,8 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::Length;
 use voxelize_meshes::UnitOfLength;
 
-/// A number of a unit, or of the coordinates' own: `0.5`, `-3`, `1/3`, `5cm`.
+/// Number with or without a unit: `0.5`, `-3`, `1/3`, `5cm`. A number without a unit is in units of
+/// the coordinates.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -21,11 +22,11 @@ use voxelize_meshes::UnitOfLength;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
-    /// The number before the unit.
+    /// Number before the unit.
     pub number: Rational,
-    /// The unit that it was written with.
+    /// Unit in the text. `None` if there was none.
     pub unit: Option<UnitOfLength>,
-    /// As written.
+    /// Original text.
     text: String,
 }
 
@@ -38,11 +39,12 @@ impl FromStr for Measure {
             .into_iter()
             .filter(|unit| text.ends_with(unit.name()));
         let unit = units.max_by_key(|unit| unit.name().len());
-        let decimal = unit.map_or(text, |unit| {
-            text[..text.len() - unit.name().len()].trim_end()
-        });
+        let decimal = match unit {
+            Some(unit) => text[..text.len() - unit.name().len()].trim_end(),
+            None => text,
+        };
         let number = Rational::parse(decimal).map_err(|why| {
-            // Digits before letters: a unit that nobody knows.
+            // Digits followed by letters are a number with an unknown unit.
             let letters = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
             let digits = text[..text.len() - letters.len()].trim_end();
             if letters.chars().all(|c| c.is_ascii_alphabetic()) && Rational::parse(digits).is_ok() {
@@ -60,10 +62,10 @@ impl FromStr for Measure {
 }
 
 impl Measure {
-    /// The length in units of coordinates, which are of this unit if it is known.
+    /// Returns the length in units of the coordinates.
     ///
     /// # Errors
-    /// If it has a unit, and that of the coordinates is not known.
+    /// Fails if the length has a unit and the unit of the coordinates is unknown.
     pub fn in_units_of(&self, coordinates: Option<UnitOfLength>) -> Result<Rational> {
         match (self.unit, coordinates) {
             (None, _) => Ok(self.number.clone()),
@@ -76,12 +78,12 @@ impl Measure {
     }
 }
 
-/// A length for a rule, as written: `0.5`, `5mm`, `2vx`.
+/// Length for a rule, in written form: `0.5`, `5mm`, `2vx`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenLength {
-    /// In units of the file, or in cells.
+    /// Length in units of the file, or in cells.
     Length(Length),
-    /// With a unit.
+    /// Length with a unit.
     Measure(Measure),
 }
 
@@ -104,7 +106,7 @@ impl FromStr for WrittenLength {
 }
 
 impl WrittenLength {
-    /// As written.
+    /// Returns the length in written form.
     pub fn text(&self) -> String {
         match self {
             Self::Length(length) => length.to_string(),

@@ -1,5 +1,5 @@
-//! The whole of a job: the coordinates of the mesh, where its cells will be, filling them at once or in slabs, what is
-//! found on the way.
+//! Complete jobs: the coordinates of the mesh, the place of the cells, filling them at once or in
+//! slabs, and the findings.
 
 pub mod findings;
 mod measure;

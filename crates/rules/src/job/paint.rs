@@ -1,6 +1,9 @@
-//! Cells that take their label from the nearest triangle of a mesh: its colour at the nearest point, or its part. Of
-//! triangles equally near to the centre of a cell the one that faces the centre most with its inner side decides, so
-//! that a body keeps its colour where another touches it; of several the one of the least number.
+//! Labels of cells from the nearest triangle of a mesh: its colour at the nearest point, or its
+//! part.
+//!
+//! Several triangles may be equally near to the centre of a cell. The one whose inner side faces
+//! the centre most decides, so that a body keeps its colour where another body touches it. Among
+//! several of these, the one with the least number decides.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -21,24 +24,24 @@ use voxelize_core::text::grouped;
 use voxelize_kernel::distance::TieBreak;
 use voxelize_meshes::{Mesh, MeshColours, PartKind};
 
-/// The most colours of a palette: a label has one to 255.
+/// Greatest number of colours of a palette. Labels are numbers from 1 to 255.
 const MOST: usize = 255;
 
 /// Red, green and blue of sRGB.
 type Rgb = [u8; 3];
 
-/// The pieces of a side of a triangle, at most, at which its colours are looked at: of a side of a picture there may be
-/// more of interest.
+/// Greatest number of pieces of a side of a triangle at which its colours are sampled, without and
+/// with a texture. A texture may have more detail.
 const MOST_PIECES: [f64; 2] = [64.0, 1024.0];
 
-/// Colours that are told apart one by one, at most; beyond, those that differ in the last two bits of each channel are
-/// one.
+/// Greatest number of colours that are distinguished exactly. Beyond it, colours that differ only
+/// in the last two bits of each channel are equal.
 const MOST_DISTINCT: usize = 1 << 16;
 
-/// The memory of a palette while it is made, in bytes.
+/// Memory of a palette while it is made, in bytes.
 pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
 
-/// Labels cells by the nearest triangle; the cells are not known yet.
+/// Labels cells by the nearest triangle. It is prepared before the cells are known.
 pub(super) struct Painter<'a> {
     mesh: Mesh,
     lattice: &'a Lattice,
@@ -47,19 +50,19 @@ pub(super) struct Painter<'a> {
     source: LabelSource,
 }
 
-/// What the label of a triangle follows from.
+/// Source of the label of a triangle.
 enum LabelSource {
-    /// Its colour at the nearest point.
+    /// Colour at the nearest point.
     Colours(Palette),
-    /// Its part of this kind: a value for each, by the index of the part.
+    /// Part of this kind, with a label value for each part by its index.
     Parts(PartKind, Vec<u8>),
 }
 
 impl<'a> Painter<'a> {
-    /// The painter of the cells of `rule` in the colours of a mesh.
+    /// Prepares to paint the cells of `rule` in the colours of a mesh.
     ///
     /// # Errors
-    /// If the mesh has no colours.
+    /// Fails if the mesh has no colours.
     pub(super) fn of_colours(
         mesh: &Mesh,
         lattice: &'a Lattice,
@@ -70,7 +73,7 @@ impl<'a> Painter<'a> {
         Self::new(mesh, lattice, rule, run, LabelSource::Colours(palette))
     }
 
-    /// The painter of the cells of `rule` by the parts of a mesh, of these values.
+    /// Prepares to paint the cells of `rule` by the parts of a mesh, with these label values.
     pub(super) fn of_parts(
         mesh: &Mesh,
         lattice: &'a Lattice,
@@ -107,18 +110,16 @@ impl<'a> Painter<'a> {
         })
     }
 
-    /// The colours as labels.
+    /// Returns the colours as labels.
     pub(super) fn legend(&self) -> Result<Legend> {
-        let label = |(n, [r, g, b]): (usize, &Rgb)| {
-            Label::new(n as u8 + 1, format!("#{r:02x}{g:02x}{b:02x}")).with_colour([*r, *g, *b])
-        };
-        Legend::new(
-            self.palette()
-                .into_iter()
-                .flat_map(|palette| &palette.entries)
-                .enumerate()
-                .map(label),
-        )
+        let mut labels = vec![];
+        if let Some(palette) = self.palette() {
+            for (n, [r, g, b]) in palette.entries.iter().enumerate() {
+                let label = Label::new(n as u8 + 1, format!("#{r:02x}{g:02x}{b:02x}"));
+                labels.push(label.with_colour([*r, *g, *b]));
+            }
+        }
+        Legend::new(labels)
     }
 
     fn palette(&self) -> Option<&Palette> {
@@ -128,7 +129,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// The finding that colours of the mesh are merged, if any are.
+    /// Returns the finding that colours of the mesh are merged. `None` if all are kept.
     pub(super) fn finding(&self) -> Option<Finding> {
         let Palette {
             entries,
@@ -136,18 +137,19 @@ impl<'a> Painter<'a> {
             is_all,
             ..
         } = self.palette()?;
-        let text = || {
-            let more = if *is_all { "" } else { "more than " };
-            format!(
-                "{more}{} colours of the mesh are merged into {}",
-                grouped(*seen as u64),
-                entries.len()
-            )
-        };
-        (*seen > entries.len()).then(|| Finding::new(Code::W015, text()))
+        if *seen <= entries.len() {
+            return None;
+        }
+        let more = if *is_all { "" } else { "more than " };
+        let text = format!(
+            "{more}{} colours of the mesh are merged into {}",
+            grouped(*seen as u64),
+            entries.len()
+        );
+        Some(Finding::new(Code::W015, text))
     }
 
-    /// The occupied cells of these layers with their labels, in the threads this is called in.
+    /// Labels the occupied cells of these layers, in the calling threads.
     pub(super) fn paint(
         &self,
         cells: &BitGrid,
@@ -163,7 +165,7 @@ impl<'a> Painter<'a> {
             .fill(layers.clone(), &mut field, found, run)?;
         drop(field);
         let mut labels = Labels::new(dims, legend.clone())?;
-        // So many layers that the rows that are ready take little memory.
+        // Few layers at a time, so that finished rows take little memory.
         for some in (0..dims[2])
             .collect::<Vec<_>>()
             .chunks(2 * par::current_threads())
@@ -192,7 +194,7 @@ impl<'a> Painter<'a> {
         Ok(labels)
     }
 
-    /// The label of a cell whose nearest triangle has this number.
+    /// Returns the label of a cell whose nearest triangle has this number.
     fn label(&self, cell: [usize; 3], number: i32) -> u8 {
         let Ok(number) = u64::try_from(number) else {
             return 1;
@@ -225,19 +227,20 @@ fn colours(mesh: &Mesh) -> Result<&MeshColours> {
         .ok_or_else(|| Error::unfit("the mesh has no colours").with_hint(hint))
 }
 
-/// So far from the mesh are the centres of cells that the rule occupies.
+/// Returns a band that contains the centres of all cells that the rule occupies.
 fn band(rule: &Rule, lattice: &Lattice) -> Band {
     if !matches!(rule, Rule::Surface { .. } | Rule::Thin) {
         return Band::All;
     }
-    // A cell that is touched is within half of its diagonal; the band is in smallest sides.
+    // The centre of a touched cell is within half of its diagonal. The band is in units of the
+    // smallest side.
     let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
     let smallest = sides[0].min(sides[1]).min(sides[2]);
     let diagonal = dot(sides, sides).sqrt();
     Band::cells((diagonal / smallest / 2.0) as u32 + 2)
 }
 
-/// The weights of the corners of a triangle at its point that is nearest to `p`.
+/// Returns the weights of the corners of a triangle at its point nearest to `p`.
 fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
     let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
     let q = on_triangle(p, [a, b, c]);
@@ -250,25 +253,27 @@ fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
     if weights.iter().all(|weight| weight.is_finite()) {
         return weights.map(|weight| weight.clamp(0.0, 1.0));
     }
-    // Without area: the nearest corner.
+    // The triangle has no area, so its nearest corner counts.
     let away = [a, b, c].map(|corner| dot(minus(q, corner), minus(q, corner)));
     let nearest = (0..3).fold(0, |best, n| if away[n] < away[best] { n } else { best });
-    std::array::from_fn(|n| f64::from(u8::from(n == nearest)))
+    let mut weights = [0.0; 3];
+    weights[nearest] = 1.0;
+    weights
 }
 
-/// At most 255 colours, and which of them stands for which colour of the mesh.
+/// At most 255 colours, with a label for each colour of the mesh.
 struct Palette {
     entries: Vec<Rgb>,
-    /// How many colours the mesh has.
+    /// Number of colours of the mesh.
     seen: usize,
-    /// Whether these are all.
+    /// All colours of the mesh are counted exactly.
     is_all: bool,
-    /// The labels of the colours that were seen.
+    /// Labels of the colours that were found.
     known: HashMap<Rgb, u8>,
 }
 
 impl Palette {
-    /// The colours of a mesh, or fewer that are like them: those of large areas are kept best.
+    /// Chooses the colours of a mesh, or fewer similar ones. Colours of large areas are kept best.
     fn new(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> Self {
         let (areas, is_all) = areas(mesh, colours, lattice);
         let mut entries: Vec<Rgb> = match areas.len() {
@@ -283,17 +288,18 @@ impl Palette {
             is_all,
             known: HashMap::new(),
         };
-        // The network may learn colours that nothing has.
+        // The network may learn colours that no triangle has.
         let used: HashSet<u8> = areas
             .keys()
             .map(|colour| palette.closest(*colour))
             .collect();
-        let is_used = |(n, colour): (usize, Rgb)| used.contains(&(n as u8 + 1)).then_some(colour);
-        palette.entries = std::mem::take(&mut palette.entries)
-            .into_iter()
-            .enumerate()
-            .filter_map(is_used)
-            .collect();
+        let mut entries = vec![];
+        for (n, colour) in palette.entries.iter().enumerate() {
+            if used.contains(&(n as u8 + 1)) {
+                entries.push(*colour);
+            }
+        }
+        palette.entries = entries;
         palette.known = areas
             .keys()
             .map(|colour| (*colour, palette.closest(*colour)))
@@ -302,13 +308,14 @@ impl Palette {
     }
 
     fn label(&self, colour: Rgb) -> u8 {
-        self.known
-            .get(&colour)
-            .copied()
-            .unwrap_or_else(|| self.closest(colour))
+        match self.known.get(&colour) {
+            Some(label) => *label,
+            None => self.closest(colour),
+        }
     }
 
-    /// The label of the entry closest to a colour, the first of those equally close.
+    /// Returns the label of the entry closest to a colour, or of the first of several equally close
+    /// entries.
     fn closest(&self, colour: Rgb) -> u8 {
         let away = |entry: &Rgb| -> u32 {
             entry
@@ -322,8 +329,8 @@ impl Palette {
     }
 }
 
-/// The area of each colour of a mesh, and whether all are told apart. Triangles whose colours differ are cut into pieces
-/// of about a cell.
+/// Returns the area of each colour of a mesh. The second value is true if all colours are
+/// distinguished exactly. Triangles with several colours are cut into pieces of about a cell.
 fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb, f64>, bool) {
     let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
     let side = sides[0].min(sides[1]).min(sides[2]);
@@ -336,11 +343,11 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
         if areas.len() > MOST_DISTINCT && mask == 0xff {
             mask = 0xfc;
             let all = std::mem::take(&mut areas);
-            all.into_iter().for_each(|(colour, area)| {
+            for (colour, area) in all {
                 *areas
                     .entry(colour.map(|channel: u8| channel & mask))
                     .or_insert(0.0) += area;
-            });
+            }
         }
     };
     for (n, triangle) in (0..).zip(mesh.triangles()) {
@@ -354,13 +361,14 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
         }
         let longest = x.max(y).max(dot(bc, bc)).sqrt() / side;
         let most = MOST_PIECES[usize::from(colours.texture(n).is_some())];
-        // As many points as about cells, and a few more: long triangles may be thin.
+        // About as many points as cells, and a few more, because long triangles may be thin.
         let pieces = longest
             .min(4.0 * area.sqrt() / side + 16.0)
             .ceil()
             .clamp(1.0, most) as usize;
         let share = area / (pieces * pieces) as f64;
-        // The centres of the small triangles that stand as the large one does, and of those upside down.
+        // The points are the centres of the small triangles that are oriented like the large one,
+        // and of the inverted ones.
         for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
             for third in if i + j + 1 < pieces {
                 &[1.0, 2.0][..]
@@ -375,7 +383,8 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
     (areas, mask == 0xff)
 }
 
-/// 255 colours for many: a network that learns them from pixels, of which each colour has its share by area.
+/// Reduces many colours to 255 by a network that learns them from pixels. Each colour has its share
+/// of pixels by area.
 fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
     const PIXELS: f64 = (1 << 16) as f64;
     let total: f64 = areas.values().sum();
@@ -384,7 +393,7 @@ fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
     for ([r, g, b], area) in areas {
         let before = (sum / total * PIXELS) as usize;
         sum += area;
-        // One at least: a colour of a small part is one, too.
+        // At least one pixel, so that colours of small parts count.
         let count = ((sum / total * PIXELS) as usize - before).max(1);
         pixels.extend(std::iter::repeat_n([*r, *g, *b, 255], count).flatten());
     }

@@ -1,6 +1,9 @@
-//! Cells labelled by the parts of a mesh. The rule judges each part as a mesh of its own; a cell that several parts
-//! occupy has the label of the first of them in the file. Parts that are closed only together, such as the materials of
-//! one body, are judged as one mesh, and each cell of its inside has the label of the nearest face.
+//! Cells labelled by the parts of a mesh.
+//!
+//! The rule treats each part as a separate mesh. A cell that several parts occupy has the label of
+//! the first of them in the file. Some parts are closed only together, such as the materials of one
+//! body. They are treated as one mesh, and each cell of its inside has the label of the nearest
+//! face.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,24 +13,24 @@ use voxelize_core::grid::{Label, Legend};
 use voxelize_core::text::file_label;
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// The most parts that labels tell apart.
+/// Greatest number of parts with different labels.
 const MOST: usize = 255;
 
-/// A mesh whose cells are labelled: a part, or parts that are closed only together.
+/// Mesh whose cells are labelled: a part, or parts that are closed only together.
 pub(super) struct LabelledMesh<'a> {
     pub mesh: Cow<'a, Mesh>,
-    /// The labels of its cells: one for each part.
+    /// Labels of the cells, one for each part.
     pub labels: Vec<Label>,
-    /// The value of each part of the mesh, by index, where there are several.
+    /// Label value of each part of the mesh, by index. Empty for a single part.
     pub values: Vec<u8>,
 }
 
-/// The parts of a mesh that have triangles, with the values 1, 2, … in the order of the file; a mesh without parts is
-/// one. Those of the names in `priority` come first. `has_inside` tells that the rule fills the inside: then parts that
-/// are closed only together are one mesh.
+/// Returns the parts of a mesh that have triangles, with the values 1, 2, … in the order of the
+/// file. A mesh without parts is one part. Parts named in `priority` come first. If `has_inside` is
+/// true, the rule fills the inside, and parts that are closed only together are one mesh.
 ///
 /// # Errors
-/// If there are more than 255, or a name is none of theirs.
+/// Fails if there are more than 255 parts, or `priority` has an unknown name.
 pub(super) fn parts<'a>(
     mesh: &'a Mesh,
     kind: PartKind,
@@ -84,16 +87,17 @@ pub(super) fn parts<'a>(
                 values: vec![],
             });
         } else if order.iter().find(|n| is_together(n)) == Some(n) {
-            // The first of them stands for all.
+            // The first of the parts represents all of them.
             let mut values = vec![0; parts.names().len()];
             let members = (0..named.len()).filter(is_together);
             let labels: Vec<_> = members.map(label_of).collect();
             for label in &labels {
                 values[named[usize::from(label.value) - 1].part as usize] = label.value;
             }
-            let mesh = match labels.len() == named.len() {
-                true => Cow::Borrowed(mesh),
-                false => Cow::Owned(mesh.select(|triangle| together.contains(&parts.of(triangle)))),
+            let mesh = if labels.len() == named.len() {
+                Cow::Borrowed(mesh)
+            } else {
+                Cow::Owned(mesh.select(|triangle| together.contains(&parts.of(triangle))))
             };
             all.push(LabelledMesh {
                 mesh,
@@ -105,7 +109,7 @@ pub(super) fn parts<'a>(
     Ok(all)
 }
 
-/// The colour of all triangles of a part, if it is one.
+/// Returns the common colour of all triangles of a part. `None` if the colours differ.
 fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
     let colours = mesh.colours()?;
     let mut all = (0..mesh.triangles().len() as u32)
@@ -115,24 +119,24 @@ fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
     all.all(|colour| colour == Some(first)).then_some(first)
 }
 
-/// The legend of these labels.
+/// Returns the legend of these labels.
 pub(super) fn legend(parts: &[LabelledMesh]) -> Result<Legend> {
     let mut labels: Vec<_> = parts.iter().flat_map(|part| part.labels.clone()).collect();
     labels.sort_by_key(|label| label.value);
     Legend::new(labels)
 }
 
-/// The parts of a mesh to take.
+/// Selection of the parts of a mesh.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartChoice {
-    /// If there are any, only those of these names.
+    /// Names of the parts to take. Empty to take all.
     pub only: Vec<String>,
-    /// Not those of these names.
+    /// Names of the parts to leave out.
     pub skip: Vec<String>,
 }
 
 impl PartChoice {
-    /// The mesh of the parts of this kind that are chosen.
+    /// Returns the mesh of the selected parts of this kind.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -149,7 +153,7 @@ impl PartChoice {
     /// ```
     ///
     /// # Errors
-    /// If a name is none of a part.
+    /// Fails if a name is not the name of a part.
     pub fn apply(&self, mesh: Mesh, kind: PartKind) -> Result<Mesh> {
         if *self == Self::default() {
             return Ok(mesh);
@@ -170,42 +174,46 @@ impl PartChoice {
     }
 }
 
-/// A part with triangles, and the name that no other has.
+/// Part with triangles, and its unique name.
 struct Named<'a> {
     part: u32,
     kind: PartKind,
-    /// The name in the file.
+    /// Name in the file.
     given: &'a str,
     name: String,
 }
 
 impl Named<'_> {
-    /// Whether it is called so: by its own name, or by that in the file, which several may have. A file is also called
-    /// by its name with the extension.
+    /// Returns true if the part has this name. It may be the unique name, or the name in the file,
+    /// which several parts may share. A file also has its name with the extension.
     fn is(&self, name: &str) -> bool {
         let is_file = self.kind == PartKind::File && file_label(name) == self.given;
         self.name == name || self.given == name || is_file
     }
 }
 
-/// The parts that have triangles, in the order of the file.
+/// Returns the parts that have triangles, in the order of the file.
 fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>> {
     let mut has_triangles = vec![false; parts.names().len()];
-    (0..mesh.triangles().len() as u32).for_each(|n| has_triangles[parts.of(n) as usize] = true);
+    for n in 0..mesh.triangles().len() as u32 {
+        has_triangles[parts.of(n) as usize] = true;
+    }
     let mut names = HashSet::new();
-    let some = (0..)
-        .zip(parts.names())
-        .filter(|(part, _)| has_triangles[*part as usize]);
-    let named = |(part, given): (u32, &'a String)| Named {
-        part,
-        kind,
-        given,
-        name: unique(given, kind, part + 1, &mut names),
-    };
-    some.map(named).collect()
+    let mut named = vec![];
+    for (part, given) in (0..).zip(parts.names()) {
+        if has_triangles[part as usize] {
+            named.push(Named {
+                part,
+                kind,
+                given,
+                name: unique(given, kind, part + 1, &mut names),
+            });
+        }
+    }
+    named
 }
 
-/// Refuses a name that is none of a part.
+/// Refuses names that are not the name of a part.
 fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     const SHOWN: usize = 12;
     let Some(unknown) = names
@@ -229,7 +237,8 @@ fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     })
 }
 
-/// The name of part `number`, which no other has: `object 3` if the file gives none, `lid (2)` for a second one.
+/// Returns a unique name for part `number`: `object 3` if the file gives none, `lid (2)` for a
+/// second `lid`.
 fn unique(name: &str, kind: PartKind, number: u32, names: &mut HashSet<String>) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
     let name = if name.trim().is_empty() {
@@ -237,10 +246,14 @@ fn unique(name: &str, kind: PartKind, number: u32, names: &mut HashSet<String>) 
     } else {
         name
     };
-    let numbered = (2_u32..).map(|n| format!("{name} ({n})"));
-    let is_new = |name: &String| names.insert(name.clone());
-    std::iter::once(name.clone())
-        .chain(numbered)
-        .find(is_new)
-        .unwrap_or_default()
+    if names.insert(name.clone()) {
+        return name;
+    }
+    for n in 2_u32.. {
+        let numbered = format!("{name} ({n})");
+        if names.insert(numbered.clone()) {
+            return numbered;
+        }
+    }
+    String::new()
 }

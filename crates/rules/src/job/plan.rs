@@ -1,5 +1,5 @@
-//! The memory of a job: what each phase takes at most, and the plan that fits into the limit, or the refusal. A plan
-//! that is not run is a dry run.
+//! Memory of a job: the upper bound of each phase, and the plan that fits in the limit, or a
+//! refusal. A plan that is not run is a dry run.
 
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
@@ -15,41 +15,41 @@ use voxelize_core::text::{bytes, counted};
 use voxelize_formats::{Dtype, FORMATS};
 use voxelize_meshes::{Mesh, PartKind};
 
-/// The memory of one phase, without mesh, cells and the buffers of threads.
+/// Memory of one phase, without mesh, cells and the buffers of threads.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryPhase {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its bytes at most.
+    /// Upper bound in bytes.
     pub bytes: u128,
 }
 
-/// How a grid is held, and the memory that it takes.
+/// Arrangement of a grid in memory, and the memory that it takes.
 #[derive(Debug, Clone)]
 pub struct MemoryPlan {
-    /// How it is held.
+    /// Arrangement.
     pub strategy: Plan,
-    /// In how many slabs the grid is made.
+    /// Number of slabs.
     pub slabs: usize,
-    /// Its memory in bytes at most, without the program itself.
+    /// Upper bound in bytes, without the program itself.
     pub bytes: u128,
-    /// The memory of the whole grid at once.
+    /// Upper bound in bytes for the whole grid at once.
     pub dense: u128,
-    /// Its parts: mesh, cells, and the largest phase.
+    /// Parts: mesh, cells, and the largest phase.
     pub parts: Vec<MemoryPhase>,
 }
 
-/// The inputs and outputs of a job, as far as they take memory.
+/// Inputs and outputs of a job that take memory.
 pub(super) struct Needs<'a> {
     pub voxelizer: &'a Voxelizer<'a>,
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
-    /// Where the cells go slab by slab, if they may.
+    /// Output that receives the cells slab by slab. `None` if they stay in memory.
     pub target: Option<Target<'a>>,
 }
 
 impl Voxelizer<'_> {
-    /// The most memory of mesh, rule and cells; what is made beside the cells is not in it.
+    /// Returns the upper bound of the memory of mesh, rule and cells, without additional results.
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
         let estimate = MemoryEstimate::bound(mesh, lattice, &self.run);
         let mut demand = self.cell_demand(&estimate);
@@ -57,7 +57,7 @@ impl Voxelizer<'_> {
         demand
     }
 
-    /// The memory of mesh and cells.
+    /// Returns the memory of mesh and cells.
     fn cell_demand(&self, estimate: &MemoryEstimate) -> Demand {
         let mesh = estimate.mesh;
         let is_field = self.rule.kind() == CellKind::Field;
@@ -70,16 +70,16 @@ impl Voxelizer<'_> {
         let mut demand = Demand::of(estimate, values as u128);
         match self.extras.labels {
             _ if is_field => {}
-            // The nearest triangles, and the labels that follow from them.
+            // The nearest triangles, and their labels.
             JobLabels::Parts(kind) if self.paints_parts(mesh, kind) => {
                 demand.grids = estimate.bytes(2 + 8 + 8 + 64, 1);
             }
-            // The cells of one part, and of labels the occupancy and the planes or bytes.
+            // The cells of one part, and the occupancy and the planes or bytes of labels.
             JobLabels::Parts(kind) => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids = estimate.bytes(2 + if parts > 16 { 8 } else { 4 }, 1);
             }
-            // A byte for each cell, and its nearest triangle, which is found as a field is.
+            // A byte for each cell, and its nearest triangle, which is found like a field.
             JobLabels::Colours => demand.grids = estimate.bytes(2 + 8 + 64, 1),
             _ if self.has_labels() => demand.grids = 2,
             _ if self.rule.has_bricks() => demand.slab = LARGE_SLAB,
@@ -89,7 +89,7 @@ impl Voxelizer<'_> {
         demand
     }
 
-    /// The memory of the rule, with that of arrays while they are made.
+    /// Returns the memory of the rule, including arrays while they are made.
     fn rule_memory(&self, estimate: &MemoryEstimate) -> u128 {
         let mut memory = self.rule.memory(estimate);
         if !self.extras.quantities.is_empty() {
@@ -105,14 +105,16 @@ impl Voxelizer<'_> {
         memory
     }
 
-    /// Whether parts of this kind are closed only together, and cells have the label of the nearest face.
+    /// Returns true if parts of this kind are closed only together. Cells then have the label of
+    /// the nearest face.
     pub(super) fn paints_parts(&self, mesh: &Mesh, kind: PartKind) -> bool {
         self.rule.inside().is_some() && !mesh.parts_closed_together(kind).is_empty()
     }
 }
 
 impl Needs<'_> {
-    /// The phases, one after the other; cells of doubt and leak stay while the output is made.
+    /// Returns the phases, one after the other. Results of doubt and leak stay while the output is
+    /// made.
     fn phases(&self, estimate: &MemoryEstimate) -> Vec<MemoryPhase> {
         let extras = self.voxelizer.extras;
         let doubt_result = estimate.grids(u128::from(extras.doubt) * doubt::RESULT_GRIDS, 0.0);
@@ -136,7 +138,8 @@ impl Needs<'_> {
         phases
     }
 
-    /// The expected peak under a plan. Buffers of writers are counted as part of the program.
+    /// Returns the expected peak under a plan. Buffers of writers are counted as part of the
+    /// program.
     pub(super) fn expected(&self, plan: Plan) -> u128 {
         let layers = plan.layers(self.lattice.dims()[2]);
         let estimate = MemoryEstimate {
@@ -153,17 +156,17 @@ impl Needs<'_> {
         MemoryEstimate::bound(self.mesh, self.lattice, &self.voxelizer.run)
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     fn limit(&self) -> u128 {
         u128::from(self.voxelizer.run.max_memory().unwrap_or(u64::MAX))
     }
 
-    /// Whether the grid is made at once.
+    /// Returns true if the grid is made at once.
     fn is_whole(&self) -> bool {
         self.target.is_none() || self.voxelizer.extras.doubt || self.voxelizer.extras.leak
     }
 
-    /// What keeps the whole grid in memory, even if it is written in slabs.
+    /// Returns the reason why the whole grid stays in memory, even if it is written in slabs.
     fn keeps_whole_grid(&self) -> Option<&'static str> {
         match self.voxelizer.rule {
             Rule::Solid {
@@ -182,7 +185,7 @@ impl Needs<'_> {
         self.target.map_or(1, |target| target.format.slab_layers)
     }
 
-    /// The most memory of the job, of which `peak` bytes are those of the largest phase.
+    /// Returns the upper bound of the memory of the job, with `peak` bytes for the largest phase.
     fn demand(&self, peak: u128) -> Demand {
         let dims = self.lattice.dims();
         let mut demand = self.voxelizer.cell_demand(&self.bound());
@@ -205,42 +208,49 @@ impl Needs<'_> {
         demand
     }
 
-    /// The plan where memory is not limited.
+    /// Returns the plan without a limit of memory.
     fn unlimited(&self, demand: &Demand) -> Plan {
+        if self.is_whole() {
+            return Plan::Dense;
+        }
         match self.voxelizer.rule.kind() {
-            _ if self.is_whole() => Plan::Dense,
             CellKind::Field => demand.field_slabs(self.layers()),
             _ => self.bricks(demand).unwrap_or(Plan::Dense),
         }
     }
 
-    /// Bricks, if the rule has them and the grid is large.
+    /// Returns bricks, if the rule has them and the grid is large.
     fn bricks(&self, demand: &Demand) -> Option<Plan> {
         let Voxelizer { rule, extras, .. } = self.voxelizer;
-        let may_be = !self.is_whole() && !extras.labels.are_of_mesh() && rule.has_bricks();
-        demand.bricks(self.layers()).filter(|_| may_be)
+        if self.is_whole() || extras.labels.are_of_mesh() || !rule.has_bricks() {
+            return None;
+        }
+        demand.bricks(self.layers())
     }
 
-    /// The demand with the bricks counted that cells lie in, where all bricks do not fit, and so many may.
+    /// Counts the bricks with cells, if all bricks exceed the limit and fewer may fit.
     fn in_fewer_bricks(&self, mut demand: Demand, limit: u128) -> Result<Demand> {
         let Some(bricks) = self.bricks(&demand) else {
             return Ok(demand);
         };
-        // To count takes a bit a brick in every thread, of which to make bricks takes two bytes at least.
+        // Counting takes one bit per brick in every thread. Making bricks takes at least two bytes
+        // per brick.
         let mut least = demand.clone();
         least.touched = 0;
         let lowest = Demand::lowest(bricks, self.layers());
         if demand.bytes(bricks) <= limit || least.bytes(lowest) > limit {
             return Ok(demand);
         }
-        let (mesh, lattice, run) = (self.mesh, self.lattice, &self.voxelizer.run);
+        let mesh = self.mesh;
+        let lattice = self.lattice;
+        let run = &self.voxelizer.run;
         let reach = self.voxelizer.rule.reach(lattice);
         let count = || touched::bricks(mesh, lattice, reach, run);
         demand.touched = par::with_threads(run.thread_count(), count)??;
         Ok(demand)
     }
 
-    /// The plan that fits; the refusal if none does.
+    /// Returns the plan that fits, or the refusal if none does.
     pub(super) fn plan(&self) -> Result<MemoryPlan> {
         let limit = self.limit();
         let phases = self.phases(&self.bound());
@@ -251,13 +261,13 @@ impl Needs<'_> {
         let is_field = self.voxelizer.rule.kind() == CellKind::Field;
         let is_limited = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Requested(_));
         let in_slabs = || demand.fit(limit, self.layers());
-        // What is taken without a limit comes first.
+        // The plan without a limit has precedence.
         let best = self.unlimited(&demand);
         let lowest = Demand::lowest(best, self.layers());
         let found = match best {
             best if fits(&best) => Some(best),
             Plan::Bricks(_) if fits(&lowest) => Some(lowest),
-            // Slabs of a field are as fast as all of it.
+            // Slabs of a field are as fast as the whole field.
             _ if (is_field || is_limited) && !self.is_whole() => in_slabs(),
             _ => Some(Plan::Dense).filter(fits),
         };
@@ -290,7 +300,7 @@ impl Needs<'_> {
         })
     }
 
-    /// The refusal of a job that does not fit.
+    /// Returns the refusal of a job that does not fit.
     fn refusal(&self, demand: &Demand) -> Error {
         let limit = self.voxelizer.run.budget.limit;
         let is_requested = match limit {
@@ -298,23 +308,23 @@ impl Needs<'_> {
             MemoryLimit::Requested(_) => true,
             MemoryLimit::Available(_) => false,
         };
-        let says = limit.text().unwrap_or_default();
+        let allowed = limit.text().unwrap_or_default();
         let smaller = ["make the cells larger", "or raise `--max-memory`"];
         let dense = self.needed(demand.bytes(Plan::Dense));
         let target = self.target.filter(|_| !self.is_whole());
         let least = target.map(|target| self.needed(demand.least(target.format.slab_layers)));
         if let Some(what) = self.keeps_whole_grid().filter(|_| is_requested) {
             let need = least.unwrap_or(dense);
-            let text = format!("{what} needs the whole grid in memory: {need}, {says}");
+            let text = format!("{what} needs the whole grid in memory: {need}, {allowed}");
             return Error::too_large(text).with_hint(smaller);
         }
         let grid = self.grid_bytes();
         let mut text = if grid > u128::from(limit.bytes().unwrap_or(u64::MAX)) {
-            format!("the grid needs {}, {says}", bytes(grid))
+            format!("the grid needs {}, {allowed}", bytes(grid))
         } else if is_requested {
-            format!("program, mesh and grid need {dense}, {says}")
+            format!("program, mesh and grid need {dense}, {allowed}")
         } else {
-            format!("mesh and grid need {dense}, {says}")
+            format!("mesh and grid need {dense}, {allowed}")
         };
         let hint: Hint = match target.zip(least) {
             None if is_requested => smaller.into(),
@@ -335,7 +345,7 @@ impl Needs<'_> {
         Error::too_large(text).with_hint(hint)
     }
 
-    /// Writes the limit that leaves so many bytes for the job.
+    /// Formats the limit that leaves `job` bytes for the job.
     fn needed(&self, job: u128) -> String {
         let budget = self.voxelizer.run.budget;
         match budget.limit {
@@ -352,35 +362,34 @@ impl Needs<'_> {
         }
     }
 
-    /// The formats that would fit in slabs; `None` if there are none.
+    /// Returns a hint with the formats that would fit in slabs. `None` if there are none.
     fn streams(&self, target: Target, demand: &Demand) -> Option<Hint> {
         let limit = self.limit();
-        let streamed: Vec<_> = FORMATS
-            .iter()
-            .filter(|other| demand.fit(limit, other.slab_layers).is_some())
-            .collect();
+        let mut streamed = vec![];
+        for format in FORMATS {
+            if demand.fit(limit, format.slab_layers).is_some() {
+                streamed.push(format);
+            }
+        }
         let last = streamed.last()?;
         let output = match target.path {
             None => format!("-f {}", last.name),
             Some(path) => format!("-o {}", path.with_extension(last.extensions[0]).display()),
         };
-        let names = streamed
-            .iter()
-            .map(|format| format.name)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let names: Vec<_> = streamed.iter().map(|format| format.name).collect();
+        let names = names.join(", ");
         let streams = format!("`{output}` streams it in slabs ({names} can)");
         Some([streams, "`--dry-run` shows the plans".to_string()].into())
     }
 }
 
-/// Returns the phase that takes the most.
+/// Returns the phase that takes the most memory.
 fn largest(phases: &[MemoryPhase]) -> MemoryPhase {
     let largest = phases.iter().max_by_key(|phase| phase.bytes);
     *largest.expect("the rule is a phase")
 }
 
-/// The error of a job that needs more than its share: it is run again alone.
+/// Returns the error of a job that needs more than its share. It is repeated alone.
 pub(super) fn share_exceeded() -> Error {
     Error::too_large("needs more than its share of the memory")
 }

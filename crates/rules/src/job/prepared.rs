@@ -1,4 +1,4 @@
-//! A job whose plan of memory is found, and what comes of it.
+//! A job with its plan of memory, and its result.
 
 use std::time::{Duration, Instant};
 
@@ -19,70 +19,70 @@ use voxelize_core::par::Progress;
 use voxelize_formats::{InMemory, Voxels};
 use voxelize_meshes::Mesh;
 
-/// A job that is ready to run: all that is decided before the first cell.
+/// Job that is ready to run. Everything is decided except the cells.
 #[derive(Clone)]
 pub struct Prepared<'a> {
     pub(super) voxelizer: Voxelizer<'a>,
     pub(super) mesh: &'a Mesh,
     pub(super) lattice: &'a Lattice,
-    /// How the grid is held, and the memory that this takes at most.
+    /// Arrangement of the grid in memory, and an upper bound of its memory.
     pub memory: MemoryPlan,
 }
 
-/// The numbers of a job that has run, and what was found on the way.
+/// Numbers and findings of a finished job.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct JobResult {
-    /// Occupied cells; of a field, those with a value.
+    /// Number of occupied cells. For a field, number of cells with a value.
     pub occupied: u64,
-    /// The digest of the grid and of its cells.
+    /// Digest of the grid and of its cells.
     pub digest: Digest,
-    /// The values of a field.
+    /// Values of a field.
     pub field: Option<FieldSummary>,
-    /// The sum of the values of a field of shares of cells.
+    /// Sum of the values of a field of shares of cells.
     pub shares: Option<f64>,
-    /// How many cells have each label, in the order of the legend.
+    /// Number of cells with each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
-    /// How many cells of parts have the label of a part before them.
+    /// Number of cells that belong to several parts and have the label of an earlier one.
     pub taken: u64,
-    /// The same for each pair of labels that share cells, in the order of the legend.
+    /// The number of shared cells of each pair of labels, in the order of the legend.
     pub shared: Vec<SharedCells>,
-    /// The method that decided the inside.
+    /// Method that decided the inside.
     pub inside: Option<String>,
-    /// The counts of the rule.
+    /// Counts of the rule.
     pub stats: Stats,
     /// Warnings and notes about the cells.
     pub findings: Vec<Finding>,
-    /// The arrays beside the cells, each with its digest.
+    /// Additional arrays with their digests.
     pub arrays: Vec<(Quantity, Hash)>,
-    /// The cells in doubt, if they were wanted.
+    /// Cells in doubt, if requested.
     pub doubt: Option<Doubt>,
-    /// The path through which a flood leaks, if it was wanted.
+    /// Path through which a flood leaks, if requested.
     pub leak: Option<BitGrid>,
-    /// How long each phase took.
+    /// Duration of each phase.
     pub times: JobTimes,
 }
 
-/// How long each phase of a job took.
+/// Duration of each phase of a job.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JobTimes {
-    /// Making the cells, and all that is searched.
+    /// Time for making the cells and for all searches.
     pub voxelize: Duration,
-    /// Counting and digests.
+    /// Time for counting and digests.
     pub digest: Duration,
-    /// The writer's own time.
+    /// Time of the writer itself.
     pub write: Duration,
 }
 
-/// Takes the numbers of the triangles nearest to the cells of one slab after the other.
+/// Receiver of the numbers of the triangles nearest to the cells, one slab after the other.
 pub type NearestSink<'a> = &'a mut dyn FnMut(&[i32]) -> Result<()>;
 
 impl<'a> Voxelizer<'a> {
-    /// Finds the plan of memory for the cells of `lattice`, which go to `target` slab by slab, or stay in memory. A
-    /// job that is prepared and not run is a dry run.
+    /// Finds the plan of memory for the cells of `lattice`. They go to `target` slab by slab, or
+    /// stay in memory. A job that is prepared and not run is a dry run.
     ///
     /// # Errors
-    /// If no plan fits into the limit.
+    /// Fails if no plan fits in the limit.
     pub fn prepare<'b>(
         &self,
         mesh: &'b Mesh,
@@ -117,12 +117,12 @@ impl<'a> Voxelizer<'a> {
 }
 
 impl Prepared<'_> {
-    /// The cells per axis.
+    /// Returns the number of cells along each axis.
     pub fn dims(&self) -> [usize; 3] {
         self.lattice.dims()
     }
 
-    /// The expected peak of memory, in bytes, without the program itself.
+    /// Returns the expected peak of memory, in bytes, without the program itself.
     pub fn expected_bytes(&self) -> u128 {
         let needs = Needs {
             voxelizer: &self.voxelizer,
@@ -133,8 +133,8 @@ impl Prepared<'_> {
         needs.expected(self.memory.strategy).min(self.memory.bytes)
     }
 
-    /// Makes the cells, and hands them to `write` at once or slab by slab, as the plan has it; the numbers of the
-    /// nearest triangles go to `nearest`, if the rule makes a field.
+    /// Makes the cells and passes them to `write`, at once or slab by slab, depending on the plan.
+    /// If the rule makes a field, the numbers of the nearest triangles go to `nearest`.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -157,8 +157,8 @@ impl Prepared<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Voxelizer::run`] and of `write`; and if the job had a share of the memory, and the features that a
-    /// solid loses do not fit in that.
+    /// Fails for the reasons listed at [`Voxelizer::run`], and if `write` fails. If the job has a
+    /// share of the memory, it also fails if the features that a solid loses do not fit in it.
     pub fn run<T>(
         &self,
         write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
@@ -177,34 +177,35 @@ impl Prepared<'_> {
         })
     }
 
-    /// Makes the cells, all of them in memory.
+    /// Makes all cells in memory.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// Fails for the reasons listed at [`run`](Self::run).
     pub fn voxels(&self) -> Result<(Voxels, JobResult)> {
         self.searched(|| self.at_once())
     }
 
-    /// What `make` makes, with the cells that are wanted beside them: these are looked for first.
+    /// Runs `make`, and adds the requested searches to its result. They are done first.
     fn searched<T>(&self, make: impl FnOnce() -> Result<(T, JobResult)>) -> Result<(T, JobResult)> {
         let Voxelizer {
             rule, run, extras, ..
         } = &self.voxelizer;
         let inside = rule.inside().unwrap_or_default();
         let start = Instant::now();
-        let doubt = extras
-            .doubt
-            .then(|| doubt::doubt(self.mesh, self.lattice, inside, run))
-            .transpose()?;
-        let leak = extras
-            .leak
-            .then(|| leak_path::leak_path(self.mesh, self.lattice, inside, run))
-            .transpose()?;
+        let mut doubt = None;
+        if extras.doubt {
+            doubt = Some(doubt::doubt(self.mesh, self.lattice, inside, run)?);
+        }
+        let mut leak = None;
+        if extras.leak {
+            let path = leak_path::leak_path(self.mesh, self.lattice, inside, run)?;
+            leak = Some(path);
+        }
         let searching = start.elapsed();
         let (made, mut result) = make()?;
         result.doubt = doubt;
         result.leak = leak;
-        // The methods run again, so this is more of the same work.
+        // The searches run the methods again, so their time counts as voxelization.
         result.times.voxelize += searching;
         Ok((made, result))
     }
@@ -216,7 +217,7 @@ impl Prepared<'_> {
         Ok((slabs.into_voxelized().0.voxels, result))
     }
 
-    /// Fills slab after slab, each as the writer asks for it.
+    /// Fills one slab after the other, when the writer requests it.
     fn in_slabs<T>(
         &self,
         strategy: Plan,
@@ -245,7 +246,7 @@ impl Prepared<'_> {
         Ok((written, result))
     }
 
-    /// The numbers of all slabs.
+    /// Returns the numbers of all slabs.
     fn result(&self, slabs: &Slabs) -> Result<JobResult> {
         let findings = slabs.findings();
         let is_share = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Share(_));
@@ -288,7 +289,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Slabs whose nearest triangles are written as the cells are.
+/// Slabs whose nearest triangles are written together with the cells.
 struct WithNearest<'a, 'b> {
     slabs: &'a mut Slabs<'b>,
     put: NearestSink<'a>,

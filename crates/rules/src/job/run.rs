@@ -1,4 +1,4 @@
-//! What a voxelizer does: it fills all cells, or plans for slabs of them.
+//! Execution of a voxelizer: filling all cells, or planning slabs of them.
 
 use super::findings;
 use super::slabs::Slabs;
@@ -14,21 +14,23 @@ impl<'a> Voxelizer<'a> {
     /// Fills the cells of `lattice`.
     ///
     /// # Errors
-    /// If the options of the rule do not go together, the mesh is unfit for it, the grid does not fit in memory or
-    /// in the limit, the level does not exist here, or the run was cancelled.
+    /// Fails if options of the rule exclude each other, the mesh is unfit for the rule, the grid
+    /// does not fit in memory or in the limit, the machine lacks the instruction set, or the run
+    /// was cancelled.
     pub fn run(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
         self.with_findings_of_lattice(mesh, lattice, || self.fill(mesh, lattice))
     }
 
-    /// Fills the cells as [`run`](Self::run) does. Findings about the place of the lattice are left out.
+    /// Fills the cells like [`run`](Self::run), without findings about the place of the lattice.
     ///
     /// # Errors
-    /// As those of [`run`](Self::run).
+    /// Fails for the reasons listed at [`run`](Self::run).
     pub fn fill(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
         Ok(self.filled(mesh, lattice)?.0)
     }
 
-    /// All cells, with the numbers of the nearest triangles and the arrays that [`Extras`] asks for.
+    /// Returns all cells, with the numbers of the nearest triangles and the arrays requested by
+    /// [`Extras`].
     fn filled(
         &self,
         mesh: &Mesh,
@@ -43,23 +45,20 @@ impl<'a> Voxelizer<'a> {
         Ok(slabs.into_voxelized())
     }
 
-    /// The findings about the place of the lattice, and then what `fill` finds.
+    /// Runs `fill`, and puts the findings about the place of the lattice before the findings of
+    /// `fill`.
     fn with_findings_of_lattice(
         &self,
         mesh: &Mesh,
         lattice: &Lattice,
         fill: impl FnOnce() -> Result<Voxelized>,
     ) -> Result<Voxelized> {
-        let mut all = match self.has_findings {
-            true => findings::of_lattice(
-                mesh,
-                lattice,
-                &self.rule,
-                Tolerance::Usual,
-                &self.coordinates(),
-            )?,
-            false => vec![],
-        };
+        let mut all = vec![];
+        if self.has_findings {
+            let coordinates = self.coordinates();
+            let tolerance = Tolerance::Usual;
+            all = findings::of_lattice(mesh, lattice, &self.rule, tolerance, &coordinates)?;
+        }
         let made = fill()?;
         findings::add(&mut all, made.findings);
         Ok(Voxelized {
@@ -68,8 +67,9 @@ impl<'a> Voxelizer<'a> {
         })
     }
 
-    /// The field of a rule that makes one, with the number of the triangle nearest to each cell, x fastest: the least
-    /// of those equally near, −1 in cells of the background.
+    /// Returns the field of a rule that makes one, and the number of the triangle nearest to each
+    /// cell, x fastest. The number is the least of several equally near triangles, and −1 in cells
+    /// of the background.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -85,7 +85,7 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// As those of [`run`](Self::run), and if the rule makes bits.
+    /// Fails for the reasons listed at [`run`](Self::run), and if the rule makes bits.
     pub fn run_with_nearest(
         &self,
         mesh: &Mesh,
@@ -111,8 +111,8 @@ impl<'a> Voxelizer<'a> {
         Ok((made, nearest))
     }
 
-    /// The cells of [`run`](Self::run), with the arrays beside them that [`Extras::quantities`] names, in the order of
-    /// [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL).
+    /// Returns the cells of [`run`](Self::run) and the additional arrays of [`Extras::quantities`],
+    /// in the order of [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL).
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -132,7 +132,7 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// As those of [`run`](Self::run), and if the rule has no such arrays.
+    /// Fails for the reasons listed at [`run`](Self::run), and if the rule has no such arrays.
     pub fn run_with_arrays(
         &self,
         mesh: &Mesh,
@@ -154,13 +154,15 @@ impl<'a> Voxelizer<'a> {
         let Some(other) = self.extras.quantities.iter().find(|one| !has.contains(one)) else {
             return Ok(());
         };
-        let (rule, name) = (self.rule.name(), other.name());
+        let rule = self.rule.name();
+        let name = other.name();
         let error = Error::usage(format!("the rule {rule} has no {name} beside its cells"));
         Err(error.with_hint("the rule fraction has"))
     }
 
-    /// The plan that fits the limit of memory: the whole grid if there is none, else slabs as high as fit, of a
-    /// multiple of so many layers, [`Format::slab_layers`](voxelize_formats::Format::slab_layers); `None` if none fits.
+    /// Returns the plan that fits the limit of memory. It is the whole grid without a limit, and
+    /// otherwise the highest slabs that fit. Their height is a multiple of `multiple` layers,
+    /// [`Format::slab_layers`](voxelize_formats::Format::slab_layers). `None` if no plan fits.
     pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
         let Some(limit) = self.run.max_memory() else {
             return Some(Plan::Dense);
@@ -186,10 +188,12 @@ impl<'a> Voxelizer<'a> {
             })
     }
 
-    /// The cells of a grid that may be larger than memory: made in slabs of layers of z, each in its turn, when it is
-    /// needed. With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass keeps
-    /// their cells in bricks of 64 × 8 × 8, and slabs are made of these: where most of the grid is empty that takes
-    /// much less memory, and time, than the whole grid at once.
+    /// Returns the cells of a grid that may be larger than memory. They are made in slabs of layers
+    /// of z, each when it is needed.
+    ///
+    /// With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
+    /// stores the cells in bricks of 64 × 8 × 8, and slabs are made from them. For a mostly empty
+    /// grid this takes much less memory and time than the whole grid at once.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -219,9 +223,9 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// If slabs have no layers, those of bricks no multiple of 8, the rule has no bricks, the plan needs more than
-    /// the limit of memory, or the level does not exist here. Memory that is not there, and cancellation, end the
-    /// slabs on the way.
+    /// Fails if slabs have no layers, slabs of bricks are no multiple of 8 layers, the rule has no
+    /// bricks, the plan needs more than the limit of memory, or the machine lacks the instruction
+    /// set. Slabs themselves fail if memory runs out or the run is cancelled.
     pub fn slabs(&self, mesh: &'a Mesh, lattice: &'a Lattice, plan: Plan) -> Result<Slabs<'a>> {
         self.admit(mesh, lattice, plan)?;
         Slabs::new(self, mesh, lattice, plan)

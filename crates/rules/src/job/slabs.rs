@@ -1,5 +1,6 @@
-//! The one place that fills grids: all layers at once, or a slab of layers at a time, so that the grid may be larger than
-//! memory. Each slab is filled in a pass of its own over the triangles, or out of bricks that one pass made.
+//! Grids are filled here and nowhere else: all layers at once, or a slab of layers at a time, so
+//! that the grid may be larger than memory. Each slab is filled in a separate pass over the
+//! triangles, or from bricks that one pass made.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,94 +24,96 @@ use voxelize_formats::Voxels;
 use voxelize_kernel::sink::SIDE;
 use voxelize_meshes::Mesh;
 
-/// Voxels that are made a slab at a time, as [`CellSource::next`] asks for them; what
-/// [`Voxelizer::slabs`](crate::Voxelizer::slabs) gives.
+/// Voxels that are made a slab at a time, when [`CellSource::next`] requests them. Created by
+/// [`Voxelizer::slabs`](crate::Voxelizer::slabs).
 pub struct Slabs<'a> {
     /// Rule, ties, tool and input.
     pub record: Record,
     lattice: &'a Lattice,
-    /// Where files say that the cells are.
+    /// Lattice written to files.
     placed: Lattice,
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
     plan: Plan,
-    /// The layers that are made: all, or those of a region.
+    /// Layers to make: all layers, or the layers of a region.
     layers: Range<usize>,
-    /// The layer that comes next.
+    /// Next layer.
     next: usize,
-    /// The hashes of the layers so far, if they are wanted.
+    /// Hashes of the finished layers, if requested.
     hashes: Option<Vec<Option<LayerHash>>>,
-    /// The cells of one slab, whose memory is used again for the next.
+    /// Cells of one slab. Their memory is reused for the next slab.
     cells: Option<Cells>,
-    /// What gives cells their colours, if they are to have some.
+    /// Painter of the colours of cells, if requested.
     painter: Option<Painter<'a>>,
-    /// The legend, if cells are labelled.
+    /// Legend, if cells are labelled.
     legend: Option<Legend>,
-    /// The background, if the rule makes a field.
+    /// Background, if the rule makes a field.
     background: Option<f32>,
-    /// The nearest triangles of the cells of one slab, if they are wanted.
+    /// Nearest triangles of the cells of one slab, if requested.
     nearest: Option<Vec<i32>>,
-    /// The arrays beside the cells of one slab, and their digests.
+    /// Additional arrays of the cells of one slab.
     arrays: Vec<CellArray>,
+    /// Digests of the additional arrays.
     array_digests: Vec<DigestBuilder>,
     digest: DigestBuilder,
     made: Made,
 }
 
-/// A mesh whose cells are made: all of it, or one of its parts.
+/// Mesh whose cells are made: the whole mesh, or one of its parts.
 struct Source<'a> {
     voxelizer: Voxelizer<'a>,
     lattice: &'a Lattice,
     mesh: Cow<'a, Mesh>,
-    /// The labels of its cells: one if it is a part, several if it is of parts that are closed only together.
+    /// Labels of the cells: one for a part, and several for parts that are closed only together.
     labels: Vec<Label>,
-    /// What tells several labels apart.
+    /// Painter that chooses between several labels.
     painter: Option<Painter<'a>>,
-    /// The rule, if the mesh is borrowed, until its last layer is filled. Otherwise it is prepared for every slab: rules of
-    /// many parts at a time may take much memory.
+    /// Prepared rule of a borrowed mesh, until its last layer is filled. For an owned mesh the rule
+    /// is prepared for every slab, because the rules of many parts together may take much memory.
     prepared: Option<PreparedRule<'a>>,
-    /// The cells of all slabs, made before the first of [`Plan::Bricks`].
+    /// Cells of all slabs, made before the first slab of [`Plan::Bricks`].
     bricks: Option<Covered>,
-    /// The features that the rule loses; `None` until they are looked for.
+    /// Features that the rule loses. `None` until they are searched.
     lost: Option<LostFound>,
     stats: Stats,
     is_occupied: bool,
 }
 
-/// The numbers of the slabs made so far.
+/// Numbers of the slabs made so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Made {
-    /// How many slabs.
+    /// Number of slabs.
     pub slabs: usize,
-    /// How many cells of them are occupied.
+    /// Number of occupied cells.
     pub occupied: u64,
-    /// How many cells have each label, in the order of the legend.
+    /// Number of cells with each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
-    /// How many cells of parts have the label of a part before them.
+    /// Number of cells that belong to several parts and have the label of an earlier one.
     pub taken: u64,
-    /// The same for each pair of labels that share cells, in the order of the legend.
+    /// The number of shared cells of each pair of labels, in the order of the legend.
     pub shared: Vec<SharedCells>,
-    /// Of a field: how many cells have a value other than the background, and the range of these.
+    /// Number and range of the values of a field other than the background.
     pub field: Option<FieldSummary>,
-    /// The sum of the values of a field, layer by layer, if the rule makes shares of cells.
+    /// Sum of the values of a field of shares of cells, added layer by layer.
     pub shares: Option<f64>,
-    /// The counts of the rule.
+    /// Counts of the rule.
     pub stats: Stats,
-    /// How long filling them took.
+    /// Duration of filling.
     pub filling: Duration,
-    /// How long counting and digests took.
+    /// Duration of counting and digests.
     pub hashing: Duration,
 }
 
-/// Cells that the parts of two labels both occupy, counted without those of a third part that comes before both.
+/// Cells that the parts of two labels both occupy. Cells that a third part before both occupies are
+/// not counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedCells {
-    /// The label that the cells have.
+    /// Label of the cells.
     pub first: Label,
-    /// The label of the part that comes after.
+    /// Label of the later part.
     pub second: Label,
-    /// How many cells.
+    /// Number of cells.
     pub cells: u64,
 }
 
@@ -156,7 +159,10 @@ impl<'a> Slabs<'a> {
         };
         let legend = match extras.labels {
             JobLabels::Parts(_) => Some(parts::legend(&parts)?),
-            JobLabels::Colours => painter.as_ref().map(Painter::legend).transpose()?,
+            JobLabels::Colours => match &painter {
+                Some(painter) => Some(painter.legend()?),
+                None => None,
+            },
             JobLabels::SurfaceAndInterior if rule.has_labels() => {
                 Some(Legend::surface_and_interior())
             }
@@ -208,8 +214,9 @@ impl<'a> Slabs<'a> {
         })
     }
 
-    /// These slabs of a field, with the numbers of the nearest triangles: [`nearest`](Self::nearest) has them.
-    /// [`Demand::values`](crate::run::Demand::values) counts them.
+    /// Requests the numbers of the nearest triangles, if the rule makes a field. They are returned
+    /// by [`nearest`](Self::nearest), and [`Demand::values`](crate::run::Demand::values) counts
+    /// them.
     #[must_use]
     pub fn with_nearest(self) -> Self {
         Self {
@@ -218,7 +225,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Goes on with these layers, as if none had been made before: their hashes are kept. There is no digest of all.
+    /// Continues with these layers as if none had been made before. The hashes of the layers are
+    /// kept. There is no digest of the whole grid.
     pub(super) fn begin(&mut self, layers: Range<usize>) {
         let cells = cell_type(&self.legend, self.background);
         self.digest = DigestBuilder::new(self.lattice.dims(), cells);
@@ -237,21 +245,22 @@ impl<'a> Slabs<'a> {
         self.hashes = Some(vec![]);
     }
 
-    /// The hashes of the layers since [`begin`](Self::begin).
+    /// Returns the hashes of the layers since [`begin`](Self::begin).
     pub(super) fn layer_hashes(&self) -> &[Option<LayerHash>] {
         self.hashes.as_deref().unwrap_or_default()
     }
 
-    /// The number of the triangle nearest to each cell of the last slab, x fastest, the least of those equally near;
-    /// −1 in cells of the background. Empty if they are not wanted, or the rule makes bits.
+    /// Returns the number of the triangle nearest to each cell of the last slab, x fastest. It is
+    /// the least number of several equally near triangles, and −1 in cells of the background. Empty
+    /// if not requested, or if the rule makes bits.
     pub fn nearest(&self) -> &[i32] {
         self.nearest.as_deref().unwrap_or_default()
     }
 
-    /// Makes the next slab; false after the last.
+    /// Makes the next slab. Returns false after the last slab.
     ///
     /// # Errors
-    /// If it cannot be made: its memory is not there, or the run was cancelled.
+    /// Fails if memory does not suffice, or the run was cancelled.
     pub fn advance(&mut self) -> Result<bool> {
         if !self.fill_next()? {
             return Ok(false);
@@ -277,20 +286,18 @@ impl<'a> Slabs<'a> {
             }
             digest.put_layers(first, new);
             for (digest, array) in array_digests.iter_mut().zip(&*arrays) {
-                array
-                    .as_field()
-                    .into_iter()
-                    .for_each(|field| digest.add(field));
+                if let Some(field) = array.as_field() {
+                    digest.add(field);
+                }
             }
             made.occupied = digest.occupied();
             match cells {
                 Cells::Bits(_) => {}
                 Cells::Labels(labels) => {
                     let counts = labels.counts();
-                    made.labels
-                        .iter_mut()
-                        .zip(counts)
-                        .for_each(|((_, sum), (_, cells))| *sum += cells);
+                    for ((_, sum), (_, cells)) in made.labels.iter_mut().zip(counts) {
+                        *sum += cells;
+                    }
                 }
                 Cells::Field(field) => {
                     let summary = made.field.unwrap_or_default().and(field.summary());
@@ -302,10 +309,11 @@ impl<'a> Slabs<'a> {
                         let sums = par::map(layers, |layer: &[f32]| {
                             layer.iter().map(|share| f64::from(*share)).sum::<f64>()
                         });
-                        made.shares = Some(
-                            sums.iter()
-                                .fold(made.shares.unwrap_or(0.0), |all, sum| all + sum),
-                        );
+                        let mut shares = made.shares.unwrap_or(0.0);
+                        for sum in sums {
+                            shares += sum;
+                        }
+                        made.shares = Some(shares);
                     }
                 }
             }
@@ -314,21 +322,17 @@ impl<'a> Slabs<'a> {
         Ok(true)
     }
 
-    /// The arrays beside the cells with the digest of each, that of [`CellArray::as_field`] of all layers, to be asked for
-    /// after the last slab.
+    /// Returns the additional arrays, each with the digest of its [`CellArray::as_field`] over all
+    /// layers. Valid after the last slab.
     pub fn digests_of_arrays(&self) -> Vec<(Quantity, Hash)> {
-        let digests = self
-            .array_digests
-            .iter()
-            .map(|digest| digest.finish(None).cells);
-        self.arrays
-            .iter()
-            .map(|array| array.quantity)
-            .zip(digests)
-            .collect()
+        let mut digests = vec![];
+        for (array, digest) in self.arrays.iter().zip(&self.array_digests) {
+            digests.push((array.quantity, digest.finish(None).cells));
+        }
+        digests
     }
 
-    /// The slab that was made last; `None` before the first.
+    /// Returns the last slab. `None` before the first slab.
     pub fn slab(&self) -> Option<Slab<'_>> {
         let cells = self.cells.as_ref()?.as_ref();
         Some(Slab {
@@ -337,7 +341,8 @@ impl<'a> Slabs<'a> {
         })
     }
 
-    /// The numbers of the slabs made so far; after the last, of the whole grid.
+    /// Returns the numbers of the slabs made so far. After the last slab they are the numbers of
+    /// the whole grid.
     pub fn made(&self) -> Made {
         Made {
             stats: self.stats(),
@@ -345,7 +350,7 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// The counts of the rule so far. Of several parts, those that add up.
+    /// Returns the counts of the rule so far. For several parts only the counts that add up.
     pub(super) fn stats(&self) -> Stats {
         match self.sources.as_slice() {
             [only] => only.stats(),
@@ -356,8 +361,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// The findings about the cells made so far; after the last slab, about the whole grid. Those about a part begin
-    /// with its name.
+    /// Returns the findings about the cells made so far. After the last slab they are the findings
+    /// about the whole grid. A finding about a part begins with its name.
     pub fn findings(&self) -> Vec<Finding> {
         let Voxelizer {
             rule, has_findings, ..
@@ -397,7 +402,8 @@ impl<'a> Slabs<'a> {
         all
     }
 
-    /// The slab made last, with the numbers of the nearest triangles and the arrays: after [`Plan::Dense`], all cells.
+    /// Returns the last slab, with the numbers of the nearest triangles and the arrays. With
+    /// [`Plan::Dense`] the slab has all cells.
     pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>, Vec<CellArray>) {
         let findings = self.findings();
         let stats = self.stats();
@@ -418,7 +424,7 @@ impl<'a> Slabs<'a> {
         )
     }
 
-    /// How many slabs there will be.
+    /// Returns the number of slabs.
     pub fn count(&self) -> usize {
         self.layers.len().div_ceil(self.height())
     }
@@ -430,7 +436,7 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Fills the next slab, in the memory of the one before; false after the last.
+    /// Fills the next slab in the memory of the previous one. Returns false after the last slab.
     pub(super) fn fill_next(&mut self) -> Result<bool> {
         let layers = self.next..self.layers.end.min(self.next.saturating_add(self.height()));
         if layers.is_empty() {
@@ -460,7 +466,7 @@ impl<'a> Slabs<'a> {
         Ok(true)
     }
 
-    /// The cells of these layers.
+    /// Returns the cells of these layers.
     fn fill(&mut self, layers: Range<usize>, run: &Run) -> Result<Cells> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
@@ -474,7 +480,7 @@ impl<'a> Slabs<'a> {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field.with_background(of_file),
                 other => {
-                    // Both at a time are more than the plan counts.
+                    // Both fields together would exceed the plan.
                     drop(other);
                     Field::new_in_parallel(dims, of_file, run)?
                 }
@@ -482,17 +488,18 @@ impl<'a> Slabs<'a> {
             if let Some(nearest) = &mut self.nearest {
                 let cells = dims.iter().product();
                 if nearest.is_empty() {
-                    // Zero pages of the system, which the search touches first.
+                    // The system provides zero pages, and the search touches them first.
                     *nearest = vec![0; cells];
                 }
                 nearest.resize(cells, 0);
             }
-            self.arrays
-                .iter_mut()
-                .try_for_each(|array| array.resize(dims))?;
-            let cells = match self.arrays.is_empty() {
-                true => CellsMut::Field(&mut field, self.nearest.as_deref_mut()),
-                false => CellsMut::WithArrays(&mut field, &mut self.arrays),
+            for array in &mut self.arrays {
+                array.resize(dims)?;
+            }
+            let cells = if self.arrays.is_empty() {
+                CellsMut::Field(&mut field, self.nearest.as_deref_mut())
+            } else {
+                CellsMut::WithArrays(&mut field, &mut self.arrays)
             };
             first.fill(layers, run, cells)?;
             first.is_occupied = first.is_occupied
@@ -549,14 +556,13 @@ impl<'a> Slabs<'a> {
 }
 
 impl Made {
-    /// Counts cells of a part that have the labels of parts before it, by the place of these in the legend.
+    /// Counts cells of a part that have labels of earlier parts. `taken` has their number for each
+    /// label of the legend.
     fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
-        for (first, cells) in legend
-            .labels()
-            .iter()
-            .zip(taken)
-            .filter(|(_, cells)| *cells > 0)
-        {
+        for (first, cells) in legend.labels().iter().zip(taken) {
+            if cells == 0 {
+                continue;
+            }
             self.taken += cells;
             let known = self
                 .shared
@@ -577,8 +583,8 @@ impl Made {
 }
 
 impl Slabs<'_> {
-    /// Turns lengths and areas from units of the file into those of the grid, each rounded once. `background` is that of the
-    /// field in units of the grid.
+    /// Converts lengths and areas from units of the file to units of the grid. Each is rounded
+    /// once. `background` is the background of the field in units of the grid.
     fn scale(&mut self, field: &mut Field, background: f32) {
         let scale = self.voxelizer.scale();
         if scale == 1.0 {
@@ -590,7 +596,7 @@ impl Slabs<'_> {
         let area = times(scale * scale);
         match self.voxelizer.rule.unit_power() {
             0 => {}
-            // What is within the band stays so.
+            // Values within the band stay within it.
             1 => each(field.values_mut(), |value| {
                 let is_within = value.abs() < of_file;
                 let size = if is_within {
@@ -639,11 +645,14 @@ impl<'a> Source<'a> {
             rule,
             run,
         };
-        // To look into the mesh for what is not needed takes longer than to fill a small grid.
-        let lost = match voxelizer.has_findings && search.is_needed() {
-            true if plan == Plan::Dense && search.fits_with_grid() => None,
-            true => Some(search.find(None)?),
-            false => Some(LostFound::default()),
+        // Searching the mesh takes longer than filling a small grid, so it is skipped if it is not
+        // needed.
+        let lost = if !voxelizer.has_findings || !search.is_needed() {
+            Some(LostFound::default())
+        } else if plan == Plan::Dense && search.fits_with_grid() {
+            None
+        } else {
+            Some(search.find(None)?)
         };
         let prepared = match &mesh {
             Cow::Borrowed(mesh) => Some(par::with_threads(run.thread_count(), || {
@@ -665,7 +674,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The record of its cells.
+    /// Returns the record of the cells.
     fn record(&self) -> Result<Record> {
         let Voxelizer { rule, run, .. } = &self.voxelizer;
         match &self.prepared {
@@ -694,7 +703,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Occupies the cells of these layers in a grid that is empty.
+    /// Occupies the cells of these layers in an empty grid.
     fn occupy(
         &mut self,
         layers: Range<usize>,
@@ -702,11 +711,13 @@ impl<'a> Source<'a> {
         run: &Run,
         bits: &mut BitGrid,
     ) -> Result<()> {
-        if let (true, None, Some(prepared)) = (is_in_bricks, &self.bricks, &self.prepared) {
+        if is_in_bricks
+            && self.bricks.is_none()
+            && let Some(prepared) = self.prepared.take()
+        {
             let covered = prepared.keep(run)?;
             self.stats.snapped = covered.snapped();
             self.bricks = Some(covered);
-            self.prepared = None;
         }
         run.check()?;
         match &self.bricks {
@@ -722,14 +733,14 @@ impl<'a> Source<'a> {
                 rule,
                 run,
             };
-            // What negative volumes take away is not lost.
+            // Cells that negative volumes remove are not lost.
             let solid = Some(&*bits).filter(|_| self.mesh.cuts().is_none());
             self.lost = Some(search.find(solid)?);
         }
         Ok(())
     }
 
-    /// The counts of the rule, with the features that it loses.
+    /// Returns the counts of the rule, with the features that it loses.
     fn stats(&self) -> Stats {
         let lost = self
             .stats
@@ -742,8 +753,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Two grids of these dims out of the memory of the slab before, if there was one: an empty one for bits, and perhaps one
-/// for a plane of labels.
+/// Returns a grid of these dims for bits, and possibly one for a plane of labels. They reuse the
+/// memory of the previous slab. The grid for bits is empty.
 fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<BitGrid>)> {
     let (mut bits, plane) = match memory {
         None => return Ok((BitGrid::new(dims)?, None)),
@@ -766,12 +777,14 @@ fn each(numbers: &mut [f32], by: impl Fn(f32) -> f32 + Sync) {
     par::map(
         numbers.chunks_mut(1 << 16).collect(),
         |numbers: &mut [f32]| {
-            numbers.iter_mut().for_each(|number| *number = by(*number));
+            for number in numbers {
+                *number = by(*number);
+            }
         },
     );
 }
 
-/// The type of cells with this legend, or this background.
+/// Returns the type of cells with this legend or background.
 fn cell_type(legend: &Option<Legend>, background: Option<f32>) -> CellType<'_> {
     match (legend, background) {
         (_, Some(background)) => CellType::Field { background },
@@ -839,8 +852,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mesh_is_looked_into_only_by_rules_that_mind_how_far_it_is_closed() {
-        for (rule, is_looked_into) in [
+    fn only_rules_that_depend_on_closedness_examine_the_mesh() {
+        for (rule, is_examined) in [
             (Rule::surface(), false),
             (Rule::Thin, false),
             (Rule::solid(), true),
@@ -851,7 +864,7 @@ mod tests {
                 .memory(1 << 30)
                 .run(&mesh, &lattice)
                 .unwrap();
-            assert_eq!(mesh.has_sums(), is_looked_into, "{}", rule.name());
+            assert_eq!(mesh.has_sums(), is_examined, "{}", rule.name());
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What mesh files state about their coordinates, beside what the caller says: the unit, and the axis that points up.
+//! Unit and up axis that mesh files state about their coordinates.
 
 use super::transform::Transform;
 use super::turn::short;
 use voxelize_core::error::{Code, Error, Finding, Hint, Result};
 use voxelize_meshes::{UnitOfLength, UpAxis};
 
-/// The unit of all files.
+/// Returns the unit of all files.
 ///
 /// # Errors
-/// If they do not state the same.
+/// Fails if the files state different units.
 pub fn one_unit(
     mut units: impl Iterator<Item = Option<UnitOfLength>>,
 ) -> Result<Option<UnitOfLength>> {
@@ -25,10 +25,11 @@ pub fn one_unit(
     Err(error.with_hint("`--unit mm` takes all coordinates as being in it, and scales none"))
 }
 
-/// The axis that points up in all files, if any of them states one; in a file that states none it is z.
+/// Returns the axis that points up in all files. `None` if no file states one. In a file that
+/// states none, z points up.
 ///
 /// # Errors
-/// If it is y in some and z in others.
+/// Fails if y is up in some files and z in others.
 pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Option<UpAxis>> {
     let stated = ups.clone().flatten().next();
     if ups
@@ -41,19 +42,23 @@ pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Optio
     Err(error.with_hint("`--up z` takes all of them as they are, and turns none"))
 }
 
-/// The finding that a unit is given which the file does not state, where nothing is scaled (W020).
+/// Returns the finding that the caller's unit differs from the file's, unless coordinates are
+/// scaled (W020).
 pub fn other_unit(stated: Option<UnitOfLength>, transform: &Transform) -> Option<Finding> {
     let [given, stated] = [transform.unit?, stated?].map(UnitOfLength::name);
-    let is_other = given != stated && !transform.is_scaled();
+    if given == stated || transform.is_scaled() {
+        return None;
+    }
     let text =
         format!("the file states {stated}; its coordinates are taken as {given}, and not scaled");
-    is_other.then(|| Finding::new(Code::W020, text))
+    Some(Finding::new(Code::W020, text))
 }
 
-/// Refuses the grid of a file whose coordinates are in another unit than those of the mesh; `option` names the grid.
+/// Refuses the grid of a file whose unit differs from the mesh. `option` is the name of the option
+/// for the grid.
 ///
 /// # Errors
-/// If the units are known, and differ.
+/// Fails if both units are known and differ.
 pub fn check_unit_of_grid(
     grid: Option<UnitOfLength>,
     transform: &Transform,
@@ -73,18 +78,19 @@ pub fn check_unit_of_grid(
         String::new()
     };
     let converts = format!("`--scale {scale}` `--unit {grid}` converts the mesh{moved}");
-    let hint: Hint = match transform.is_scaled() {
-        // The unit is that of what is scaled already, more often than not.
-        true => [
+    let hint: Hint = if transform.is_scaled() {
+        // The unit more often describes the coordinates after scaling.
+        [
             format!("`--unit {grid}` if its coordinates are in {grid}, being scaled"),
             format!("else {converts}"),
         ]
-        .into(),
-        false => [
+        .into()
+    } else {
+        [
             converts,
             format!("`--unit {grid}` alone if its coordinates are in {grid}"),
         ]
-        .into(),
+        .into()
     };
     Err(Error::usage(format!(
         "{option}: that grid is in {grid}, the mesh in {mesh}"

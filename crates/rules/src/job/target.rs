@@ -1,4 +1,4 @@
-//! The file that cells go to: its size before it is written, and what is found about that.
+//! Output file of cells: its size before it is written, and findings about it.
 
 use std::path::Path;
 
@@ -13,22 +13,23 @@ use voxelize_core::text::bytes;
 use voxelize_formats::{self as format, Choice, Dtype, FileSize, Format};
 use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 
-/// The file that the cells of a job go to, slab by slab.
+/// File that the cells of a job are written to, slab by slab.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// Its format.
+    /// Format.
     pub format: &'static Format,
-    /// Its name, unless it is a stream.
+    /// File name. `None` for a stream.
     pub path: Option<&'a Path>,
-    /// The type of its numbers, where that is known.
+    /// Type of the numbers, if known.
     pub dtype: Option<Dtype>,
-    /// What else is chosen for it.
+    /// Other choices for the format.
     pub choices: &'a [Choice],
 }
 
 impl Target<'_> {
-    /// The size of the file, where its format allows a guess: of the cells of a surface about, if that is to be estimated,
-    /// which takes a pass over the triangles; of others at most.
+    /// Returns the size of the file, if its format allows an estimate. For a surface it is an
+    /// approximation, and only if `is_estimated` is true, because it takes a pass over the
+    /// triangles. For other rules it is an upper bound.
     pub fn size(
         &self,
         rule: &Rule,
@@ -42,20 +43,27 @@ impl Target<'_> {
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied), self.choices);
         // Every cell that the rule can reach may be occupied.
-        let most = size(if rule.margin() == Length::ZERO {
+        let reachable = if rule.margin() == Length::ZERO {
             within_bounds(mesh, lattice)
         } else {
             all
-        })?;
-        match rule.is_hollow() {
-            _ if size(0) == Some(most) => Some(most),
-            true if is_estimated => size((touched::crossed(mesh, lattice, [1; 3]) as u64).min(all)),
-            true => None,
-            false => Some(FileSize::AtMost(most.bytes())),
+        };
+        let most = size(reachable)?;
+        if size(0) == Some(most) {
+            return Some(most);
         }
+        if !rule.is_hollow() {
+            return Some(FileSize::AtMost(most.bytes()));
+        }
+        if !is_estimated {
+            return None;
+        }
+        let crossed = touched::crossed(mesh, lattice, [1; 3]) as u64;
+        size(crossed.min(all))
     }
 
-    /// The findings about programs that read the file, of a grid whose axis `up` points up.
+    /// Returns the findings about programs that read the file, for a grid with the axis `up`
+    /// pointing up.
     pub fn limits(&self, lattice: &Lattice, up: UpAxis) -> Vec<Finding> {
         let [x, y, z] = lattice.dims();
         let stands = if up == UpAxis::Y {
@@ -63,15 +71,15 @@ impl Target<'_> {
         } else {
             [x, y, z]
         };
-        match self.choices.contains(&Choice::VoxSplit) {
-            true => vec![],
-            false => format::warnings(lattice, stands, self.format),
+        if self.choices.contains(&Choice::VoxSplit) {
+            return vec![];
         }
+        format::warnings(lattice, stands, self.format)
     }
 
-    /// The findings about a file of this size: its name is that of another format (W003), its format has limits (W004),
-    /// the disk is too full (W012), or programs take the grid for another than it is (W019). `transform` is that of the
-    /// mesh.
+    /// Returns the findings about a file of this size: its name belongs to another format (W003),
+    /// its format has limits (W004), the disk is too full (W012), or programs misinterpret the grid
+    /// (W019). `transform` is the transform of the mesh.
     pub fn findings(
         &self,
         lattice: &Lattice,
@@ -79,31 +87,30 @@ impl Target<'_> {
         size: Option<FileSize>,
     ) -> Vec<Finding> {
         let name = self.format.name;
-        let other = |path: &Path| {
-            let other = format::by_path(path).filter(|other| other.name != name)?;
+        let mut found = vec![];
+        if let Some(path) = self.path
+            && let Some(other) = format::by_path(path)
+            && other.name != name
+        {
             let text = format!(
                 "{} is written as {name}, not {}",
                 path.display(),
                 other.name
             );
-            Some(Finding::new(Code::W003, text))
-        };
-        let mut found: Vec<Finding> = self.path.and_then(other).into_iter().collect();
+            found.push(Finding::new(Code::W003, text));
+        }
         found.extend(self.limits(lattice, transform.up));
-        found.extend(
-            self.format
-                .assumes
-                .iter()
-                .filter_map(|assumed| self.misread(*assumed, transform)),
-        );
+        for assumed in self.format.assumes {
+            found.extend(self.misread(*assumed, transform));
+        }
         let Some(size) = size else { return found };
         let need = size.bytes();
         let is_one = !self.choices.contains(&Choice::VoxSplit);
         let is_mesh = self.format.is_of_faces();
-        if let Some(most) = self
-            .format
-            .max_bytes
-            .filter(|most| is_one && !is_mesh && need > *most)
+        if let Some(most) = self.format.max_bytes
+            && is_one
+            && !is_mesh
+            && need > most
         {
             let text = format!(
                 "a .{name} file holds at most {}; this one may take {}, and its size is known only once it is voxelized",
@@ -112,10 +119,10 @@ impl Target<'_> {
             );
             found.push(Finding::new(Code::W004, text));
         }
-        let path = self.path.filter(|_| matches!(size, FileSize::About(_)));
-        if let Some((path, free)) = path
-            .and_then(|path| Some((path, free_space(path)?)))
-            .filter(|(_, free)| *free < need)
+        if let Some(path) = self.path
+            && matches!(size, FileSize::About(_))
+            && let Some(free) = free_space(path)
+            && free < need
         {
             let [free, need] = [free, need].map(bytes);
             let text = format!(
@@ -127,7 +134,7 @@ impl Target<'_> {
         found
     }
 
-    /// The finding that programs take for granted what is not so of this grid (W019).
+    /// Returns the finding that programs assume a property that this grid does not have (W019).
     fn misread(&self, (name, assumed): (&str, &str), transform: &Transform) -> Option<Finding> {
         let format = self.format.name;
         if name == "up" {
@@ -146,19 +153,20 @@ impl Target<'_> {
         );
         let factor = short(&factor);
         let converts = format!("voxelize the mesh with `--scale {factor}` `--unit {assumed}`");
-        let hint: Hint = match transform.is_scaled() {
-            false => converts.into(),
-            true => [
+        let hint: Hint = if transform.is_scaled() {
+            [
                 format!("`--unit {assumed}` if they are in {assumed}, being scaled"),
                 format!("else {converts}"),
             ]
-            .into(),
+            .into()
+        } else {
+            converts.into()
         };
         Some(Finding::new(Code::W019, text).with_hint(hint))
     }
 }
 
-/// The cells of a lattice that the bounds of a mesh touch.
+/// Returns the number of cells of a lattice that the bounds of a mesh touch.
 fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
     let dims = lattice.dims();
     let bounds = mesh.bounds();
@@ -167,7 +175,7 @@ fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
             (f64::from(coordinate) - lattice.origin()[axis].to_f64())
                 / lattice.spacing()[axis].to_f64()
         };
-        // A cell more on either side, against rounding.
+        // One more cell on either side because of rounding.
         let first = place(bounds.min[axis]).floor() - 1.0;
         let last = place(bounds.max[axis]).floor() + 1.0;
         (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64

@@ -1,4 +1,5 @@
-//! From the coordinates of a mesh file to those of the grid: axes, rotation, scale, translation and unit.
+//! Maps from the coordinates of a mesh file to the coordinates of the grid: axes, rotation, scale,
+//! translation and unit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 use super::measure::WrittenLength;
 use super::turn::{Matrix, Rotation, Turns, short};
 
-/// An axis of the file, and its sign, for each axis of the grid: `x,-z,y` turns y up into z up.
+/// Axis of the file and its sign for each axis of the grid: `x,-z,y` turns y up into z up.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -50,10 +51,12 @@ impl FromStr for AxisOrder {
         let order: [(usize, bool); 3] = order
             .try_into()
             .map_err(|_| Error::usage("expected three axes such as x,-z,y"))?;
-        match (0..3).all(|axis| order.iter().any(|(from, _)| *from == axis)) {
-            true => Ok(Self(order)),
-            false => Err(Error::usage("each of x, y and z must occur once")),
+        for axis in 0..3 {
+            if order.iter().all(|(from, _)| *from != axis) {
+                return Err(Error::usage("each of x, y and z must occur once"));
+            }
         }
+        Ok(Self(order))
     }
 }
 
@@ -69,13 +72,15 @@ impl fmt::Display for AxisOrder {
 }
 
 impl AxisOrder {
-    /// Whether it is a mirror, not a turn.
+    /// Returns true if the order is a mirror rather than a rotation.
     pub fn is_mirror(self) -> bool {
         let [a, b, c] = self.0.map(|(axis, _)| axis);
         let is_odd = (a > b) ^ (b > c) ^ (a > c);
-        self.0
-            .iter()
-            .fold(is_odd, |mirror, (_, minus)| mirror ^ minus)
+        let mut is_mirror = is_odd;
+        for (_, minus) in self.0 {
+            is_mirror ^= minus;
+        }
+        is_mirror
     }
 
     fn exact_point(self, point: &[Rational; 3]) -> [Rational; 3] {
@@ -89,13 +94,13 @@ impl AxisOrder {
     }
 
     fn point(self, p: Point) -> Point {
-        // No zero with a minus.
+        // Subtraction from zero gives no negative zero.
         self.0
             .map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
 }
 
-/// A number as a decimal if a double has all of it.
+/// Formats a number as a decimal if a double represents it exactly.
 fn decimal(number: &Rational) -> String {
     let text = number.to_f64().to_string();
     if Rational::parse(&text).as_ref() == Ok(number) {
@@ -105,8 +110,9 @@ fn decimal(number: &Rational) -> String {
     }
 }
 
-/// The map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in their order, scale
-/// and translation. The mesh is turned; it is the lattice that is scaled and moved, since coordinates would be rounded.
+/// Map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in
+/// their order, scale and translation. The mesh is turned. The lattice rather than the mesh is
+/// scaled and moved, because coordinates of the mesh would be rounded.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -121,22 +127,23 @@ fn decimal(number: &Rational) -> String {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transform {
-    /// The axes of the file that become those of the grid.
+    /// Axes of the file that become the axes of the grid.
     pub axes: AxisOrder,
-    /// The matrix that coordinates in these axes are multiplied by. What it adds is added exactly.
+    /// Matrix that multiplies coordinates in these axes. Its summands are added exactly.
     pub matrix: Option<Matrix>,
-    /// The rotations after that, the first of them first.
+    /// Rotations after the matrix, in their order.
     pub rotate: Vec<Rotation>,
-    /// The factor of coordinates.
+    /// Factor of the coordinates.
     pub scale: Rational,
-    /// What is added to coordinates after that.
+    /// Translation after the scale.
     pub translate: [Rational; 3],
-    /// The point of the file that the coordinates of the mesh are relative to, as its reader
-    /// [chose it](voxelize_meshes::read::ReadNear): usually the origin.
+    /// Point of the file to which the coordinates of the mesh are relative, as [chosen by its
+    /// reader](voxelize_meshes::read::ReadNear). It is usually the origin.
     pub near: [Rational; 3],
-    /// The unit of the coordinates after that; nothing is scaled by it.
+    /// Unit of the coordinates of the grid. It scales nothing.
     pub unit: Option<UnitOfLength>,
-    /// The axis of the grid that points up; formats with a fixed up axis are turned by it when they are written.
+    /// Axis of the grid that points up. Formats with a fixed up axis are turned by it when they are
+    /// written.
     pub up: UpAxis,
 }
 
@@ -156,18 +163,18 @@ impl Default for Transform {
 }
 
 impl Transform {
-    /// Whether coordinates are multiplied.
+    /// Returns true if coordinates are scaled.
     pub fn is_scaled(&self) -> bool {
         self.scale != Rational::ONE
     }
 
-    /// Whether something is added to coordinates.
+    /// Returns true if coordinates are moved.
     pub fn is_moved(&self) -> bool {
         self.shift().iter().any(|by| !by.is_zero())
     }
 
-    /// What is added to coordinates of the mesh that was turned, after they were scaled: the translation, and what goes
-    /// before it, scaled.
+    /// Returns the sum that is added to scaled coordinates of the turned mesh. It is the
+    /// translation plus the scaled [`offset`](Self::offset).
     pub fn shift(&self) -> [Rational; 3] {
         if self.matrix.is_none() && !self.is_near() {
             return self.translate.clone();
@@ -176,45 +183,46 @@ impl Transform {
         std::array::from_fn(|axis| &(&offset[axis] * &self.scale) + &self.translate[axis])
     }
 
-    /// What is added to coordinates of the mesh that was turned, before they are scaled: the point that coordinates are
-    /// relative to, and what the matrix adds, turned.
+    /// Returns the sum that is added to coordinates of the turned mesh before they are scaled. It
+    /// is the point to which coordinates are relative, mapped by the matrix with its summands and
+    /// turned.
     pub fn offset(&self) -> [Rational; 3] {
         let point = self.axes.exact_point(&self.near);
-        let point = self
-            .matrix
-            .as_ref()
-            .map_or(point.clone(), |matrix| matrix.applied(&point));
+        let mut point = self.axes.exact_point(&self.near);
+        if let Some(matrix) = &self.matrix {
+            point = matrix.applied(&point);
+        }
         Turns::new(&self.rotate).turned(&point)
     }
 
-    /// Whether coordinates are relative to a point of the file other than its origin.
+    /// Returns true if coordinates are relative to a point of the file other than its origin.
     pub fn is_near(&self) -> bool {
         self.near.iter().any(|value| !value.is_zero())
     }
 
-    /// Whether coordinates of the mesh are changed: by axes, matrix or rotations.
+    /// Returns true if axes, matrix or rotations change coordinates of the mesh.
     pub fn turns(&self) -> bool {
         self.axes != AxisOrder::default() || self.multiplies() || !self.rotate.is_empty()
     }
 
-    /// Whether the matrix does more than move points.
+    /// Returns true if the matrix does more than move points.
     fn multiplies(&self) -> bool {
         self.matrix
             .as_ref()
             .is_some_and(|matrix| !matrix.only_moves())
     }
 
-    /// Whether the rotations round no coordinate.
+    /// Returns true if the rotations round no coordinate.
     pub fn rotates_exactly(&self) -> bool {
         Turns::new(&self.rotate).are_exact()
     }
 
-    /// Whether the mesh is mirrored.
+    /// Returns true if the mesh is mirrored.
     fn is_mirror(&self) -> bool {
         self.axes.is_mirror() != self.matrix.as_ref().is_some_and(Matrix::is_mirror)
     }
 
-    /// Turns a point of the file, by axes, matrix and rotations.
+    /// Returns a function that turns a point of the file by axes, matrix and rotations.
     fn turner(&self) -> impl Fn(Point) -> Point + use<> {
         let axes = self.axes;
         let matrix = self
@@ -225,24 +233,25 @@ impl Transform {
         let turn = Turns::new(&self.rotate).turner();
         move |p| {
             let p = axes.point(p);
-            let multiplied = matrix
-                .as_ref()
-                .map_or(p.map(f64::from), |multiply| multiply(p));
-            // No zero with a minus.
+            let multiplied = match &matrix {
+                Some(multiply) => multiply(p),
+                None => p.map(f64::from),
+            };
+            // Addition of zero gives no negative zero.
             turn(multiplied).map(|c| c as f32 + 0.0)
         }
     }
 
-    /// A point of the grid's coordinates before scale and translation.
+    /// Maps a point of the grid to coordinates before scale and translation.
     pub fn unplaced(&self, point: &[Rational; 3]) -> [Rational; 3] {
         let shift = self.shift();
         std::array::from_fn(|axis| (&point[axis] - &shift[axis]) / &self.scale)
     }
 
-    /// The lattice in the coordinates of the grid, of one in those of the mesh that was turned.
+    /// Maps a lattice in the coordinates of the turned mesh to the coordinates of the grid.
     ///
     /// # Errors
-    /// If a coordinate is beyond the range of exact numbers.
+    /// Fails if a coordinate is beyond the range of exact numbers.
     pub fn place(&self, lattice: &Lattice) -> Result<Lattice> {
         match (self.is_scaled(), self.is_moved()) {
             (false, false) => Ok(lattice.clone()),
@@ -251,31 +260,33 @@ impl Transform {
         }
     }
 
-    /// The lattice in the coordinates of the mesh that was turned, of one in those of the grid.
+    /// Maps a lattice in the coordinates of the grid to the coordinates of the turned mesh.
     ///
     /// # Errors
-    /// If a coordinate is beyond the range of exact numbers.
+    /// Fails if a coordinate is beyond the range of exact numbers.
     pub fn unplace(&self, lattice: &Lattice) -> Result<Lattice> {
         let back = self.shift().each_ref().map(|by| -by);
         lattice.moved(&back)?.scaled(&(Rational::ONE / &self.scale))
     }
 
-    /// How reports write places and lengths of the mesh that was turned.
+    /// Returns the form in which reports write positions and lengths of the turned mesh.
     pub fn coordinates(&self) -> GridCoordinates {
         GridCoordinates {
             scale: self.scale.to_f64(),
             by: self.shift().each_ref().map(Rational::to_f64),
-            near: self
-                .is_near()
-                .then(|| self.near.each_ref().map(Rational::to_f64)),
+            near: if self.is_near() {
+                Some(self.near.each_ref().map(Rational::to_f64))
+            } else {
+                None
+            },
             unit: self.unit.map(UnitOfLength::name),
         }
     }
 
-    /// The mesh in the axes of the grid.
+    /// Turns the mesh to the axes of the grid.
     ///
     /// # Errors
-    /// If there is not enough memory for another mesh.
+    /// Fails if there is not enough memory for another mesh.
     pub fn apply(&self, mesh: Mesh) -> Result<Mesh> {
         if !self.turns() {
             return Ok(mesh);
@@ -283,7 +294,7 @@ impl Transform {
         let turn = self.turner();
         let is_mirror = self.is_mirror();
         let turned = mesh.map(|[a, b, c]| {
-            // Vertices of a mirrored triangle change places, so that its outside stays outside.
+            // Two vertices of a mirrored triangle are swapped, so that its outside stays outside.
             let [b, c] = if is_mirror { [c, b] } else { [b, c] };
             [a, b, c].map(|p| turn(*p))
         })?;
@@ -294,11 +305,13 @@ impl Transform {
         })
     }
 
-    /// The mesh in the coordinates of the grid, scaled and moved as well: each coordinate computed in doubles and rounded
-    /// to a float. Where only the grid has to fit the mesh, [`place`](Self::place) rounds nothing.
+    /// Maps the mesh to the coordinates of the grid, including scale and translation. Each
+    /// coordinate is computed in doubles and rounded to a float. If only the grid has to fit the
+    /// mesh, [`place`](Self::place) rounds nothing.
     ///
     /// # Errors
-    /// If there is not enough memory for another mesh, or a coordinate is beyond the range of floats.
+    /// Fails if there is not enough memory for another mesh, or a coordinate is beyond the range of
+    /// floats.
     pub fn apply_all(&self, mesh: Mesh) -> Result<Mesh> {
         let mesh = self.apply(mesh)?;
         if !self.is_scaled() && !self.is_moved() {
@@ -312,11 +325,13 @@ impl Transform {
         mesh.map(|triangle| triangle.each_ref().map(point))
     }
 
-    /// A length in the coordinates of the file, exactly; where these are scaled, in cells, of which `cell` is the side.
+    /// Returns a length in the coordinates of the file, exactly. If coordinates are scaled, the
+    /// length is in cells with the side `cell`.
     ///
     /// # Errors
-    /// If the unit of the file is not known, the length is no finite decimal in that unit, or coordinates are scaled and
-    /// the length is no finite decimal in cells, or the side of a cell is not known.
+    /// Fails if the unit of the file is unknown, or the length is no finite decimal in that unit.
+    /// If coordinates are scaled, it also fails if the length is no finite decimal in cells, or the
+    /// side of a cell is unknown.
     pub fn length(&self, written: &WrittenLength, cell: Option<&Rational>) -> Result<Length> {
         let length = match written {
             WrittenLength::Length(length) => *length,
@@ -344,8 +359,9 @@ impl Transform {
         })
     }
 
-    /// This transform of a file in which `up` points up: in the grid the axis that it becomes does. Where that is neither y
-    /// nor z, the file's stays, as of a mesh that is to be turned upright when it is written.
+    /// Sets the axis that points up in the file. The axis of the grid that it becomes points up in
+    /// the grid. If this is neither y nor z, the axis of the file stays. It is then assumed that
+    /// the mesh is turned upright when it is written.
     #[must_use]
     pub fn with_up(self, up: UpAxis) -> Self {
         let axis = if up == UpAxis::Y {
@@ -354,18 +370,20 @@ impl Transform {
             [0.0, 0.0, 1.0]
         };
         let [x, y, z] = self.turner()(axis);
-        let up = match [x, y, z] {
-            [x, y, z] if y > x.abs() && y > z.abs() => UpAxis::Y,
-            [x, y, z] if z > x.abs() && z > y.abs() => UpAxis::Z,
-            _ => up,
+        let up = if y > x.abs() && y > z.abs() {
+            UpAxis::Y
+        } else if z > x.abs() && z > y.abs() {
+            UpAxis::Z
+        } else {
+            up
         };
         Self { up, ..self }
     }
 
-    /// The transform that has these entries.
+    /// Returns the transform with these entries.
     ///
     /// # Errors
-    /// If a name or a value is unknown.
+    /// Fails if a name or a value is unknown.
     pub fn from_entries(entries: &[(&'static str, String)]) -> Result<Self> {
         let unknown = |name: &str, value: &str| {
             Error::usage(format!("the transform {name} {value} is unknown"))
@@ -406,33 +424,48 @@ impl Transform {
         Ok(transform)
     }
 
-    /// The rotations in their order, as records have them: `x,10;z,30`. `None` if there are none.
+    /// Returns the rotations in their order, in the form of records: `x,10;z,30`. `None` if there
+    /// are none.
     pub fn rotation_text(&self) -> Option<String> {
         let rotations: Vec<_> = self.rotate.iter().map(Rotation::to_string).collect();
-        (!rotations.is_empty()).then(|| rotations.join(";"))
+        if rotations.is_empty() {
+            None
+        } else {
+            Some(rotations.join(";"))
+        }
     }
 
-    /// The entries of records about it, by name and value: what differs from the default.
+    /// Returns the entries of records by name and value. They are the values that differ from the
+    /// default.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
-        let up = (self.up != UpAxis::default()).then(|| ("up", self.up.name().to_string()));
-        let axes = (self.axes != AxisOrder::default()).then(|| ("axes", self.axes.to_string()));
-        let matrix = self
-            .matrix
-            .as_ref()
-            .map(|matrix| ("matrix", matrix.to_string()));
-        let rotate = self.rotation_text().map(|text| ("rotate", text));
-        let scale = self.is_scaled().then(|| ("scale", self.scale.to_string()));
-        let by = || self.translate.each_ref().map(short).join(",");
-        let is_translated = self.translate.iter().any(|by| !by.is_zero());
-        let translate = is_translated.then(|| ("translate", by()));
-        let near = self
-            .is_near()
-            .then(|| ("near", self.near.each_ref().map(decimal).join(",")));
-        let unit = self.unit.map(|unit| ("unit", unit.name().to_string()));
-        [up, axes, matrix, rotate, scale, translate, near, unit]
-            .into_iter()
-            .flatten()
-            .collect()
+        let mut entries = vec![];
+        if self.up != UpAxis::default() {
+            entries.push(("up", self.up.name().to_string()));
+        }
+        if self.axes != AxisOrder::default() {
+            entries.push(("axes", self.axes.to_string()));
+        }
+        if let Some(matrix) = &self.matrix {
+            entries.push(("matrix", matrix.to_string()));
+        }
+        if let Some(rotations) = self.rotation_text() {
+            entries.push(("rotate", rotations));
+        }
+        if self.is_scaled() {
+            entries.push(("scale", self.scale.to_string()));
+        }
+        if self.translate.iter().any(|by| !by.is_zero()) {
+            let by = self.translate.each_ref().map(short);
+            entries.push(("translate", by.join(",")));
+        }
+        if self.is_near() {
+            let near = self.near.each_ref().map(decimal);
+            entries.push(("near", near.join(",")));
+        }
+        if let Some(unit) = self.unit {
+            entries.push(("unit", unit.name().to_string()));
+        }
+        entries
     }
 }
 
@@ -441,7 +474,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_those_of_the_file() {
+    fn lengths_are_in_units_of_the_file() {
         let length = |text: &str, unit: &str| {
             let transform = Transform {
                 unit: UnitOfLength::from_name(unit),
@@ -495,7 +528,8 @@ mod tests {
         };
         let triangle = [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 1.0]];
         let mesh = || Mesh::from_triangles(vec![triangle]).unwrap();
-        // The matrix gives 4, 1, 3, the rotations −1, 4, 3 and −1, −3, 4; it mirrors.
+        // The matrix maps the first point to 4, 1, 3, the rotations to −1, 4, 3 and −1, −3, 4. The
+        // matrix mirrors.
         let turned = transform.apply(mesh()).unwrap().triangles()[0];
         assert_eq!(
             turned,

@@ -1,4 +1,4 @@
-//! Rotations and matrices: how the coordinates of a mesh are turned before its lattice is fitted.
+//! Rotations and matrices that turn the coordinates of a mesh before its lattice is fitted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,10 @@ use voxelize_core::geom::degrees::cos_sin;
 use voxelize_core::geom::{Point, Rational};
 use voxelize_core::grid::AXES;
 
-/// A rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`. A multiple of 90 degrees is
-/// exact. For other angles sine and cosine are the doubles nearest to the exact ones, and coordinates are computed in
-/// doubles and rounded to floats once.
+/// Rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`.
+///
+/// A multiple of 90 degrees is exact. For other angles sine and cosine are the doubles nearest to
+/// the exact values. Coordinates are computed in doubles and rounded to floats once.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -49,19 +50,19 @@ impl fmt::Display for Rotation {
 }
 
 impl Rotation {
-    /// Whether it rounds nothing: a multiple of 90 degrees.
+    /// Returns true if the rotation is a multiple of 90 degrees, which rounds nothing.
     pub fn is_exact(&self) -> bool {
         self.split().1.is_zero()
     }
 
-    /// Quarter turns from 0 to 3, and the degrees that are left, from −45 to 45.
+    /// Splits the angle into quarter turns from 0 to 3 and the remaining degrees from −45 to 45.
     fn split(&self) -> (usize, Rational) {
         let quarters = quarters_nearest(&self.degrees).unwrap_or(0);
         let rest = &self.degrees - &(&Rational::from(quarters) * &Rational::from(90));
         (quarters.rem_euclid(4) as usize, rest)
     }
 
-    /// This rotation and then another about the same axis, as one.
+    /// Combines this rotation and a following one about the same axis. `None` if the axes differ.
     fn and(&self, next: &Self) -> Option<Self> {
         if self.axis != next.axis {
             return None;
@@ -76,7 +77,7 @@ impl Rotation {
         })
     }
 
-    /// Turns points.
+    /// Returns a function that turns points.
     fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
         let [s, t] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
         let (quarters, rest) = self.split();
@@ -86,7 +87,7 @@ impl Rotation {
                 (p[s], p[t]) = (-p[t], p[s]);
             }
             if sin != 0.0 {
-                // Products of equal numbers are equal, and so cancel: 225 degrees turn a diagonal onto an axis.
+                // Equal products cancel exactly, so 225 degrees turn a diagonal onto an axis.
                 (p[s], p[t]) = (cos * p[s] - sin * p[t], sin * p[s] + cos * p[t]);
             }
             p
@@ -94,7 +95,7 @@ impl Rotation {
     }
 }
 
-/// Rotations one after the other, those about one axis as one: their degrees are added exactly.
+/// Consecutive rotations. Rotations about one axis are combined by adding their degrees exactly.
 pub(super) struct Turns(Vec<Rotation>);
 
 impl Turns {
@@ -106,7 +107,7 @@ impl Turns {
                 turns.pop();
             }
             let next = merged.unwrap_or_else(|| rotation.clone());
-            // After a full turn, what is before and after it may be about one axis.
+            // A full turn is dropped, so the rotations before and after it may be combined.
             if next.split() != (0, Rational::ZERO) {
                 turns.push(next);
             }
@@ -114,18 +115,19 @@ impl Turns {
         Self(turns)
     }
 
-    /// Whether they round nothing.
+    /// Returns true if no rotation rounds coordinates.
     pub(super) fn are_exact(&self) -> bool {
         self.0.iter().all(Rotation::is_exact)
     }
 
-    /// Turns points.
+    /// Returns a function that turns points.
     pub(super) fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
         let turners: Vec<_> = self.0.iter().map(Rotation::turner).collect();
         move |point| turners.iter().fold(point, |point, turn| turn(point))
     }
 
-    /// An exact point, turned: exactly, or each coordinate as a double.
+    /// Turns an exact point. The result is exact if the rotations are, and otherwise rounded to
+    /// doubles.
     pub(super) fn turned(&self, point: &[Rational; 3]) -> [Rational; 3] {
         if !self.are_exact() {
             let turned = self.turner()(point.each_ref().map(Rational::to_f64));
@@ -142,9 +144,11 @@ impl Turns {
     }
 }
 
-/// A matrix that maps coordinates: three rows of three factors and a summand, as `1,0,0,5,0,1,0,0,0,0,1,0`. The factors
-/// are rounded to doubles, and each coordinate to a float once; the summands are exact. A matrix that mirrors turns
-/// triangles over, so that their outside stays outside.
+/// Matrix that maps coordinates: three rows of three factors and a summand, as
+/// `1,0,0,5,0,1,0,0,0,0,1,0`.
+///
+/// The factors are rounded to doubles, and each coordinate to a float once. The summands are exact.
+/// A mirror matrix also reverses the orientation of triangles, so that their outside stays outside.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -164,8 +168,8 @@ pub struct Matrix {
 impl FromStr for Matrix {
     type Err = Error;
 
-    /// Reads 12 numbers row by row, or 16 of which the last four are 0, 0, 0, 1; with commas, semicolons or blanks
-    /// between them.
+    /// Reads 12 numbers row by row, or 16 numbers with 0, 0, 0, 1 as the last four. Commas,
+    /// semicolons or blanks separate them.
     fn from_str(text: &str) -> Result<Self> {
         let separators = [',', ';', ' ', '\t', '\n', '\r'];
         let words: Vec<_> = text
@@ -221,13 +225,13 @@ impl fmt::Display for Matrix {
 }
 
 impl Matrix {
-    /// Whether it is a mirror.
+    /// Returns true if the matrix is a mirror.
     pub fn is_mirror(&self) -> bool {
         self.determinant() < Rational::ZERO
     }
 
-    /// Whether it rounds no coordinate: each is a coordinate of the file times a power of two, as of quarter turns and
-    /// mirrors.
+    /// Returns true if the matrix rounds no coordinate. Each result is then a coordinate of the
+    /// file times a power of two, as for quarter turns and mirrors.
     pub fn is_exact(&self) -> bool {
         self.factors.iter().all(|row| {
             let mut factors = row.iter().filter(|factor| !factor.is_zero());
@@ -239,19 +243,13 @@ impl Matrix {
         })
     }
 
-    /// Whether it moves points and does nothing else.
+    /// Returns true if the matrix only moves points.
     pub(super) fn only_moves(&self) -> bool {
-        let one = |n: usize, m: usize| {
-            if n == m {
-                Rational::ONE
-            } else {
-                Rational::ZERO
-            }
-        };
-        (0..3).all(|n| (0..3).all(|m| self.factors[n][m] == one(n, m)))
+        let identity = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+        self.factors == identity.map(|row| row.map(Rational::from))
     }
 
-    /// An exact point, multiplied and moved.
+    /// Multiplies and moves an exact point.
     pub(super) fn applied(&self, point: &[Rational; 3]) -> [Rational; 3] {
         std::array::from_fn(|axis| {
             let [a, b, c] = &self.factors[axis];
@@ -271,7 +269,8 @@ impl Matrix {
         &(&x + &y) + &z
     }
 
-    /// Multiplies points, without the summands. Products are exact, and sums are compensated, so that what cancels does.
+    /// Returns a function that multiplies points, without the summands. Products are exact and sums
+    /// are compensated, so equal terms cancel.
     pub(super) fn multiplier(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
         let factors = self
             .factors
@@ -297,20 +296,21 @@ impl Matrix {
     }
 }
 
-/// A double as the sum of two with 26 bits each, whose products with floats are exact (Veltkamp).
+/// Splits a double into the sum of two numbers with 26 bits each. Their products with floats are
+/// exact (Veltkamp).
 fn halves(value: f64) -> [f64; 2] {
     let scaled = 134_217_729.0 * value;
     let high = scaled - (scaled - value);
     [high, value - high]
 }
 
-/// A number without a denominator of one.
+/// Formats a number, without a denominator of one.
 pub(super) fn short(number: &Rational) -> String {
     let text = number.to_string();
     text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
 }
 
-/// The number of quarter turns nearest to an angle, if there is such a number.
+/// Returns the number of quarter turns nearest to an angle. `None` if it exceeds 64 bits.
 fn quarters_nearest(degrees: &Rational) -> Option<i64> {
     (degrees / &Rational::from(90) + Rational::new(1, 2)).floor()
 }
@@ -398,7 +398,7 @@ mod tests {
             let error = wrong.parse::<Matrix>().unwrap_err();
             assert!(error.message().contains(words), "{wrong}: {error}");
         }
-        // Sums that cancel in exact numbers do.
+        // Sums that cancel exactly also cancel here.
         let matrix: Matrix = "0.1 0.2 -0.3 0 1 0 0 0 0 1 0 0".parse().unwrap();
         let [x, ..] = matrix.multiplier()([3.0, 3.0, 3.0]);
         assert!(x.abs() < 1e-16, "{x}");

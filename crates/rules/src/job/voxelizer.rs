@@ -1,4 +1,4 @@
-//! A rule with everything that says how it runs.
+//! A rule with all settings of its run.
 
 use super::transform::Transform;
 use crate::rule::{Rule, Stats};
@@ -11,7 +11,7 @@ use voxelize_formats::Voxels;
 use voxelize_kernel::Level;
 use voxelize_meshes::PartKind;
 
-/// Fills cells by a rule; options chain.
+/// Fills cells by a rule. Options chain.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -37,59 +37,65 @@ pub struct Voxelizer<'a> {
     pub(super) has_findings: bool,
 }
 
-/// The cells and numbers that a job makes beside its grid.
+/// Cells and numbers that a job makes in addition to its grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// The labels of cells.
+    /// Labels of cells.
     pub labels: JobLabels,
-    /// The cells in doubt: methods that find the inside are compared, as [`doubt`](crate::rule::doubt::doubt) does it.
+    /// Compare the methods that find the inside and return the cells in doubt, like
+    /// [`doubt`](crate::rule::doubt::doubt).
     pub doubt: bool,
-    /// The path through which a flood leaks, as [`leak_path`](crate::rule::leak_path::leak_path) finds it.
+    /// Find the path through which a flood leaks, like
+    /// [`leak_path`](crate::rule::leak_path::leak_path).
     pub leak: bool,
-    /// The numbers of the nearest triangles, where the rule makes a field.
+    /// Return the numbers of the nearest triangles, if the rule makes a field.
     pub nearest: bool,
-    /// The arrays beside the field, of [`Rule::quantities`].
+    /// Arrays in addition to the field, from [`Rule::quantities`].
     pub quantities: Quantities,
 }
 
-/// The labels of the cells of a job.
+/// Labels of the cells of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JobLabels {
-    /// None.
+    /// No labels.
     #[default]
     Off,
-    /// Surface and interior, as [`surface_and_interior`](crate::rule::surface_and_interior) has them, where the rule
-    /// [has labels](Rule::has_labels).
+    /// Surface and interior, as defined by
+    /// [`surface_and_interior`](crate::rule::surface_and_interior), if the rule [has
+    /// labels](Rule::has_labels).
     SurfaceAndInterior,
-    /// One for each of the [parts](voxelize_meshes::Mesh::parts) of this kind: the rule judges each part as a mesh of its own, and
-    /// a cell that several occupy has the label of the first.
+    /// One label for each of the [parts](voxelize_meshes::Mesh::parts) of this kind. The rule
+    /// treats each part as a separate mesh. A cell that several parts occupy has the label of the
+    /// first.
     Parts(PartKind),
-    /// One for each [colour](voxelize_meshes::Mesh::colours) of the mesh, of at most 255: the triangle nearest to the centre of a
-    /// cell decides; of those equally near the one that faces it most with its inner side, then that of the least number.
+    /// One label for each [colour](voxelize_meshes::Mesh::colours) of the mesh, at most 255. The
+    /// triangle nearest to the centre of a cell decides. Among equally near triangles it is the one
+    /// whose inner side faces the centre most, then the one with the least number.
     Colours,
 }
 
 impl JobLabels {
-    /// Whether they stand for parts or colours of the mesh.
+    /// Returns true if the labels represent parts or colours of the mesh.
     pub fn are_of_mesh(self) -> bool {
         matches!(self, Self::Parts(_) | Self::Colours)
     }
 }
 
-/// Voxels, and what was found while they were made.
+/// Voxels, and the findings from making them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Voxelized {
-    /// The cells, where they are, and how they came about.
+    /// Cells with their lattice and the record of their origin.
     pub voxels: Voxels,
-    /// Warnings and notes about the result: what it may lack, and what to do about it.
+    /// Warnings and notes about the result: possible defects, and what to do about them.
     pub findings: Vec<Finding>,
-    /// The findings in numbers.
+    /// Findings as numbers.
     pub stats: Stats,
 }
 
 impl<'a> Voxelizer<'a> {
-    /// By this rule, with all threads and the best level of the machine, silent, without a limit of memory.
+    /// Creates a voxelizer of this rule. It uses all threads and the best instruction set of the
+    /// machine, reports no progress, and has no limit of memory.
     pub fn new(rule: Rule) -> Self {
         Self {
             rule,
@@ -102,18 +108,18 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// By another rule.
+    /// Sets another rule.
     pub(super) fn with_rule(self, rule: Rule) -> Self {
         Self { rule, ..self }
     }
 
-    /// Run in this way.
+    /// Sets all settings of the run.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {
         Self { run, ..self }
     }
 
-    /// With so many threads; 0 for all the system offers.
+    /// Sets the number of threads. 0 for all threads of the system.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self {
@@ -122,7 +128,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// With this instruction set.
+    /// Sets the instruction set.
     #[must_use]
     pub fn level(self, level: Level) -> Self {
         Self {
@@ -131,7 +137,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// With at most so many bytes of memory for mesh, cells and what else the rule takes.
+    /// Sets the greatest number of bytes for mesh, cells, and other memory of the rule.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         Self {
@@ -140,7 +146,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// With this limit of memory.
+    /// Sets the limit of memory.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
         Self {
@@ -149,7 +155,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Reports progress to `progress`, which may also cancel.
+    /// Sets the listener of progress, which may also cancel the run.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self {
@@ -158,7 +164,8 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Until `token` is cancelled: then it ends, soon, with an error of kind `Interrupted`.
+    /// Sets a token that cancels the run. A cancelled run soon ends with an error of kind
+    /// `Interrupted`.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -181,8 +188,9 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// For a mesh that is transformed so: [`Transform::apply`] has turned it, the lattice is in its coordinates. The
-    /// cells are placed on the [scaled](Lattice::scaled) lattice, and findings have its unit.
+    /// Sets the transform of the mesh. [`Transform::apply`] has already turned the mesh, and the
+    /// lattice is in its coordinates. The cells are placed on the [scaled](Lattice::scaled)
+    /// lattice, and findings use its unit.
     #[must_use]
     pub fn transform(self, transform: &'a Transform) -> Self {
         Self {
@@ -191,8 +199,8 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// With cells labelled as [`surface_and_interior`](crate::rule::surface_and_interior) does it, where the rule
-    /// [has labels](Rule::has_labels): a `.vox` file then shows both.
+    /// Requests labels of [`surface_and_interior`](crate::rule::surface_and_interior), if the rule
+    /// [has labels](Rule::has_labels). A `.vox` file then shows both.
     #[must_use]
     pub fn labelled(self) -> Self {
         Self {
@@ -204,13 +212,13 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// With these cells and numbers beside the grid.
+    /// Sets the cells and numbers that are made in addition to the grid.
     #[must_use]
     pub fn extras(self, extras: Extras) -> Self {
         Self { extras, ..self }
     }
 
-    /// Where parts with labels share cells, those of these names come first, in this order.
+    /// Sets the order of parts that share cells. The parts of these names come first.
     #[must_use]
     pub fn priority(self, names: &'a [String]) -> Self {
         Self {
@@ -219,7 +227,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// From a file of this name, which the records of the cells have.
+    /// Sets the name of the input file for the records of the cells.
     #[must_use]
     pub fn input(self, name: Option<&'a str>) -> Self {
         Self {
@@ -228,7 +236,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Without findings: what a solid loses is not looked for, which takes time.
+    /// Turns findings off. This saves the search for lost features of a solid, which takes time.
     #[must_use]
     pub fn without_findings(self) -> Self {
         Self {
@@ -237,31 +245,33 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// The lattice in the coordinates of files and digests.
+    /// Returns the lattice in the coordinates of files and digests.
     pub(super) fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
-        self.transform
-            .map_or_else(|| Ok(lattice.clone()), |transform| transform.place(lattice))
+        match self.transform {
+            Some(transform) => transform.place(lattice),
+            None => Ok(lattice.clone()),
+        }
     }
 
-    /// What coordinates are multiplied by.
+    /// Returns the factor of the coordinates.
     pub(super) fn scale(&self) -> f64 {
         self.transform
             .map_or(1.0, |transform| transform.scale.to_f64())
     }
 
-    /// Whether cells are labelled.
+    /// Returns true if cells are labelled as surface and interior.
     pub(super) fn has_labels(&self) -> bool {
         self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
     }
 
-    /// How findings write places of the mesh.
+    /// Returns the form of coordinates in findings.
     pub(super) fn coordinates(&self) -> GridCoordinates {
         self.transform
             .map(Transform::coordinates)
             .unwrap_or_default()
     }
 
-    /// A record that says how the mesh is transformed, too.
+    /// Adds the transform of the mesh and the name of the input to a record.
     pub(super) fn about(&self, record: Record) -> Record {
         let transform = self.transform.map(Transform::entries).unwrap_or_default();
         let input = self.input.map(str::to_string);

@@ -1,5 +1,5 @@
-//! Bins: the triangles of each region on the disk, so that a process needs no more of the mesh. What is known of the whole
-//! mesh goes with them: its bounds, and how far it is closed.
+//! Bins: the triangles of each region on disk, so that a process needs no other part of the mesh.
+//! Properties of the whole mesh are stored with them: its bounds and its closedness.
 
 use std::io::Write;
 
@@ -15,9 +15,13 @@ use voxelize_formats::zarr::store::{self, NewBins, StoreBins};
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::{Mesh, MeshParts};
 
-/// The bytes of a triangle, and of the number of its part.
+/// Number of bytes of a triangle.
 const TRIANGLE: usize = size_of::<Triangle>();
+
+/// Number of bytes of the number of a triangle's part.
 const NUMBER: usize = size_of::<u32>();
+
+/// Names of the values of closedness in the list of bins.
 
 const CLOSED: [(Closedness, &str); 3] = [
     (Closedness::Oriented, "oriented"),
@@ -26,26 +30,26 @@ const CLOSED: [(Closedness, &str); 3] = [
 ];
 
 impl RegionPlan {
-    /// The triangles of its mesh, to be shared out.
+    /// Returns the triangles of its mesh, ready to be distributed.
     pub(super) fn sharing<'a>(&'a self, mesh: &'a Mesh) -> TriangleBins<'a> {
         TriangleBins::new(mesh, &self.lattice, &self.rule, self.part_kind())
     }
 
-    /// The mesh of the largest bin of its regions, which a process has in memory.
+    /// Returns the mesh of the largest bin of its regions, which a process holds in memory.
     ///
     /// # Errors
-    /// If there is not enough memory.
+    /// Fails if there is not enough memory.
     pub fn largest_bin(&self, mesh: &Mesh) -> Result<Mesh> {
         self.sharing(mesh).largest(self.store.region_layers)
     }
 }
 
 impl RegionStore {
-    /// Makes a store as [`create`](Self::create) does, with the triangles of each region in a bin; in the threads this is
-    /// called in. Those of a store that is there are made again.
+    /// Creates a store like [`create`](Self::create), with the triangles of each region in a bin,
+    /// in the calling threads. Existing bins of the store are made again.
     ///
     /// # Errors
-    /// As [`create`](Self::create), and if it was cancelled.
+    /// Fails for the reasons listed at [`create`](Self::create), and if the run was cancelled.
     pub fn create_with_bins(
         root: &std::path::Path,
         plan: RegionPlan,
@@ -84,17 +88,17 @@ impl RegionStore {
         )
     }
 
-    /// The bins of its regions; `None` if it has none.
+    /// Returns the bins of its regions. `None` if it has no bins.
     ///
     /// # Errors
-    /// If their list is damaged, or of another plan.
+    /// Fails if the list of bins is damaged, or belongs to another plan.
     pub fn bins(&self) -> Result<Option<RegionBins<'_>>> {
         let list = store::read_bins(&self.root, &self.plan.store, self.plan.hash)?;
         Ok(list.map(|list| RegionBins { store: self, list }))
     }
 }
 
-/// The bins of a store.
+/// Bins of a store.
 #[derive(Debug)]
 pub struct RegionBins<'a> {
     store: &'a RegionStore,
@@ -102,12 +106,12 @@ pub struct RegionBins<'a> {
 }
 
 impl RegionBins<'_> {
-    /// The bytes of all of them.
+    /// Returns the number of bytes of all bins.
     pub fn bytes(&self) -> u64 {
         self.list.bins.iter().map(|bin| bin.bytes).sum()
     }
 
-    /// The bytes of the largest one.
+    /// Returns the number of bytes of the largest bin.
     pub fn largest(&self) -> u64 {
         self.list
             .bins
@@ -117,11 +121,12 @@ impl RegionBins<'_> {
             .unwrap_or(0)
     }
 
-    /// The triangles of a region, the first of which is 0, which [`RegionMaker`](super::RegionMaker) makes it of, and no
-    /// other.
+    /// Returns the triangles of a region. [`RegionMaker`](super::RegionMaker) makes this region
+    /// from them, and no other. The first region is 0.
     ///
     /// # Errors
-    /// If there is no such region, its bin is missing or damaged, is more than `max_memory` bytes, or it was cancelled.
+    /// Fails if there is no such region, its bin is missing or damaged or exceeds `max_memory`
+    /// bytes, or the run was cancelled.
     pub fn mesh(
         &self,
         region: usize,
@@ -146,31 +151,26 @@ impl RegionBins<'_> {
             );
             return Err(Error::too_large(text).with_hint("raise `--max-memory`"));
         }
-        let count = usize::try_from(bin.bytes)
-            .ok()
-            .filter(|bytes| bytes.is_multiple_of(each));
-        let count =
-            count.ok_or_else(|| damaged("the bin has no whole number of triangles"))? / each;
+        let count = match usize::try_from(bin.bytes) {
+            Ok(bytes) if bytes.is_multiple_of(each) => bytes / each,
+            _ => return Err(damaged("the bin has no whole number of triangles")),
+        };
         let mut triangles: Vec<Triangle> = vec![];
         let mut numbers: Vec<u32> = vec![];
-        let reserved = triangles
-            .try_reserve_exact(count)
-            .and_then(|()| match kind {
-                Some(_) => numbers.try_reserve_exact(count),
-                None => Ok(()),
-            });
-        let too_many = |_| {
-            Error::too_large(format!(
+        let numbered = if kind.is_some() { count } else { 0 };
+        if triangles.try_reserve_exact(count).is_err()
+            || numbers.try_reserve_exact(numbered).is_err()
+        {
+            return Err(Error::too_large(format!(
                 "{count} triangles are more than the system provides memory for"
-            ))
-        };
-        reserved.map_err(too_many)?;
+            )));
+        }
         let mut rest: Vec<u8> = vec![];
         store::read_bin(root, bin, progress, &mut |some| {
             rest.extend_from_slice(some);
             let mut bytes = rest.as_slice();
             while triangles.len() < count
-                && let Some((triangle, behind)) = bytes.split_first_chunk::<TRIANGLE>()
+                && let Some((triangle, after)) = bytes.split_first_chunk::<TRIANGLE>()
             {
                 let mut corners: Triangle = [[0.0; 3]; 3];
                 let words = triangle.as_chunks::<4>().0;
@@ -178,13 +178,13 @@ impl RegionBins<'_> {
                     *number = f32::from_le_bytes(*word);
                 }
                 triangles.push(corners);
-                bytes = behind;
+                bytes = after;
             }
             while triangles.len() == count
-                && let Some((number, behind)) = bytes.split_first_chunk::<NUMBER>()
+                && let Some((number, after)) = bytes.split_first_chunk::<NUMBER>()
             {
                 numbers.push(u32::from_le_bytes(*number));
-                bytes = behind;
+                bytes = after;
             }
             let used = rest.len() - bytes.len();
             rest.drain(..used);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_for_how_far_a_mesh_is_closed_round_trip() {
+    fn names_of_closedness_round_trip() {
         for (closedness, name) in CLOSED {
             assert_eq!(
                 CLOSED

@@ -1,12 +1,12 @@
-//! The hash by which a mesh is known.
+//! Hash that identifies a mesh.
 
 use std::io::Write as _;
 
 use voxelize_core::grid::{BytesHasher, Hash};
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// The hash of a mesh as its cells depend on it: its triangles in their order, the parts that labels stand for, and its
-/// negative volumes.
+/// Returns the hash of everything in a mesh that its cells depend on: its triangles in their order,
+/// the parts that labels represent, and its negative volumes.
 pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
     let mut hasher = BytesHasher::default();
     put_triangles(&mut hasher, mesh);

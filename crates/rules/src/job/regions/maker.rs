@@ -1,4 +1,4 @@
-//! Makes regions of a store, one after the other, of one mesh.
+//! Makes the regions of a store from one mesh, one after the other.
 
 use std::time::Instant;
 
@@ -17,7 +17,8 @@ use voxelize_formats::{self as format, Choice, Dtype, Durability, SaveOptions};
 use voxelize_meshes::Mesh;
 
 impl Voxelizer<'_> {
-    /// The memory of slabs that are written to a store, whose smaller levels hold these layers meanwhile.
+    /// Returns the memory of slabs that are written to a store. Meanwhile the smaller levels of the
+    /// store hold the layers `pending`.
     pub(super) fn region_demand(
         &self,
         mesh: &Mesh,
@@ -37,7 +38,8 @@ impl Voxelizer<'_> {
 }
 
 impl RegionPlan {
-    /// The layers that are made at a time, and the bytes of the process at most, without the program.
+    /// Returns the number of layers that are made at a time, and the upper bound of the memory of
+    /// the process in bytes, without the program.
     fn slab_layers(&self, mesh: &Mesh, voxelizer: &Voxelizer) -> Result<(usize, u128)> {
         let Self {
             store: plan,
@@ -53,11 +55,9 @@ impl RegionPlan {
             Some(Plan::Slabs(height)) => height,
             Some(_) => plan.region_layers,
             None => {
-                let (layers, least, most) = (
-                    plan.shard_layers,
-                    bytes(demand.least(plan.shard_layers)),
-                    bytes(limit),
-                );
+                let layers = plan.shard_layers;
+                let least = bytes(demand.least(layers));
+                let most = bytes(limit);
                 let text = format!(
                     "a slab of {layers} layers, as the plan has them, needs {least}, {most} are allowed"
                 );
@@ -67,14 +67,15 @@ impl RegionPlan {
         Ok((height, demand.bytes(Plan::Slabs(height))))
     }
 
-    /// The memory that making a region takes at most, in bytes, without the program, in a process that runs so.
+    /// Returns an upper bound of the memory for making a region with the settings `run`, in bytes,
+    /// without the program.
     ///
     /// # Errors
-    /// If not even the lowest slab fits into the limit.
+    /// Fails if not even the lowest slab fits in the limit.
     pub fn region_bytes(&self, mesh: &Mesh, run: &Run) -> Result<u128> {
         let like = Voxelizer::new(self.rule).with_run(*run);
-        self.slab_layers(mesh, &self.voxelizer(&like))
-            .map(|(_, bytes)| bytes)
+        let (_, bytes) = self.slab_layers(mesh, &self.voxelizer(&like))?;
+        Ok(bytes)
     }
 }
 
@@ -87,10 +88,11 @@ pub struct RegionMaker<'a> {
 }
 
 impl<'a> RegionMaker<'a> {
-    /// A maker of the regions of a store whose mesh this is; `like` says how it runs.
+    /// Creates a maker for the regions of a store. `mesh` is the mesh of the store, and `like` has
+    /// the settings of the run.
     ///
     /// # Errors
-    /// If not even the lowest slab fits in memory.
+    /// Fails if not even the lowest slab fits in memory.
     pub fn new(
         store: &'a RegionStore,
         mesh: &'a Mesh,
@@ -109,11 +111,11 @@ impl<'a> RegionMaker<'a> {
         })
     }
 
-    /// Makes a region, the first of which is 0, whatever is there of it.
+    /// Makes a region, even if it exists already. The first region is 0.
     ///
     /// # Errors
-    /// If the store has no such region, it was cancelled, or a file cannot be written. What is whole of it stays, and is
-    /// written over by the next process.
+    /// Fails if the store has no such region, the run was cancelled, or a file cannot be written.
+    /// Complete files of the region stay, and the next process overwrites them.
     pub fn make(&mut self, region: usize) -> Result<StorePart> {
         self.store.check_region(region)?;
         let start = Instant::now();
@@ -166,7 +168,7 @@ impl<'a> RegionMaker<'a> {
     }
 }
 
-/// Progress that only cancels: slabs report their own.
+/// Progress that only cancels. Slabs report their own progress.
 struct Quiet<'a>(&'a dyn par::Progress);
 
 impl par::Progress for Quiet<'_> {

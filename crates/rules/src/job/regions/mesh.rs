@@ -9,7 +9,7 @@ use voxelize_core::text::file_label;
 use voxelize_meshes::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize_meshes::{Mesh, PartKind};
 
-/// The folder that a file or a folder is in.
+/// Returns the folder that contains a file or a folder.
 fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -17,11 +17,11 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 impl RegionPlan {
-    /// The name of a mesh in the plan of a store at `root`: a relative one from the folder that the store is in on, an
-    /// absolute one as it is.
+    /// Returns the name of a mesh in the plan of a store at `root`. A relative name starts at the
+    /// folder that contains the store. An absolute name is unchanged.
     ///
     /// # Errors
-    /// If there is no such file, or the name is no Unicode.
+    /// Fails if the file does not exist, or its name is not Unicode.
     pub fn mesh_name(root: &Path, mesh: &Path) -> Result<String> {
         let unicode = |path: &Path| {
             let error = || Error::usage("a name in a plan must be Unicode").in_file(mesh);
@@ -36,7 +36,8 @@ impl RegionPlan {
                 .canonicalize()
                 .map_err(|e| Error::input(Code::Unreadable, e.to_string()).in_file(folder))
         };
-        let (from, to) = (real(root)?, real(mesh)?);
+        let from = real(root)?;
+        let to = real(mesh)?;
         let common = from
             .components()
             .zip(to.components())
@@ -47,7 +48,7 @@ impl RegionPlan {
         unicode(&relative.join(mesh.file_name().unwrap_or_default()))
     }
 
-    /// The files of the mesh of a store at `root`.
+    /// Returns the files of the mesh of a store at `root`.
     pub fn meshes(&self, root: &Path) -> Vec<PathBuf> {
         let folder = root.parent().unwrap_or(Path::new(""));
         self.store
@@ -61,7 +62,7 @@ impl RegionPlan {
     /// Reads the mesh from these files, in the axes of the grid, with the findings about them.
     ///
     /// # Errors
-    /// If it cannot be read, or is another than that of the plan.
+    /// Fails if the mesh cannot be read, or differs from the mesh of the plan.
     pub fn read_mesh(
         &self,
         files: &[PathBuf],
@@ -95,22 +96,21 @@ impl RegionPlan {
             .parts
             .apply(mesh, self.part_kind().unwrap_or(PartKind::Object));
         let mesh = mesh.and_then(|mesh| self.transform.apply(mesh));
-        let is_same = |mesh: &Mesh| mesh_hash(mesh, self.part_kind()) == self.store.source.hash;
-        let other = || {
-            let names: Vec<_> = files
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            Error::input(Code::R004, "the mesh is not that of the plan")
-                .in_file(names.join(", "))
-                .with_hint([
-                    "`--mesh FILE` names the file if it lies elsewhere",
-                    "or plan the store again in a new folder",
-                ])
-        };
-        mesh.ok()
-            .filter(is_same)
-            .map(|mesh| (mesh, findings))
-            .ok_or_else(other)
+        if let Ok(mesh) = mesh
+            && mesh_hash(&mesh, self.part_kind()) == self.store.source.hash
+        {
+            return Ok((mesh, findings));
+        }
+        let names: Vec<_> = files
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let error = Error::input(Code::R004, "the mesh is not that of the plan")
+            .in_file(names.join(", "))
+            .with_hint([
+                "`--mesh FILE` names the file if it lies elsewhere",
+                "or plan the store again in a new folder",
+            ]);
+        Err(error)
     }
 }

@@ -1,10 +1,13 @@
-//! Regions of a grid that processes make alone, each restartable, and the digest of the whole from their parts.
+//! Regions of a grid that separate processes make, each restartable, and the digest of the whole
+//! from its parts.
 //!
-//! A plan decides all that decides cells, once. A region is some of its layers: a process reads the mesh, makes the cells of
-//! these layers, and writes them as whole shards of a folder of Zarr, with a part that lists their hashes. The hashes of
-//! layers of all parts give the digest that one process would have found.
+//! A plan fixes everything that determines cells. A region is a range of layers. A process reads
+//! the mesh, makes the cells of these layers, and writes them as whole shards of a Zarr folder,
+//! with a part that lists their hashes. The hashes of the layers of all parts give the same digest
+//! that a single process would compute.
 //!
-//! A plan may put the triangles of each region in a *bin*. Then a process reads those in place of the mesh.
+//! A plan may store the triangles of each region in a *bin*. A process then reads the bin instead
+//! of the mesh.
 
 mod bins;
 mod hash;

@@ -1,4 +1,4 @@
-//! The plan of regions: what decides cells, decided once, and how layers are shared out.
+//! The plan of regions: it fixes everything that determines cells, and divides the layers.
 
 use std::borrow::Cow;
 
@@ -20,57 +20,60 @@ use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::read::Tolerance;
 use voxelize_meshes::{Mesh, PartKind};
 
-/// The bytes of the cells of a shard's layers, at most, where nothing limits memory.
+/// Greatest number of bytes of the cells in the layers of a shard, if memory is not limited.
 const SLAB: u128 = 1 << 30;
 
-/// How many regions there are, where nothing says so: enough for a hundred workers to end at about one time.
+/// Default number of regions. It is large enough for a hundred workers to end at about the same
+/// time.
 const REGIONS: usize = 64;
 
-/// How a grid is to be made in regions.
+/// Request for a grid in regions.
 #[derive(Debug, Clone)]
 pub struct RegionRequest<'a> {
-    /// The type of numbers in the store; `None` for the usual one. A field is always stored as floats.
+    /// Type of numbers in the store. `None` for the default. A field is always stored as floats.
     pub dtype: Option<Dtype>,
-    /// What else is chosen for the format zarr.
+    /// Other choices for the format zarr.
     pub choices: &'a [Choice],
-    /// So many regions, or fewer where layers do not allow that; `None` for the usual number.
+    /// Number of regions, or fewer if the layers do not allow it. `None` for the default.
     pub regions: Option<usize>,
-    /// The files of the mesh; relative names are relative to the folder that the store is in.
+    /// Files of the mesh. Relative names start at the folder that contains the store.
     pub meshes: Vec<String>,
-    /// Which damage of files was tolerated.
+    /// Damage of files that was tolerated.
     pub tolerance: Tolerance,
-    /// The parts of the mesh that were taken.
+    /// Parts of the mesh that were selected.
     pub parts: &'a PartChoice,
-    /// Whether the triangles of each region are put in a bin: then memory is planned for the largest, not for the mesh.
+    /// The triangles of each region are stored in a bin. Memory is then planned for the largest bin
+    /// instead of the mesh.
     pub bins: bool,
 }
 
-/// A plan of regions: all that decides the cells, and the layers of each region.
+/// Plan of regions: everything that determines the cells, and the layers of each region.
 #[derive(Debug, Clone)]
 pub struct RegionPlan {
-    /// The plan as the store has it.
+    /// Plan in the form of the store.
     pub store: StorePlan,
-    /// Its hash, by which parts name it.
+    /// Hash of the plan, by which parts identify it.
     pub hash: Hash,
-    /// The rule, with the method in force.
+    /// Rule with the method in force.
     pub rule: Rule,
-    /// The lattice in the coordinates of the turned mesh.
+    /// Lattice in the coordinates of the turned mesh.
     pub lattice: Lattice,
-    /// How the mesh is turned.
+    /// Transform of the mesh.
     pub transform: Transform,
-    /// The labels of cells.
+    /// Labels of cells.
     pub labels: JobLabels,
-    /// Which damage of files is tolerated.
+    /// Damage of files that is tolerated.
     pub tolerance: Tolerance,
-    /// The parts of the mesh that are taken.
+    /// Selected parts of the mesh.
     pub parts: PartChoice,
 }
 
 impl Voxelizer<'_> {
-    /// Plans the regions of a grid, and finds what is to be said about mesh and rule. Nothing is written.
+    /// Plans the regions of a grid, and returns the findings about mesh and rule. Writes nothing.
     ///
     /// # Errors
-    /// If the rule needs cells beside a region, labels are those of colours, or not even the lowest slab fits in memory.
+    /// Fails if the rule needs cells outside a region, the labels are colours, or not even the
+    /// lowest slab fits in memory.
     pub fn plan_regions(
         &self,
         mesh: &Mesh,
@@ -114,18 +117,17 @@ impl Voxelizer<'_> {
             let wanted = request.regions.unwrap_or(REGIONS);
             StorePlan::region_layers(dims, request.choices, shard_layers, wanted)
         };
-        let sharing = match request.bins {
-            true => {
-                let used = Rule::from_record(&slabs.record).unwrap_or(self.rule);
-                check_bins(&self.rule, &used, decides_by_part)?;
-                if kind.is_some_and(|kind| self.paints_parts(mesh, kind)) {
-                    let text = "bins have the triangles near a region alone: the parts are closed only together, and the nearest face of all decides";
-                    return Err(Error::usage(text).with_hint("leave out the bins"));
-                }
-                check_parts(mesh, lattice, &used, &())?;
-                Some(TriangleBins::new(mesh, lattice, &used, kind))
+        let sharing = if request.bins {
+            let used = Rule::from_record(&slabs.record).unwrap_or(self.rule);
+            check_bins(&self.rule, &used, decides_by_part)?;
+            if kind.is_some_and(|kind| self.paints_parts(mesh, kind)) {
+                let text = "bins have the triangles near a region alone: the parts are closed only together, and the nearest face of all decides";
+                return Err(Error::usage(text).with_hint("leave out the bins"));
             }
-            false => None,
+            check_parts(mesh, lattice, &used, &())?;
+            Some(TriangleBins::new(mesh, lattice, &used, kind))
+        } else {
+            None
         };
         let mesh_of = |shard_layers: usize| match &sharing {
             Some(sharing) => sharing.largest(region_layers(shard_layers)).map(Cow::Owned),
@@ -167,7 +169,7 @@ impl Voxelizer<'_> {
         Ok((plan, findings))
     }
 
-    /// The findings about the mesh, of which those about regions say nothing.
+    /// Returns the findings about the mesh that no region reports.
     fn findings_of_mesh(&self, mesh: &Mesh, lattice: &Lattice, used: Rule) -> Vec<Finding> {
         let mut found = rule::findings(
             &self.rule,
@@ -176,9 +178,11 @@ impl Voxelizer<'_> {
             &Stats::default(),
             &self.coordinates(),
         );
-        let is_auto = |rule: &Rule| rule.inside() == Some(Inside::Auto);
-        let is_open = || mesh.closedness() == Closedness::Open && !mesh.is_two_sided();
-        if is_auto(&self.rule) && used.inside() == Some(Inside::Robust) && is_open() {
+        if self.rule.inside() == Some(Inside::Auto)
+            && used.inside() == Some(Inside::Robust)
+            && mesh.closedness() == Closedness::Open
+            && !mesh.is_two_sided()
+        {
             let text =
                 "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
             found.push(Finding::new(Code::W006, text));
@@ -187,7 +191,7 @@ impl Voxelizer<'_> {
             let text = "skipped the search for lost features: regions are made alone";
             let finding =
                 Finding::new(Code::W010, text).with_hint("use `--filled`, which loses nothing");
-            // It is so of every such plan.
+            // Every such plan skips the search, so this is only a note.
             found.push(Finding {
                 severity: Severity::Note,
                 ..finding
@@ -198,7 +202,8 @@ impl Voxelizer<'_> {
         all
     }
 
-    /// The most layers of a shard whose slab fits in memory, beside the mesh that `mesh_of` gives for so many.
+    /// Returns the greatest number of layers of a shard whose slab fits in memory together with a
+    /// mesh. `mesh_of` returns the mesh for a number of layers.
     fn shard_layers<'m>(
         &self,
         mesh_of: impl Fn(usize) -> Result<Cow<'m, Mesh>>,
@@ -225,26 +230,30 @@ impl Voxelizer<'_> {
                 return Ok(layers);
             }
         }
-        let (least, most) = (bytes(need(lowest)?), bytes(limit));
+        let least = bytes(need(lowest)?);
+        let most = bytes(limit);
         let text = format!("a slab of {lowest} layers needs {least}, {most} are allowed");
         Err(Error::too_large(text).with_hint(["make the cells larger", "or raise `--max-memory`"]))
     }
 }
 
-/// The layers of smaller levels that wait while a slab is written.
+/// Returns the dims of layers of smaller levels that wait while a slab is written.
 pub(super) fn pending(
     dims: [usize; 3],
     choices: &[Choice],
     shard_layers: usize,
 ) -> Vec<[usize; 3]> {
-    let format = format::by_name("zarr");
-    let all = format.map_or_else(Vec::new, |format| format.pending(dims, choices));
-    all.into_iter()
-        .map(|[nx, ny, nz]| [nx, ny, nz.min(shard_layers)])
-        .collect()
+    let Some(format) = format::by_name("zarr") else {
+        return vec![];
+    };
+    let mut pending = format.pending(dims, choices);
+    for [_, _, nz] in &mut pending {
+        *nz = shard_layers.min(*nz);
+    }
+    pending
 }
 
-/// Refuses a rule whose cells depend on cells beside a region.
+/// Refuses a rule whose cells depend on cells outside a region.
 fn check_rule(rule: &Rule) -> Result<()> {
     if rule.is_local() {
         return Ok(());
@@ -272,7 +281,7 @@ fn check_rule(rule: &Rule) -> Result<()> {
     }
 }
 
-/// The word for labels.
+/// Returns the name of labels in a plan.
 fn label_name(labels: JobLabels) -> Result<&'static str> {
     match labels {
         JobLabels::Off => Ok("off"),
@@ -308,10 +317,10 @@ fn tolerance_name(tolerance: Tolerance) -> &'static str {
 }
 
 impl RegionPlan {
-    /// The plan that a store has.
+    /// Reads the plan of a store.
     ///
     /// # Errors
-    /// A sentence that says what this version does not know.
+    /// Fails with a sentence about the content that this version does not know.
     pub(super) fn new(store: StorePlan) -> std::result::Result<Self, String> {
         let record = &store.grid.record;
         let rule = Rule::from_record(record).ok_or("its rule is unknown")?;
@@ -344,7 +353,7 @@ impl RegionPlan {
         })
     }
 
-    /// What parts the labels stand for, if they do.
+    /// Returns the kind of parts that the labels represent. `None` for other labels.
     pub(super) fn part_kind(&self) -> Option<PartKind> {
         if let JobLabels::Parts(kind) = self.labels {
             Some(kind)
@@ -353,12 +362,13 @@ impl RegionPlan {
         }
     }
 
-    /// How many regions there are.
+    /// Returns the number of regions.
     pub fn regions(&self) -> usize {
         self.store.regions()
     }
 
-    /// Whether another plan makes the same cells in the same files: all but the way in which layers are shared out.
+    /// Returns true if another plan makes the same cells in the same files. The two plans may
+    /// divide the layers differently.
     pub fn makes_same(&self, other: &Self) -> bool {
         let StorePlan {
             region_layers,
@@ -372,15 +382,16 @@ impl RegionPlan {
         } == self.store
     }
 
-    /// The voxelizer of a region, which runs as `like` does.
+    /// Returns the voxelizer of a region, with the settings of `like`.
     pub(super) fn voxelizer<'a>(&'a self, like: &Voxelizer<'a>) -> Voxelizer<'a> {
         let extras = Extras {
             labels: self.labels,
             ..Extras::default()
         };
-        let rule = match self.store.source.auto {
-            true => self.rule.with_inside(Inside::Auto).unwrap_or(self.rule),
-            false => self.rule,
+        let rule = if self.store.source.auto {
+            self.rule.with_inside(Inside::Auto).unwrap_or(self.rule)
+        } else {
+            self.rule
         };
         like.with_rule(rule)
             .extras(extras)

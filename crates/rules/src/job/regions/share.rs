@@ -1,9 +1,9 @@
-//! The triangles of each region: those that its cells can depend on.
+//! Triangles of each region: the triangles that its cells can depend on.
 //!
-//! A triangle is in a bin if its extent along z meets the layers of the region, with as many around them as the rule looks
-//! at, and one more for snapping. Triangles too many change no cell: those of the rule are the least of distances, sums over
-//! the triangles of a layer, or decisions about a triangle and a cell. So a bin is never empty, and has a triangle of every
-//! part that labels stand for.
+//! A triangle is in a bin if its extent along z meets the layers of the region, extended by the
+//! reach of the rule and by one layer for snapping. Additional triangles change no cell, because
+//! cells are minima of distances, sums over the triangles of a layer, or decisions about a triangle
+//! and a cell. A bin is never empty, and it has a triangle of every part that labels represent.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -15,14 +15,16 @@ use voxelize_core::grid::Lattice;
 use voxelize_core::par::{self, Progress};
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// Triangles whose extent is known together.
+/// Number of triangles in a chunk with a common extent.
 const CHUNK: usize = 1 << 12;
 
-/// The layers around a region whose triangles its cells may depend on: a layer of bricks, in which shares are summed.
+/// Number of layers around a region whose triangles its cells may depend on. Shares are summed in
+/// layers of bricks, which have this height.
 const LAYERS_OF_SUMS: i64 = 8;
 
-/// Refuses a rule that needs to know the parts or the negative volumes that triangles are of, which no region knows by
-/// itself: shares of a mesh whose parts may overlap, and cells of a mesh with negative volumes.
+/// Refuses rules that need the parts or the negative volumes of triangles, which a region does not
+/// know. These are shares of a mesh whose parts may overlap, and cells of a mesh with negative
+/// volumes.
 pub(super) fn check_parts(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -42,7 +44,7 @@ pub(super) fn check_parts(
 }
 
 /// Refuses a rule whose cells depend on triangles anywhere.
-pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Result<()> {
+pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -> Result<()> {
     let refused = |what: &str, hint: Hint| Err(Error::usage(what).with_hint(hint));
     if decides_by_part {
         return refused(
@@ -52,7 +54,7 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
     }
     let method = match used.inside() {
         Some(Inside::Vote) => Some("the method vote follows rows along z, through all layers"),
-        Some(Inside::Robust) if asked.inside() == Some(Inside::Auto) => {
+        Some(Inside::Robust) if requested.inside() == Some(Inside::Auto) => {
             Some("the mesh is not closed, and the method robust repairs all of it")
         }
         Some(Inside::Robust) => Some("the method robust repairs all of the mesh"),
@@ -76,15 +78,15 @@ pub(super) fn check_bins(asked: &Rule, used: &Rule, decides_by_part: bool) -> Re
     }
 }
 
-/// The triangles of a mesh, to be shared out among regions.
+/// Triangles of a mesh, ready to be distributed to regions.
 pub(super) struct TriangleBins<'a> {
     mesh: &'a Mesh,
-    /// The parts that labels stand for.
+    /// Parts that labels represent.
     pub(super) parts: Option<&'a MeshParts>,
     lattice: &'a Lattice,
-    /// How far around its layers a region needs triangles.
+    /// Distance around its layers in which a region needs triangles.
     reach: Rational,
-    /// The least and the largest z of each chunk.
+    /// Least and greatest z of each chunk.
     chunks: Vec<[f32; 2]>,
     /// Triangles that are in every bin, in ascending order.
     everywhere: Vec<u32>,
@@ -129,7 +131,8 @@ impl<'a> TriangleBins<'a> {
         }
     }
 
-    /// The z between which these layers need triangles: numbers of the mesh compare with these as with the exact ones.
+    /// Returns the range of z in which these layers need triangles. The bounds are rounded outwards
+    /// to floats, so they contain every float within the exact bounds.
     fn extent_of(&self, layers: Range<usize>) -> [f32; 2] {
         let axis = self.lattice.axis(2);
         let low = &axis.half_plane(2 * layers.start as i64) - &self.reach;
@@ -153,7 +156,7 @@ impl<'a> TriangleBins<'a> {
         ]
     }
 
-    /// Hands on the numbers of the triangles of these layers, in ascending order.
+    /// Passes on the numbers of the triangles of these layers, in ascending order.
     fn each(
         &self,
         layers: Range<usize>,
@@ -218,7 +221,7 @@ impl<'a> TriangleBins<'a> {
         out.write_all(&buffer)
     }
 
-    /// The mesh of the largest bin of regions of so many layers.
+    /// Returns the mesh of the largest bin of regions with `region_layers` layers.
     pub(super) fn largest(&self, region_layers: usize) -> Result<Mesh> {
         let layers = self.lattice.dims()[2];
         let all: Vec<_> = (0..layers.div_ceil(region_layers))
@@ -260,7 +263,7 @@ impl<'a> TriangleBins<'a> {
         }
     }
 
-    /// The parts that labels stand for, and their kind.
+    /// Returns the kind of the parts that labels represent, and the parts.
     fn parts_of_labels(&self) -> Option<(PartKind, &MeshParts)> {
         let parts = self.parts?;
         let is_this = |kind: &PartKind| {
@@ -275,13 +278,13 @@ impl<'a> TriangleBins<'a> {
     }
 }
 
-/// The least and the largest z of a triangle.
+/// Returns the least and the greatest z of a triangle.
 fn extent(triangle: &Triangle) -> [f32; 2] {
     let [a, b, c] = triangle.map(|corner| corner[2]);
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// How far from the layers of a region triangles matter to its cells.
+/// Returns the distance from the layers of a region within which triangles affect its cells.
 fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
     let spacing = lattice.spacing();
     let (far, layers) = match rule {
@@ -307,7 +310,8 @@ mod tests {
         let lattice = Lattice::fit(mesh.bounds(), 200).unwrap();
         let sharing = TriangleBins::new(&mesh, &lattice, &Rule::surface(), None);
         let layers = lattice.dims()[2];
-        let (mut there, mut spare) = (0, 0);
+        let mut there = 0;
+        let mut spare = 0;
         for start in (0..layers).step_by(20) {
             let region = start..layers.min(start + 20);
             let mut found = vec![];

@@ -1,4 +1,4 @@
-//! A store: its plan, what is there of its regions, and its end.
+//! A store: its plan, the state of its regions, and its completion.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,47 +14,48 @@ use voxelize_core::text::numbers_in_runs;
 use voxelize_formats::zarr::store::{self, NewBins, RegionState, ShardCheck, StorePart, StorePlan};
 use voxelize_formats::{Durability, Written};
 
-/// A folder of Zarr with a plan of regions.
+/// Zarr folder with a plan of regions.
 #[derive(Debug, Clone)]
 pub struct RegionStore {
-    /// Its folder.
+    /// Folder.
     pub root: PathBuf,
-    /// Its plan.
+    /// Plan.
     pub plan: RegionPlan,
 }
 
-/// What is there of a store, and the numbers of the whole if all of it is.
+/// State of a store, and the numbers of the whole if it is complete.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StoreReport {
-    /// What is there of each region.
+    /// State of each region.
     pub states: Vec<RegionState>,
-    /// The digests of the whole; `None` if a region is not.
+    /// Digests of the whole. `None` if a region is not complete.
     pub digest: Option<Digest>,
-    /// Occupied cells of the regions that are whole; of a field, those with a value.
+    /// Number of occupied cells of the complete regions. For a field, number of cells with a value.
     pub occupied: u64,
-    /// How many cells have each label.
+    /// Number of cells with each label.
     pub labels: Vec<(Label, u64)>,
-    /// The values of a field.
+    /// Values of a field.
     pub field: Option<FieldSummary>,
-    /// Coordinates that were snapped.
+    /// Number of coordinates that snapped.
     pub snapped: u64,
-    /// The findings about cells, each code once with the number of regions; and about regions that are not whole.
+    /// Findings about cells, each code once with the number of regions, and findings about
+    /// incomplete regions.
     pub findings: Vec<Finding>,
-    /// The shards of the regions that are whole.
+    /// Number of shards of the complete regions.
     pub shards: usize,
-    /// Their bytes.
+    /// Number of bytes of these shards.
     pub bytes: u64,
-    /// The time that these regions took, in milliseconds.
+    /// Time that the complete regions took, in milliseconds.
     pub milliseconds: u64,
 }
 
 impl RegionStore {
-    /// Makes sure that a new store at `root` replaces no finished one. A plan has no cells: the older ones would be lost
-    /// before the new ones are made.
+    /// Checks that a new store at `root` replaces no finished one. A plan has no cells, so the old
+    /// cells would be lost before the new ones are made.
     ///
     /// # Errors
-    /// If there is a finished store.
+    /// Fails if there is a finished store.
     pub fn check_new(root: &Path) -> Result<()> {
         if !store::is_finished(root) {
             return Ok(());
@@ -66,16 +67,16 @@ impl RegionStore {
         .with_hint("remove it, or name another one"))
     }
 
-    /// Makes a store for a plan at `root`, or takes the one that is there if it has the same plan. A folder of an
-    /// unfinished grid without a plan is replaced.
+    /// Creates a store for a plan at `root`, or opens the existing one if it has the same plan. The
+    /// folder of an unfinished grid without a plan is replaced.
     ///
     /// # Errors
-    /// If the folder has another plan, a finished grid or other files, or cannot be written.
+    /// Fails if the folder has another plan, a finished grid or other files, or cannot be written.
     pub fn create(root: &Path, plan: RegionPlan, durability: Durability) -> Result<Self> {
         Self::create_by(root, plan, None, durability)
     }
 
-    /// Does as [`create`](Self::create), and writes bins if they are wanted.
+    /// Creates a store like [`create`](Self::create), with bins if requested.
     pub(super) fn create_by(
         root: &Path,
         plan: RegionPlan,
@@ -84,9 +85,9 @@ impl RegionStore {
     ) -> Result<Self> {
         match store::read_plan(root)? {
             Some(there) if there == plan.store => {
-                bins.map_or(Ok(()), |bins| {
-                    store::add_bins(root, &plan.store, bins, durability)
-                })?;
+                if let Some(bins) = bins {
+                    store::add_bins(root, &plan.store, bins, durability)?;
+                }
             }
             Some(_) => {
                 return Err(Error::exists("is a store with another plan")
@@ -104,10 +105,10 @@ impl RegionStore {
         })
     }
 
-    /// Opens a store; `None` if `root` has no plan.
+    /// Opens a store. `None` if `root` has no plan.
     ///
     /// # Errors
-    /// If the plan cannot be read, is damaged or of another version.
+    /// Fails if the plan cannot be read, is damaged or has another version.
     pub fn open_if_planned(root: &Path) -> Result<Option<Self>> {
         let Some(plan) = store::read_plan(root)? else {
             return Ok(None);
@@ -126,7 +127,7 @@ impl RegionStore {
     /// Opens a store.
     ///
     /// # Errors
-    /// If there is none, or its plan is damaged or of another version.
+    /// Fails if there is no store, or its plan is damaged or has another version.
     pub fn open(root: &Path) -> Result<Self> {
         Self::open_if_planned(root)?.ok_or_else(|| {
             Error::input(Code::V006, "is no store with a plan of regions")
@@ -135,21 +136,21 @@ impl RegionStore {
         })
     }
 
-    /// Refuses a region that the plan has not.
+    /// Refuses a region that is not in the plan.
     pub(super) fn check_region(&self, region: usize) -> Result<()> {
-        match self.plan.regions() {
-            all if region < all => Ok(()),
-            all => Err(
-                Error::usage(format!("region {}: the plan has {all}", region + 1))
-                    .with_hint("regions count from 1"),
-            ),
+        let all = self.plan.regions();
+        if region < all {
+            return Ok(());
         }
+        let error = Error::usage(format!("region {}: the plan has {all}", region + 1));
+        Err(error.with_hint("regions count from 1"))
     }
 
-    /// What is there of a region, the first of which is 0. Its shards are read, and their hashes compared.
+    /// Returns the state of a region. Its shards are read, and their hashes compared. The first
+    /// region is 0.
     ///
     /// # Errors
-    /// If there is no such region, or it was cancelled.
+    /// Fails if there is no such region, or the run was cancelled.
     pub fn state(&self, region: usize, progress: &dyn Progress) -> Result<RegionState> {
         self.state_by(region, ShardCheck::Bytes, progress)
     }
@@ -171,18 +172,18 @@ impl RegionStore {
         )
     }
 
-    /// Looks at all regions, in the threads this is called in.
+    /// Checks all regions, in the calling threads.
     ///
     /// # Errors
-    /// If it was cancelled.
+    /// Fails if the run was cancelled.
     pub fn check(&self, progress: &dyn Progress) -> Result<StoreReport> {
         self.check_by(ShardCheck::Bytes, progress)
     }
 
-    /// Looks at all regions, and at their shards in this way.
+    /// Checks all regions, and their shards by the method `check`.
     ///
     /// # Errors
-    /// If it was cancelled.
+    /// Fails if the run was cancelled.
     pub fn check_by(&self, check: ShardCheck, progress: &dyn Progress) -> Result<StoreReport> {
         let regions = self.plan.regions();
         progress.begin("check", regions as u64);
@@ -194,18 +195,20 @@ impl RegionStore {
         Ok(self.report(states.into_iter().collect::<Result<_>>()?))
     }
 
-    /// Looks at all regions, and writes the node of the group if all are whole: then the store is.
+    /// Checks all regions. If all are complete, it completes the store by writing the node of the
+    /// group.
     ///
     /// # Errors
-    /// If it was cancelled, or the node cannot be written.
+    /// Fails if the run was cancelled, or the node cannot be written.
     pub fn finish(&self, durability: Durability, progress: &dyn Progress) -> Result<StoreReport> {
         self.finish_by(ShardCheck::Bytes, durability, progress)
     }
 
-    /// Does as [`finish`](Self::finish), with shards looked at in this way.
+    /// Completes the store like [`finish`](Self::finish), with shards checked by the method
+    /// `check`.
     ///
     /// # Errors
-    /// As those of [`finish`](Self::finish).
+    /// Fails for the reasons listed at [`finish`](Self::finish).
     pub fn finish_by(
         &self,
         check: ShardCheck,
@@ -223,7 +226,7 @@ impl RegionStore {
         Ok(report)
     }
 
-    /// The store as an output.
+    /// Returns the store as an output.
     pub fn written(&self, report: &StoreReport) -> Written {
         Written {
             path: self.root.clone(),
@@ -241,19 +244,16 @@ impl RegionStore {
         }
         let is_whole = whole.len() == states.len();
         let digest = is_whole.then(|| digest.finish(plan.grid.lattice.as_ref()));
-        let labels = plan.grid.legend.iter().flat_map(|legend| legend.labels());
-        let cells = |value: u8| {
-            let of = |part: &&StorePart| {
-                part.labels
-                    .iter()
-                    .find(|(one, _)| *one == value)
-                    .map(|(_, cells)| *cells)
-            };
-            whole.iter().filter_map(of).sum::<u64>()
-        };
-        let labels = labels
-            .map(|label| (label.clone(), cells(label.value)))
-            .collect();
+        let mut labels = vec![];
+        for label in plan.grid.legend.iter().flat_map(|legend| legend.labels()) {
+            let mut cells = 0;
+            for (value, count) in whole.iter().flat_map(|part| &part.labels) {
+                if *value == label.value {
+                    cells += count;
+                }
+            }
+            labels.push((label.clone(), cells));
+        }
         let field = whole
             .iter()
             .filter_map(|part| part.field)
@@ -282,59 +282,59 @@ impl RegionStore {
         }
     }
 
-    /// The findings about regions that are not whole: those that are missing or stale together, each damaged one with the
-    /// first of its files.
+    /// Returns the findings about incomplete regions. Missing regions share one finding, and so do
+    /// stale ones. Each damaged region has a finding with the first of its files.
     fn findings_of_regions(&self, states: &[RegionState]) -> Vec<Finding> {
         let all = states.len();
-        let again = |numbers: &[usize], finding: Finding| {
-            let number = if let [only] = numbers {
-                only.to_string()
-            } else {
-                "I".to_string()
-            };
-            finding.with_hint(format!(
-                "make it again: `voxelize STORE --region {number}/{all}`"
-            ))
-        };
-        let together = |wanted: RegionState, code: Code, are: &str| {
-            let states = states.iter().enumerate();
-            let numbers: Vec<_> = states
-                .filter(|(_, one)| **one == wanted)
-                .map(|(n, _)| n + 1)
-                .collect();
-            let text = format!("{} {are}", regions_text(&numbers, all));
-            (!numbers.is_empty()).then(|| again(&numbers, Finding::new(code, text)))
-        };
-        let damaged = |(n, state): (usize, &RegionState)| {
-            let RegionState::Damaged(faults) = state else {
-                return None;
-            };
-            let first = faults
-                .first()
-                .map_or_else(String::new, |one| format!("{} {}", one.name, one.fault));
-            let more = match faults.len() {
-                0 | 1 => String::new(),
-                2 => " (and 1 more file)".to_string(),
-                more => format!(" (and {} more files)", more - 1),
-            };
-            let text = format!("{} damaged: {first}{more}", regions_text(&[n + 1], all));
-            Some(again(&[n + 1], Finding::new(Code::R002, text)))
-        };
-        let missing = together(RegionState::Missing, Code::R001, "missing");
-        let stale = together(
-            RegionState::Stale,
-            Code::R003,
-            "made by another plan or of another mesh",
-        );
-        missing
-            .into_iter()
-            .chain(states.iter().enumerate().filter_map(damaged))
-            .chain(stale)
-            .collect()
+        let mut missing = vec![];
+        let mut stale = vec![];
+        let mut damaged = vec![];
+        for (number, state) in (1..).zip(states) {
+            match state {
+                RegionState::Missing => missing.push(number),
+                RegionState::Stale => stale.push(number),
+                RegionState::Damaged(faults) => {
+                    let first = match faults.first() {
+                        Some(fault) => format!("{} {}", fault.name, fault.fault),
+                        None => String::new(),
+                    };
+                    let more = match faults.len() {
+                        0 | 1 => String::new(),
+                        2 => " (and 1 more file)".to_string(),
+                        more => format!(" (and {} more files)", more - 1),
+                    };
+                    let fault = format!("damaged: {first}{more}");
+                    damaged.push(finding_of_regions(Code::R002, &[number], all, &fault));
+                }
+                _ => {}
+            }
+        }
+        let mut findings = vec![];
+        if !missing.is_empty() {
+            findings.push(finding_of_regions(Code::R001, &missing, all, "missing"));
+        }
+        findings.extend(damaged);
+        if !stale.is_empty() {
+            let fault = "made by another plan or of another mesh";
+            findings.push(finding_of_regions(Code::R003, &stale, all, fault));
+        }
+        findings
     }
 }
 
-/// `region 3 of 16 is`, `regions 1–3, 7 of 16 are`.
+/// Returns the finding that regions must be made again.
+fn finding_of_regions(code: Code, numbers: &[usize], all: usize, fault: &str) -> Finding {
+    let text = format!("{} {fault}", regions_text(numbers, all));
+    let number = match numbers {
+        [only] => only.to_string(),
+        _ => "I".to_string(),
+    };
+    Finding::new(code, text).with_hint(format!(
+        "make it again: `voxelize STORE --region {number}/{all}`"
+    ))
+}
+
+/// Describes regions: `region 3 of 16 is`, `regions 1–3, 7 of 16 are`.
 fn regions_text(numbers: &[usize], all: usize) -> String {
     match numbers {
         [only] => format!("region {only} of {all} is"),
@@ -342,23 +342,27 @@ fn regions_text(numbers: &[usize], all: usize) -> String {
     }
 }
 
-/// The findings about the cells of regions: each code once, with how many regions have it.
+/// Returns the findings about the cells of regions, each code once with the number of regions that
+/// have it.
 fn findings_of_cells(parts: &[&StorePart]) -> Vec<Finding> {
     let mut found: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
     for (code, message) in parts.iter().flat_map(|part| &part.findings) {
         found.entry(code).or_insert((message, 0)).1 += 1;
     }
-    let finding = |(code, (message, regions)): (&str, (&str, u64))| {
+    let mut findings = vec![];
+    for (code, (message, regions)) in found {
         let text = match regions {
             1 => message.to_string(),
             _ => format!("{message}; and others in {} more regions", regions - 1),
         };
-        Some(Finding::new(Code::from_name(code)?, text))
-    };
-    found.into_iter().filter_map(finding).collect()
+        if let Some(code) = Code::from_name(code) {
+            findings.push(Finding::new(code, text));
+        }
+    }
+    findings
 }
 
-/// The cells of a store, as far as its metadata need them.
+/// Cells of a store with the properties that its metadata need.
 struct PlannedCells<'a> {
     plan: &'a StorePlan,
     digest: Digest,

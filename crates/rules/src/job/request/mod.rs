@@ -1,7 +1,8 @@
-//! A request: everything that decides the cells of a mesh, as a user writes it.
+//! Requests: everything that determines the cells of a mesh, in the form written by users.
 //!
-//! [`OPTIONS`] is the table of options. The command line, lists of goldens and the package for Python hand over names and
-//! texts. Here they are parsed, checked together and resolved to a transform, a rule and a fit.
+//! [`OPTIONS`] is the table of options. The command line, lists of goldens and the Python package
+//! pass names and texts. They are parsed here, checked together, and resolved to a transform, a
+//! rule and a fit.
 
 mod parse;
 
@@ -20,11 +21,13 @@ use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{AXES, Fit, Size, Snap};
 use voxelize_meshes::{Mesh, PartKind, UnitOfLength, UpAxis};
 
-/// The cells on the longest axis by default.
+/// Default number of cells on the longest axis.
 pub const DEFAULT_RES: usize = 256;
 
-/// The field of a record that holds an option of these names.
+/// Field of a record that contains one of the options [`VARIANTS`].
 const VARIANT: &str = "variant";
+
+/// Options that records store in the field [`VARIANT`].
 const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
 
 /// Options of a job as written. Lengths may have a unit, which is resolved once the unit of the mesh is known.
@@ -48,36 +51,36 @@ const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Request {
-    /// Cells on the longest axis. Without any size it is [`DEFAULT_RES`].
+    /// Number of cells on the longest axis. Without any size it is [`DEFAULT_RES`].
     pub res: Option<usize>,
     /// Sides of a cell.
     pub voxel_size: Option<[Measure; 3]>,
-    /// Cells on each axis.
+    /// Number of cells on each axis.
     pub dims: Option<[usize; 3]>,
-    /// The dims fill the box exactly, by cells that need not be cubes.
+    /// The dims fill the box exactly, with cells that need not be cubes.
     pub is_stretched: bool,
-    /// Point that walls of all axes go through, or would.
+    /// Point on walls of all axes, extended beyond the grid if needed.
     pub origin: Option<[Measure; 3]>,
-    /// Lowest, then highest corner of a box in place of the bounds of the mesh.
+    /// Lowest and highest corner of a box that replaces the bounds of the mesh.
     pub bounds: Option<[Measure; 6]>,
     /// All dims are equal to the largest.
     pub is_cube: bool,
-    /// Cells added on every side. Without it, a lattice that is fitted to the mesh has room for cells that the rule
-    /// occupies beyond the mesh.
+    /// Number of cells added on every side. Without it, a lattice that is fitted to the mesh has
+    /// room for cells that the rule occupies beyond the mesh.
     pub pad: Option<usize>,
-    /// File whose grid is taken over.
+    /// File whose grid is reused.
     pub like: Option<PathBuf>,
-    /// How coordinates snap.
+    /// Snapping of coordinates.
     pub snap: Option<Snap>,
-    /// Axes of the file that become those of the grid.
+    /// Axes of the file that become the axes of the grid.
     pub axes: Option<AxisOrder>,
     /// Factor of coordinates.
     pub scale: Option<Rational>,
-    /// Matrix that coordinates are multiplied by.
+    /// Matrix that multiplies coordinates.
     pub matrix: Option<Matrix>,
-    /// Rotations, the first of them first.
+    /// Rotations in their order.
     pub rotate: Vec<Rotation>,
-    /// Move of the mesh after all other transforms.
+    /// Translation of the mesh after all other transforms.
     pub translate: Option<[Measure; 3]>,
     /// Unit of the coordinates.
     pub unit: Option<UnitOfLength>,
@@ -87,11 +90,11 @@ pub struct Request {
     pub rule: Option<Rule>,
     /// Method that finds the inside.
     pub inside: Option<Inside>,
-    /// Width of holes that are closed before a flood, in cells.
+    /// Width in cells up to which holes are closed before a flood.
     pub close_holes: Option<u32>,
     /// Thin features are kept.
     pub keeps_thin: bool,
-    /// Thickness of a shell, in cells.
+    /// Thickness of a shell in cells.
     pub hollow: Option<u32>,
     /// Radius of the rule offset.
     pub radius: Option<WrittenLength>,
@@ -103,29 +106,29 @@ pub struct Request {
     pub iso: Option<WrittenLength>,
     /// Ties of the rule.
     pub ties: Option<Ties>,
-    /// What cells are labelled by.
+    /// Source of the labels of cells.
     pub labels: Option<JobLabels>,
-    /// Names of the parts that come first where several share cells.
+    /// Names of the parts that come first if several parts share cells.
     pub priority: Vec<String>,
-    /// Parts that are taken.
+    /// Selection of the parts.
     pub parts: PartChoice,
     spelling: Spelling,
     /// Options with their texts.
     given: Vec<(&'static RequestOption, String)>,
 }
 
-/// How messages write the name of an option.
+/// Form of the names of options in messages.
 #[derive(Debug, Clone, Copy)]
 struct Spelling(fn(&str) -> String);
 
-/// A row of the table of options.
+/// Row of the table of options.
 #[derive(Debug)]
 pub struct RequestOption {
     /// Long name on the command line, without dashes.
     pub name: &'static str,
-    /// Values that it takes.
+    /// Values of the option.
     pub values: OptionValues,
-    /// Options that it cannot be used with.
+    /// Options that exclude it.
     pub excludes: &'static [&'static str],
     set: fn(&mut Request, &str) -> Result<()>,
 }
@@ -133,19 +136,19 @@ pub struct RequestOption {
 /// Values of an option.
 #[derive(Debug, Clone, Copy)]
 pub enum OptionValues {
-    /// None: the option is a flag.
+    /// No value. The option is a flag.
     Flag,
     /// One text.
     Text,
     /// One of these names.
     Name(fn() -> Vec<&'static str>),
-    /// A text each time the option is given.
+    /// A text for each occurrence of the option.
     Texts,
 }
 
 use OptionValues::{Flag, Name, Text, Texts};
 
-/// Every option of a request.
+/// All options of a request.
 pub static OPTIONS: &[RequestOption] = &[
     row("res", Text, |request, text| {
         put(&mut request.res, parse::res(text))
@@ -204,7 +207,7 @@ pub static OPTIONS: &[RequestOption] = &[
         put(&mut request.translate, parse::point(text))
     }),
     row("unit", Name(|| names(&units())), |request, text| {
-        // Other words for a unit are known as well.
+        // Synonyms of units are accepted as well.
         let known = UnitOfLength::from_name(text).map(UnitOfLength::name);
         put(&mut request.unit, named(known.unwrap_or(text), &units()))
     }),
@@ -350,15 +353,15 @@ impl RequestOption {
         self
     }
 
-    /// Finds the option of this name.
+    /// Returns the option of this name.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Checks a text by itself.
+    /// Checks a text on its own.
     ///
     /// # Errors
-    /// If the option has no such value.
+    /// Fails if the option has no such value.
     pub fn check(&self, text: &str) -> Result<()> {
         (self.set)(&mut Request::default(), text)
     }
@@ -367,18 +370,19 @@ impl RequestOption {
 /// Transform, rule and fit of a request.
 #[derive(Debug, Clone)]
 pub struct ResolvedRequest {
-    /// Map from coordinates of the file to those of the grid.
+    /// Map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
     /// Rule with its options.
     pub rule: Rule,
-    /// Fit to the mesh; of no use where the grid of a file is taken over.
+    /// Fit to the mesh. Unused if the grid of a file is reused.
     pub fit: Fit,
-    /// Lowest and highest corner of the box that was given.
+    /// Lowest and highest corner of the requested box.
     pub bounds: Option<[[Rational; 3]; 2]>,
 }
 
 impl ResolvedRequest {
-    /// Takes coordinates as relative to a point of the file, such as those of a mesh that was read near it.
+    /// Makes coordinates relative to a point of the file, for example for a mesh that was read near
+    /// it.
     #[must_use]
     pub fn relative_to(mut self, near: [Rational; 3]) -> Self {
         let before = self.transform.offset();
@@ -397,7 +401,7 @@ impl Default for Spelling {
 }
 
 impl Request {
-    /// Returns an empty request, in whose messages `spell` writes the names of options.
+    /// Returns an empty request. `spell` writes the names of options in messages.
     pub fn new(spell: fn(&str) -> String) -> Self {
         Self {
             spelling: Spelling(spell),
@@ -405,10 +409,11 @@ impl Request {
         }
     }
 
-    /// Sets an option of [`OPTIONS`] to the value of a text, which is empty for a flag.
+    /// Sets an option of [`OPTIONS`] to the value of a text. The text is empty for a flag.
     ///
     /// # Errors
-    /// If there is no such option, or it has no such value. The message does not name the option.
+    /// Fails if there is no such option, or it has no such value. The message does not contain the
+    /// name of the option.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let Some(option) = RequestOption::from_name(name) else {
             return Err(Error::usage(format!("there is no option '{name}'")));
@@ -426,12 +431,12 @@ impl Request {
         &self.given
     }
 
-    /// Returns whether the option of this name was set.
+    /// Returns true if the option of this name was set.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.iter().any(|(option, _)| option.name == name)
     }
 
-    /// Returns an option as messages write it, with its text: `--res 8192`.
+    /// Returns an option and its text as written in messages: `--res 8192`.
     pub fn written(&self, name: &str) -> String {
         let name_in_messages = (self.spelling.0)(name);
         match self.given.iter().find(|(option, _)| option.name == name) {
@@ -440,7 +445,7 @@ impl Request {
         }
     }
 
-    /// Returns the option that decides the size of the grid, as messages write it.
+    /// Returns the option that determines the size of the grid, as written in messages.
     pub fn size_option(&self) -> String {
         let sizes = ["like", "dims", "voxel-size", "res"];
         match sizes.into_iter().find(|name| self.is_given(name)) {
@@ -449,10 +454,12 @@ impl Request {
         }
     }
 
-    /// Resolves the request for files that state these units and up axes. What the request says itself has precedence.
+    /// Resolves the request for files that state these units and up axes. Options of the request
+    /// have precedence over the files.
     ///
     /// # Errors
-    /// If options exclude or lack each other, a length cannot be resolved, or the files do not state the same.
+    /// Fails if options exclude or lack each other, a length cannot be resolved, or the files
+    /// contradict each other.
     pub fn resolve(
         &self,
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
@@ -509,7 +516,7 @@ impl Request {
     /// Resolves the transform alone.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// Fails for the reasons listed at [`resolve`](Self::resolve).
     pub fn transform(
         &self,
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
@@ -517,9 +524,10 @@ impl Request {
         let scale = self.scale.clone().unwrap_or(Rational::ONE);
         let unit = match self.unit {
             Some(unit) => Some(unit),
-            // A unit that a file states is that of coordinates that are not scaled.
+            // The unit that a file states describes unscaled coordinates.
             None => {
-                one_unit(stated.iter().map(|(unit, _)| *unit))?.filter(|_| scale == Rational::ONE)
+                let unit = one_unit(stated.iter().map(|(unit, _)| *unit))?;
+                unit.filter(|_| scale == Rational::ONE)
             }
         };
         let up = match self.up {
@@ -543,10 +551,11 @@ impl Request {
         })
     }
 
-    /// Returns the mesh of the parts that are taken, which are files or materials where these are labelled.
+    /// Returns the mesh of the selected parts. The names are files or materials if these are
+    /// labelled, and otherwise objects.
     ///
     /// # Errors
-    /// If a name is none of a part.
+    /// Fails if a name is not the name of a part.
     pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
         let kind = match self.labels {
             Some(JobLabels::Parts(kind)) => kind,
@@ -568,10 +577,10 @@ impl Request {
         Ok(())
     }
 
-    /// Applies the options of the rule: the method first, on which the others depend.
+    /// Applies the options of the rule. The method comes first, because other options depend on it.
     fn resolve_rule(&self, transform: &Transform) -> Result<Rule> {
         let rule = self.rule_with_options(transform);
-        // The message begins with the name of the option.
+        // Messages begin with the name of the option.
         rule.map_err(|error| {
             let message = error.message();
             let end = message.find([':', ' ']).unwrap_or(message.len());
@@ -625,7 +634,7 @@ impl Request {
         }
     }
 
-    /// Returns the side of a cell if cells are cubes of a size that is given.
+    /// Returns the side of a cell if a size is given and cells are cubes.
     fn side(&self, transform: &Transform) -> Option<Rational> {
         let [x, y, z] = self.voxel_size.as_ref()?;
         let [x, y, z] = [x, y, z].map(|side| side.in_units_of(transform.unit).ok());
@@ -669,7 +678,8 @@ impl Request {
     }
 }
 
-/// Returns the option and the text of a field of a record, in which the value of a variant is an option itself.
+/// Returns the option and the text of a field of a record. The value of the field `variant` is an
+/// option itself.
 pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) {
     if field == VARIANT {
         let (option, text) = value.split_once(' ').unwrap_or((value, ""));
@@ -679,11 +689,11 @@ pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) 
 }
 
 impl Rule {
-    /// The rule of this name with these options, in any order: the inverse of [`name`](Self::name) and
-    /// [`fields`](Self::fields). An option that is absent has its default.
+    /// Returns the rule of this name with these options, in any order. It is the inverse of
+    /// [`name`](Self::name) and [`fields`](Self::fields). Missing options have their defaults.
     ///
     /// # Errors
-    /// If the rule, the option or the value is unknown, or a radius is missing.
+    /// Fails if the rule, the option or the value is unknown, or a radius is missing.
     pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
     where
         N: AsRef<str>,
@@ -714,7 +724,7 @@ impl Rule {
 mod tests {
     use super::*;
 
-    /// A request of these words, `res=64 cube`.
+    /// Returns a request of these words: `res=64 cube`.
     fn request(words: &str) -> Result<Request> {
         let mut request = Request::new(|name| format!("--{name}"));
         for word in words.split_whitespace() {
@@ -725,7 +735,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_refused_by_themselves() {
+    fn invalid_texts_are_refused() {
         let mut tried = 0;
         for (word, message) in [
             ("rez=4", "there is no option 'rez'"),
@@ -765,7 +775,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_do_not_go_together_are_refused() {
+    fn options_that_exclude_or_lack_each_other_are_refused() {
         let mut tried = 0;
         for (words, message) in [
             ("res=9 dims=1,2,3", "--res and --dims exclude each other"),

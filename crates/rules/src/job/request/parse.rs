@@ -1,4 +1,4 @@
-//! From the text of a value to its meaning. Messages do not name the option.
+//! Parsers of the values of options. Messages do not contain the name of the option.
 
 use crate::job::measure::{Measure, WrittenLength};
 use crate::rule::Band;
@@ -7,7 +7,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::MAX_DIM;
 use voxelize_core::text::{count, whole};
 
-/// `256`: cells on the longest axis.
+/// Parses the number of cells on the longest axis: `256`.
 pub(super) fn res(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
         return Err(Error::usage("one number is for the longest axis")
@@ -16,7 +16,7 @@ pub(super) fn res(text: &str) -> Result<usize> {
     count(text).map_err(Error::usage)
 }
 
-/// `0.5`, `5mm` or `0.5,0.5,1`: sides of a cell, all above zero.
+/// Parses the sides of a cell, all above zero: `0.5`, `5mm` or `0.5,0.5,1`.
 pub(super) fn cell_size(text: &str) -> Result<[Measure; 3]> {
     let sides = match measures(text)?.as_slice() {
         [one] => [one.clone(), one.clone(), one.clone()],
@@ -35,7 +35,7 @@ pub(super) fn cell_size(text: &str) -> Result<[Measure; 3]> {
     }
 }
 
-/// `32,32,32`: cells per axis.
+/// Parses the number of cells along each axis: `32,32,32`.
 pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
     let parts = split(text);
     let [x, y, z] = parts.as_slice() else {
@@ -55,7 +55,7 @@ pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
     Ok([count(x)?, count(y)?, count(z)?])
 }
 
-/// `-0.5,0,0`: a point.
+/// Parses a point: `-0.5,0,0`.
 pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
     let numbers = measures(text)?;
     let given = numbers.len();
@@ -64,7 +64,7 @@ pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
         .map_err(|_| Error::usage(format!("expected three numbers, X,Y,Z, not {given}")))
 }
 
-/// `-1,0,0,1,1,1`: the lowest corner of a box, then its highest.
+/// Parses the lowest and the highest corner of a box: `-1,0,0,1,1,1`.
 pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     let numbers = measures(text)?;
     let given = numbers.len();
@@ -75,7 +75,7 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     })
 }
 
-/// `0`, `1`: layers of cells around.
+/// Parses the number of layers of cells around the mesh: `0`, `1`.
 pub(super) fn padding(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
         return Err(Error::usage("one number is for all sides")
@@ -84,7 +84,7 @@ pub(super) fn padding(text: &str) -> Result<usize> {
     at_most(whole(text).map_err(Error::usage)?)
 }
 
-/// `2`: steps from cell to cell.
+/// Parses a number of steps from cell to cell: `2`.
 pub(super) fn steps(text: &str) -> Result<u32> {
     Ok(at_most(count(text).map_err(Error::usage)?)? as u32)
 }
@@ -96,7 +96,7 @@ fn at_most(n: usize) -> Result<usize> {
     Ok(n)
 }
 
-/// `0.001`, `1/3`: a number above zero.
+/// Parses a number above zero: `0.001`, `1/3`.
 pub(super) fn factor(text: &str) -> Result<Rational> {
     let factor = Rational::parse(text).map_err(Error::usage)?;
     if factor.is_positive() {
@@ -106,7 +106,7 @@ pub(super) fn factor(text: &str) -> Result<Rational> {
     }
 }
 
-/// `3`: thickness of a shell, in cells.
+/// Parses the thickness of a shell in cells: `3`.
 pub(super) fn shell(text: &str) -> Result<u32> {
     refuse_unit(
         text,
@@ -115,7 +115,7 @@ pub(super) fn shell(text: &str) -> Result<u32> {
     steps(text)
 }
 
-/// `3`, `2.5`, `all`: width of a band, in cells.
+/// Parses the width of a band in cells: `3`, `2.5`, `all`.
 pub(super) fn band(text: &str) -> Result<Band> {
     refuse_unit(text, "3, 2.5 or all")?;
     text.parse()
@@ -131,7 +131,7 @@ fn refuse_unit(text: &str, right: &str) -> Result<()> {
     }
 }
 
-/// `2vx`: distance from the mesh up to which cells are occupied.
+/// Parses the distance from the mesh up to which cells are occupied: `2vx`.
 pub(super) fn iso(text: &str) -> Result<WrittenLength> {
     if text.trim_start().starts_with('-') {
         return Err(Error::usage("must not be below zero").with_hint([
@@ -146,7 +146,7 @@ fn measures(text: &str) -> Result<Vec<Measure>> {
     split(text).into_iter().map(str::parse).collect()
 }
 
-/// Returns the parts between commas, and between blanks where each part is a number: `0 0 5`, but not `5 mm`.
+/// Splits a text at commas, and at blanks if each part is a number: `0 0 5`, but not `5 mm`.
 fn split(text: &str) -> Vec<&str> {
     let is_number = |part: &str| part.contains(|c: char| c.is_ascii_digit());
     let mut all = vec![];
