@@ -97,7 +97,7 @@ def test_wrong_calls_are_refused(mesh: str, tmp_path: Path) -> None:
     with pytest.raises(voxelize.UsageError, match="the plan has"):
         made.make(99)
     shutil.copy(fixture("cube.stl"), mesh)
-    with pytest.raises(voxelize.InputError, match="not that of the plan") as raised:
+    with pytest.raises(voxelize.InputError, match="differs from the mesh of the plan") as raised:
         made.make(0)
     assert raised.value.code == "R004"
     with pytest.raises(voxelize.OutputError, match="another plan"):

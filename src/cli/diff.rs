@@ -360,7 +360,7 @@ fn add_rows(
             ..
         } = *difference;
         let verdict = if passes {
-            "different, but within what is allowed"
+            "different, but within the limits"
         } else {
             "different"
         };
@@ -464,8 +464,8 @@ impl<'a> ComparedGrid<'a> {
         };
         let error = Error::usage(format!("{first} and {second}: {what}"));
         let like = format!(
-            "'voxelize A.stl B.stl --same-grid -o DIR/' puts two meshes on one grid; --like {first} takes that of the first, and \
-             cuts off what is beyond it"
+            "'voxelize A.stl B.stl --same-grid -o DIR/' puts two meshes on one grid; --like {first} uses the grid of the \
+             first file, and cuts off the mesh outside it"
         );
         let units = self.mismatches.iter().find_map(|mismatch| match mismatch {
             Mismatch::Unit(names) => {
@@ -516,7 +516,7 @@ impl<'a> ComparedGrid<'a> {
             .collect();
         let verb = if silent.len() == 1 { "does" } else { "do" };
         format!(
-            "compared by cells: {} {verb} not contain the position of the cells",
+            "not compared: {} {verb} not contain the position of the cells",
             silent.join(" and ")
         )
     }

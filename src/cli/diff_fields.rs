@@ -120,7 +120,7 @@ fn verdict(difference: &FieldDifference, tolerance: Option<f64>, passes: bool) -
             "equal{within}; {} differ",
             counted(differing, "cell", "cells")
         ),
-        _ if passes => format!("different, but within what is allowed: {apart}"),
+        _ if passes => format!("different, but within the limits: {apart}"),
         (all, some) if all > some => format!("different: {apart}, {} in all", grouped(all)),
         _ => format!("different: {apart}"),
     }

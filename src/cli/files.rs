@@ -169,8 +169,8 @@ impl MeshSource {
             ) => Ok(name.into()),
             (_, Some(path)) => Ok(stem(path)),
             _ => Err(
-                Error::usage("-: standard input has no name to call the output by")
-                    .with_hint("-o FILE names it, -o - is standard output"),
+                Error::usage("-: standard input has no name for the output file")
+                    .with_hint("-o FILE names the output; -o - writes to standard output"),
             ),
         }
     }
@@ -325,7 +325,7 @@ pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFil
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile | Carries::Rounded => "use a file of voxelize, or one with the same metadata",
-            _ => ".vox, .npz, .nrrd and .nii contain it; a conversion with --sidecar writes it to a .json",
+            _ => ".vox, .npz, .nrrd and .nii contain it; for other formats --sidecar writes it to a .json",
         })
     })
 }

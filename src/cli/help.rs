@@ -75,7 +75,7 @@ pub const EXIT_CODES: &str = "\
 4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'
 5  the result does not fit: memory, or a limit of the format
 6  the output could not be written
-7  some of many failed, for different reasons; if all agree, their code
+7  some meshes failed, for different reasons; if all codes agree, that code
 70  an internal error, which is a bug: please report it
 130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
 

@@ -100,9 +100,9 @@ impl JobOptions {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
             return Err(error.with_hint(match rule {
                 Rule::Fraction { .. } | Rule::Area => {
-                    "--solid and --filled make bits, which can have labels"
+                    "--solid and --filled make cells, which can have labels"
                 }
-                _ => "--iso makes bits, which can have labels",
+                _ => "--iso makes cells, which can have labels",
             }));
         }
         let like = match &request.like {
@@ -354,9 +354,8 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Ou
     };
     if !matches!(rule, Rule::Distance { iso: None, .. }) {
         let error = match rule {
-            Rule::Distance { .. } => {
-                exclusive("--nearest", "--iso").with_hint("--iso makes bits, not distances")
-            }
+            Rule::Distance { .. } => exclusive("--nearest", "--iso")
+                .with_hint("--iso writes cells, not distances; leave out one of them"),
             _ => Error::usage(format!(
                 "--nearest: the rule {} computes no distances",
                 rule.name()
@@ -383,7 +382,7 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
     {
         let (rule, name) = (job.rule.name(), other.name());
         let error = Error::usage(format!(
-            "--with {name}: the rule {rule} has nothing beside its cells"
+            "--with {name}: the rule {rule} computes no such array"
         ));
         return Err(error.with_hint("use it with --rule fraction"));
     }

@@ -435,7 +435,7 @@ impl Output {
         match self.target().limits(lattice, up).first() {
             Some(limit) if self.format_by == FormatBy::Default => {
                 Err(Error::too_large(limit.first.message()).in_file(self.name()).with_hint(
-                    "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one all the same",
+                    "-f npy has no such limit; --vox-split writes several files; -o NAME.vox writes one file anyway",
                 ))
             }
             _ => Ok(()),
@@ -457,7 +457,7 @@ impl Output {
             let kind = self.kind.plural();
             let known = known.join(", ");
             let iso = if argv.command().is_none() {
-                "; --iso V makes bits of distances"
+                "; --iso V turns distances into cells"
             } else {
                 ""
             };

@@ -105,13 +105,13 @@ const TOGETHER: [(&str, &str, &str); 2] = [
     (
         "--origin",
         "--dims",
-        "--bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S is the grid of a corner, a cell size and counts: the high corner is the \
-         low one + counts x size",
+        "for a grid with a given corner, use --bounds X0,Y0,Z0,X1,Y1,Z1 --voxel-size S: the high corner is the low corner + \
+         number of cells x S",
     ),
     (
         "--like",
         "--voxel-size",
-        "'voxelize info FILE' prints where its cells are: the same --bounds with another --voxel-size is the same place",
+        "for the same place with other cells, use --bounds with the corners that 'voxelize info FILE' prints, and --voxel-size",
     ),
 ];
 

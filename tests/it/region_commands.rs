@@ -147,7 +147,7 @@ fn meshes_are_found_from_the_folder_of_the_store_and_must_be_the_same() {
         3,
     );
     assert!(
-        error.contains("R004") && error.contains("not that of the plan"),
+        error.contains("R004") && error.contains("differs from the mesh of the plan"),
         "{error}"
     );
     place

@@ -189,7 +189,7 @@ fn the_verdict_names_the_methods() {
     let (text, methods, nested) = row("a cube");
     assert_eq!(
         text,
-        "safe for solid: yes, by auto, nonzero, evenodd, vote, robust"
+        "safe for solid: yes, with --inside auto, nonzero, evenodd, vote, robust"
     );
     assert_eq!(
         (methods[4].as_str(), nested.as_u64()),
@@ -198,7 +198,7 @@ fn the_verdict_names_the_methods() {
     let (text, methods, nested) = row("one within another");
     assert_eq!(
         text,
-        "safe for solid: yes, by auto, nonzero, robust; 1 shell lies within another"
+        "safe for solid: yes, with --inside auto, nonzero, robust; 1 shell lies within another"
     );
     assert_eq!(
         (methods.as_array().unwrap().len(), nested.as_u64()),

@@ -33,7 +33,7 @@ impl Format {
                 .map(|format| format.name)
                 .collect();
             return Err(Error::usage(format!(
-                "{} has no place for '{name}' beside its cells",
+                "{} cannot store '{name}' next to the cells",
                 self.name
             ))
             .with_hint(format!("save it as {}", known.join(" or "))));
@@ -43,7 +43,7 @@ impl Format {
             .find(|choice| choice.option() == Choice::SparseRuns.option())
         {
             Some(choice) => Err(Error::usage(format!(
-                "'{}' has no place for '{name}'",
+                "'{}' cannot store '{name}'",
                 choice.words()
             ))),
             None => Ok(()),

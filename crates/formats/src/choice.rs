@@ -55,8 +55,8 @@ impl Choice {
     /// Returns the option, its value if it takes one, and its description.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
-            Self::Uncompressed => ("uncompressed", None, "do not pack the cells"),
-            Self::Zyx => ("order", Some("zyx"), "an array a[z, y, x] of C order"),
+            Self::Uncompressed => ("uncompressed", None, "do not compress the cells"),
+            Self::Zyx => ("order", Some("zyx"), "write an array a[z, y, x] in C order"),
             Self::SparseIndices => ("sparse", Some("indices"), "x, y, z of each occupied cell"),
             Self::SparseRuns => (
                 "sparse",
@@ -81,7 +81,7 @@ impl Choice {
             Self::VoxSplit => (
                 "vox-split",
                 None,
-                "several files where one would be more than MagicaVoxel shows",
+                "write several files if one is larger than MagicaVoxel can show",
             ),
             Self::VdbFog => (
                 "vdb",
@@ -92,12 +92,12 @@ impl Choice {
             Self::GreedyFaces => (
                 "merge",
                 Some("greedy"),
-                "rectangles of exposed faces of one plane and label, with T-junctions",
+                "merge exposed faces of one plane and label into rectangles, with T-junctions",
             ),
             Self::Points => (
                 "points",
                 None,
-                "a point at the centre of each cell, not faces",
+                "write the centre of each cell as a point, not faces",
             ),
         }
     }

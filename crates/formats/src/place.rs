@@ -75,7 +75,7 @@ impl Place {
                 if folder_of(&place).is_dir() {
                     return Ok(Self::File(place));
                 }
-                let hint = format!("make the folder {} first", folder_of(&place).display());
+                let hint = format!("create the folder {}/ first", folder_of(&place).display());
                 let error = Error::output(format!("cannot be written: {error}"));
                 Err(error.in_file(path).with_hint(hint))
             }

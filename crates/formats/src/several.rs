@@ -112,7 +112,7 @@ impl FolderLayout {
                 if folder.is_dir() {
                     return Ok(place);
                 }
-                let hint = format!("make the folder {} first", folder.display());
+                let hint = format!("create the folder {}/ first", folder.display());
                 let error = Error::output(format!("cannot be written: {error}"));
                 return Err(error.in_file(path).with_hint(hint));
             }

@@ -95,10 +95,10 @@ pub fn check_rule(record: &Record) -> Result<()> {
     if record.rule_name.as_deref() == Some(RULE) {
         return Ok(());
     }
-    Err(
-        Error::usage("only shares of cells are stored as 'u8': other fields are 'f32'")
-            .with_hint("`--rule fraction` makes a field of shares"),
+    Err(Error::usage(
+        "only shares of cells (the rule fraction) can be stored as u8; other fields are f32",
     )
+    .with_hint("leave out the type, or use `--rule fraction`"))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn arg(all: &[Choice]) -> Option<Arg> {
         arg.value_name("WHICH")
             .value_parser(PossibleValuesParser::new(all.iter().filter_map(values)))
             .hide_possible_values(true)
-            .help(format!("{} [default: none of them]", text.join("; "))),
+            .help(format!("{} [default: none]", text.join("; "))),
     )
 }
 

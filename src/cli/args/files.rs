@@ -80,7 +80,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "I/N", value_parser = values::share_of, allow_hyphen_values = true, hide_short_help = true,
           conflicts_with = "same_grid",
           long_help = "Take every N-th mesh, from number I on. N processes with the same arguments and I from 1 to N \
-                       make each mesh once. With --skip-existing a process that was killed goes on [default: all]")]
+                       make each mesh once. With --skip-existing a restarted process makes only the missing files [default: all]")]
     pub shard_list: Option<ProcessShare>,
 
     /// one grid around all meshes
@@ -160,7 +160,7 @@ pub struct FileArgs {
     /// the numbers of empty cells, surface, interior
     #[arg(long, value_name = "E,1,2,…", value_parser = values::cell_values, allow_hyphen_values = true, hide_short_help = true,
           long_help = "Numbers of empty cells and of labels 1, 2, …, in a npy or raw of u8 or i8: -1,0,1 for outside, surface \
-                       and interior of a filled grid. Of two, the second is that of all occupied cells [default: 0,1,2,…]")]
+                       and interior of a filled grid. With two numbers, the second is for all occupied cells [default: 0,1,2,…]")]
     pub values: Option<CellValues>,
 
     #[command(flatten)]

@@ -68,11 +68,11 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub run: RunArgs,
 
-    /// make a .zarr in regions; go on after a crash
+    /// make a .zarr in regions; continue after a crash
     #[arg(long, help_heading = "Output", hide_short_help = true, conflicts_with_all = ["skip_existing", "sidecar", "values", "dry_run"],
-          long_help = "Make the .zarr of -o in regions that are whole one after the other. After a crash the same words go on \
-                       with the regions that are missing; 'voxelize plan' shares them out among machines. Until the last is \
-                       whole, readers see no group [default: nothing is there before all is]")]
+          long_help = "Make the .zarr of -o region by region. After a crash, the same command makes only the missing regions. \
+                       'voxelize plan' distributes regions among machines. Readers see no group until the last region \
+                       is complete [default: the output appears when it is complete]")]
     pub resume: bool,
 
     /// print grid, memory and bytes; write nothing
@@ -150,7 +150,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true,
           long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
                        made in slabs of layers, with a pass over the mesh for each, or refused where slabs do \
-                       not fit [default: no slabs; what the available memory does not hold is refused]")]
+                       not fit [default: no slabs; a grid larger than the available memory is refused]")]
     pub max_memory: Option<u64>,
 }
 

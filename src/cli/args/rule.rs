@@ -234,9 +234,9 @@ pub struct QuantityArgs {
         value_delimiter = ',',
         value_parser = values::quantity(),
         hide_short_help = true,
-        long_help = "With --rule fraction: more arrays in a .npz. area: of the mesh in each cell. normal: its area \
-                       vector, outwards. faces: open shares of the low x, y, z faces. centroid: of the inside, from \
-                       the middle of the cell, in its sides. Commas between [default: none]"
+        long_help = "With --rule fraction: more arrays in a .npz. separated by commas. area: area of the mesh in \
+                       each cell. normal: its area vector, outwards. faces: open shares of the low x, y, z faces. \
+                       centroid: centroid of the inside, from the cell centre, in cell sides [default: none]"
     )]
     pub with: Vec<Quantity>,
 }
@@ -252,8 +252,8 @@ pub struct DoubtArgs {
         conflicts_with = "skip_existing",
         hide_short_help = true,
         long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, robust and \
-                       flood disagree, labelled by those that call them inside. flood counts only off the \
-                       surface, and not at all if it leaked. Takes six times the memory of the grid \
+                       flood disagree, labelled by the methods that count them as inside. flood is compared \
+                       only off the surface, and not at all if it leaked. Takes six times the memory of the grid \
                        [default: none]"
     )]
     pub doubt: Option<PathBuf>,
@@ -262,7 +262,7 @@ pub struct DoubtArgs {
     #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true,
           conflicts_with = "skip_existing", hide_short_help = true,
           long_help = "Exit with code 1 if the cells in doubt exceed this share, 0.01 or 1%, of the cells that \
-                       any compared method calls inside. Outputs are still written. Not allowed with --skip-existing \
+                       any compared method counts as inside. Outputs are still written. Not allowed with --skip-existing \
                        [default: none]")]
     pub max_doubt: Option<Rational>,
 }

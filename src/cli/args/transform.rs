@@ -26,15 +26,15 @@ pub struct TransformArgs {
     /// multiply by a matrix: 12 or 16 numbers, row by row
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Multiply coordinates by a matrix, after --axes and before --rotate: 12 or 16 \
-                       numbers, row by row; the last of each row is added, and the last row of 16 is 0 0 0 1. \
+                       numbers, row by row. The last number of each row is added; the last row of 16 must be 0 0 0 1. \
                        Coordinates are rounded to 32 bits once. Triangles are flipped when mirroring [default: none]")]
     matrix: Option<String>,
 
     /// turn the mesh about an axis: z,90; can be repeated
     #[arg(long, value_name = "AXIS,DEG", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes and --matrix, counterclockwise seen \
-                       from the positive end of the axis. Several are done in the order typed. Multiples of 90 are \
-                       exact; by other angles coordinates are computed in 64 bits and rounded to 32 once [default: not \
+                       from the positive end of the axis. Several rotations are applied in the given order. Multiples of 90 are \
+                       exact; for other angles coordinates are computed in 64 bits and rounded to 32 once [default: not \
                        turned]")]
     rotate: Vec<String>,
 

@@ -139,8 +139,8 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     let mut skipped = Skipped::default();
     for name in names {
         if name.as_os_str() == "-" {
-            let error = Error::usage("-: standard input has no name to call an output by");
-            return Err(error.with_hint("'voxelize - -o FILE' reads it as the only mesh"));
+            let error = Error::usage("-: standard input has no name for an output file");
+            return Err(error.with_hint("'voxelize - -o FILE' voxelizes it alone"));
         }
         if name.as_os_str().is_empty() {
             return Err(Error::usage("'' is not the name of a file").with_hint("check the name"));

@@ -158,9 +158,7 @@ impl BatchOptions {
             let option = argv
                 .with_value(if has_file { "doubt" } else { named })
                 .unwrap_or_default();
-            let error = Error::usage(format!(
-                "{option}: several meshes would all write this file"
-            ));
+            let error = Error::usage(format!("{option}: every mesh would overwrite this file"));
             return Err(error.with_hint(if has_file {
                 "--max-doubt checks each of them; --doubt takes one mesh"
             } else if nearest.is_some() {
@@ -481,7 +479,7 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         None
     };
     let Some(path) = &args.output else {
-        let usual = "-o DIR/ names it; -o FILE puts meshes that are named one by one into one grid";
+        let usual = "-o DIR/ writes a file per mesh; -o FILE puts meshes that are named one by one into one grid";
         return Err(Error::usage(format!("{what} an output folder"))
             .with_hint(store.unwrap_or_else(|| usual.to_string())));
     };

@@ -5,6 +5,7 @@ mod report;
 
 use std::path::PathBuf;
 
+use clap::Args as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
 use voxelize::job::findings;
@@ -23,20 +24,6 @@ use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::{self, RunReport};
 use report::CheckedMesh;
 
-/// The options of the grid; any of them turns on the cells of the defects.
-const GRID: [&str; 10] = [
-    "res",
-    "voxel-size",
-    "dims",
-    "stretch",
-    "origin",
-    "bounds",
-    "cube",
-    "pad",
-    "like",
-    "snap",
-];
-
 pub const COMMAND: Command = Command {
     name: "check",
     about: "find the defects of meshes, and where they are",
@@ -53,7 +40,7 @@ effect on a fill, and says whether it was decided exactly. docs/check.md defines
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
-4 a mesh has M findings under --strict; 7 some of many failed, for different reasons",
+4 a mesh has M findings under --strict; 7 some meshes failed, for different reasons",
     empty: empty::<CheckedMesh>,
     arguments: arguments::<CheckArgs>,
     run,
@@ -118,7 +105,11 @@ const PLACES: [usize; 2] = [5, 20];
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: CheckArgs = call.args()?;
     let request = call.argv.request()?;
-    let has_grid = GRID.iter().any(|option| request.is_given(option));
+    // Any option of the grid turns on the cells of the defects.
+    let has_grid = GridArgs::augment_args(clap::Command::new(""))
+        .get_arguments()
+        .filter(|arg| arg.get_help_heading() == Some("Grid"))
+        .any(|arg| call.given(arg.get_id().as_str()));
     let resources = call.resources(args.run.max_memory)?;
     let options = JobOptions::new(request, &args.read, resources, &call.names)?;
     let options = JobOptions {

@@ -387,7 +387,7 @@ pub(super) fn verdict_rows(
     }
 }
 
-/// `yes, by auto, nonzero, robust; 1 shell lies within another`.
+/// `yes, with --inside auto, nonzero, robust; 1 shell lies within another`.
 fn safe_methods(checked: &MeshCheck) -> String {
     let CheckVerdict {
         safe_methods,
@@ -395,7 +395,7 @@ fn safe_methods(checked: &MeshCheck) -> String {
         ..
     } = &checked.verdict;
     let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
-    let mut text = format!("yes, by {}", names.join(", "));
+    let mut text = format!("yes, with --inside {}", names.join(", "));
     match *nested_shells {
         0 => {}
         1 => text += "; 1 shell lies within another",

@@ -176,7 +176,7 @@ fn pair_rows(
         );
         rows.row(
             "",
-            format!("direction {}: {a} moves away from {b}", point(direction)),
+            format!("direction {} moves {a} away from {b}", point(direction)),
         );
     }
     rows

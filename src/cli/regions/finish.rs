@@ -29,11 +29,11 @@ pub const COMMAND: Command = Command {
 voxelize finish huge.zarr             what is missing or damaged; else the digest
 voxelize finish huge.zarr --json      the numbers of regions to make again, for scripts",
     notes: "\
-All shards are read and compared with the hashes in the parts; cells are not looked at. If every region is whole, the \
-metadata of the group are written: before that, readers of Zarr see no group, only arrays. Otherwise nothing is \
-written, and regions that are missing, damaged or stale are named. It can be repeated.
+All shards are read and compared with the hashes recorded for their regions. If every region is complete, the metadata of \
+the group are written; before that, readers of Zarr see only arrays, no group. Otherwise nothing is written, and the \
+regions that are missing, damaged or stale are listed. The command can be repeated.
 
-Exit codes: 0 the store is whole; 1 regions are missing, damaged or stale; 2 usage error; 3 no plan, or a damaged one; \
+Exit codes: 0 the store is complete; 1 regions are missing, damaged or stale; 2 usage error; 3 no plan, or a damaged one; \
 6 the metadata cannot be written",
     empty: empty::<FinishedStore>,
     arguments: arguments::<FinishArgs>,

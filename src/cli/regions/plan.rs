@@ -26,23 +26,26 @@ pub const COMMAND: Command = Command {
     name: "plan",
     about: "plan a grid that processes make in regions",
     examples: "\
-voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, and what it takes
+voxelize plan huge.stl -r 16384 --filled -o huge.zarr       the plan, with memory and disk
 voxelize plan huge.stl -r 8192 -o s.zarr --max-memory 4G    regions for workers of 4 GiB
-voxelize plan huge.stl -r 16384 -o huge.zarr --bin          each reads its part of the mesh alone
-voxelize huge.zarr --region 1/64                            a share; 64 processes make all
+voxelize plan huge.stl -r 16384 -o huge.zarr --bin          with a file of triangles per region
+voxelize huge.zarr --region 1/64                            one of 64 processes, which make all
 voxelize finish huge.zarr                                   what is missing, and the digest",
     notes: "\
-A region is some layers of the grid: a process makes it alone, on any machine that reads the mesh and writes to the store. \
-The names of meshes in the plan are relative to the folder that the store is in; absolute names stay. A region that is \
-whole is left as it is, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
+A region is a range of layers of the grid. A process makes a region independently, on any machine that can read the mesh \
+and write to the store. The paths of meshes in the plan are relative to the folder of the store; absolute paths stay. \
+Complete regions are kept, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
 
-With --bin the plan writes the triangles of each region to a file of the store: a process reads its own, not the mesh, which need not be there any more. --max-memory is that of such a process; the plan itself holds the whole mesh. Bins that were damaged or removed are made again by the same words. --inside vote and robust, which look at all of a mesh, and --band all are refused.
+With --bin the plan writes the triangles of each region to a file of the store, its bin. A process then reads the bin of \
+its region instead of the mesh, which is no longer needed. --max-memory is the limit of such a process; planning itself \
+holds the whole mesh in memory. The same command makes damaged or removed bins again. --inside vote, --inside robust and \
+--band all need the whole mesh and are refused.
 
-Rules whose cells depend on cells beside a region are refused: --inside flood, --keep-thin and --hollow. Lost features \
-are not searched.
+Rules whose cells depend on cells outside a region are refused: --inside flood, --keep-thin and --hollow. There is no \
+search for lost features.
 
 Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \
-6 the store cannot be written, or has another plan",
+6 the store cannot be written, or has a different plan",
     empty: empty::<PlannedStore>,
     arguments: arguments::<PlanArgs>,
     run,
@@ -50,11 +53,11 @@ Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable me
 
 #[derive(Debug, clap::Args)]
 struct PlanArgs {
-    /// The mesh; several make one grid. Regions read it again
+    /// The mesh; several meshes make one grid. Each region reads it again
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
     meshes: Vec<PathBuf>,
 
-    /// The store, a folder of Zarr. One with the same plan stays as it is, one with another plan is refused
+    /// The store to create, a Zarr folder. A store with the same plan is kept; a store with a different plan is refused
     #[arg(
         short,
         long,
@@ -64,23 +67,23 @@ struct PlanArgs {
     )]
     output: PathBuf,
 
-    /// At most N regions; layers decide whether there can be so many [default: 64]
+    /// Make at most N regions; a grid with few layers has fewer [default: 64]
     #[arg(long, value_name = "N", value_parser = values::count, help_heading = "Output")]
     regions: Option<usize>,
 
-    /// Write the triangles of each region to a file of the store, which its process reads in place of the mesh
+    /// Write the triangles of each region to a file of the store, which is then read instead of the mesh
     #[arg(long, help_heading = "Output")]
     bin: bool,
 
-    /// u8 or bool, type of the numbers of bits and labels [default: u8]
+    /// Number type of cells and labels: u8 or bool [default: u8]
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_possible_values = true, help_heading = "Output")]
     dtype: Option<Dtype>,
 
-    /// Do not pack the cells
+    /// Do not compress the cells
     #[arg(long, help_heading = "Output")]
     uncompressed: bool,
 
-    /// The grid alone, without smaller levels
+    /// Write the grid alone, without smaller levels
     #[arg(long, help_heading = "Output")]
     no_pyramid: bool,
 

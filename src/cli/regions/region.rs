@@ -30,13 +30,13 @@ voxelize huge.zarr --region $SLURM_ARRAY_TASK_ID/64   a task of a job array 1-64
 seq 64 | parallel voxelize huge.zarr --region {}/64   all of them, some at a time
 voxelize huge.zarr --region 1/1                       all of them here, one after the other",
     notes: "\
-'voxelize plan' makes the store, and decides grid, rule and mesh. I/N makes the regions I, I + N, I + 2 N, … of the plan: \
-one, if N is the number of regions, and none beyond the last. A region that is whole is left as it is; one that is missing, \
-damaged or of another plan is made. If the plan has bins, each region is made of its own, and the mesh is not read. Files get their names when they are whole, the part of the region last: what is killed \
-is made again.
+'voxelize plan' makes the store and decides grid, rule and mesh. I/N makes the regions I, I + N, I + 2 N, … of the plan: \
+one region if N is the number of regions, none if I is beyond the last. Complete regions are kept; missing, damaged and \
+stale regions are made. If the plan has bins, each region is made from its bin, and the mesh is not read. Files are \
+renamed into place when they are complete, so a killed process leaves only regions that are made again.
 
-Exit codes: 0 the regions are whole; 2 usage error; 3 the mesh or the plan cannot be read, or the mesh is another one \
-(R004), or a bin is damaged (R005); 5 the memory does not suffice; 6 a file cannot be written; 130 interrupted",
+Exit codes: 0 the regions are complete; 2 usage error; 3 the mesh or the plan cannot be read, the mesh differs from the mesh of \
+the plan (R004), or a bin is damaged (R005); 5 not enough memory; 6 a file cannot be written; 130 interrupted",
     empty: empty::<MadeRegions>,
     arguments: arguments::<RegionArgs>,
     run,
@@ -53,7 +53,7 @@ struct RegionArgs {
     #[arg(long, value_name = "I/N", required = true, value_parser = values::share_of, allow_hyphen_values = true, help_heading = "Input")]
     region: ProcessShare,
 
-    /// The mesh, where it does not lie as the plan has it, or in place of bins; once for each of several. It must be the same
+    /// The mesh, if it has moved since the plan, or to read it instead of the bins; repeat for several. It must be the same mesh
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     mesh: Vec<PathBuf>,
 
@@ -297,10 +297,10 @@ impl MadeRegions {
         let numbers = numbers_in_runs(&numbers);
         let there = regions.iter().filter(|region| !region.made).count();
         let text = match regions.len() {
-            0 => format!("none: the plan has {planned}"),
-            all if there == all => format!("{numbers} of {planned}, whole already"),
+            0 => format!("none: the plan has only {planned} regions"),
+            all if there == all => format!("{numbers} of {planned}, already whole"),
             _ if there == 0 => format!("{numbers} of {planned}"),
-            _ => format!("{numbers} of {planned}, {there} whole already"),
+            _ => format!("{numbers} of {planned}, {there} already whole"),
         };
         rows.row(
             if regions.len() > 1 {

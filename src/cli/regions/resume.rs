@@ -102,7 +102,7 @@ fn steps(options: &mut Options, call: &Call, bar: &Bar, found: &mut RunReport) -
     let Some(digest) = end.digest else {
         let error =
             Error::output("regions were damaged while others were made").in_file(&store.root);
-        return Err(error.with_hint("the same words again make what is missing"));
+        return Err(error.with_hint("the same command makes the damaged regions again"));
     };
     found.digest = Some(digest);
     found.occupied = Some(end.occupied);

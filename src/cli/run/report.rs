@@ -205,7 +205,7 @@ impl DoubtReport {
             .is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
     }
 
-    /// `1,234 cells (0.4 % of 310,000 that any of four methods calls inside)`.
+    /// `1,234 cells (0.4 % of the 310,000 that at least one of four methods counts as inside)`.
     pub fn line(&self) -> String {
         let cells = counted(self.cells, "cell", "cells");
         let share = percent(self.cells, u128::from(self.inside));
@@ -215,13 +215,15 @@ impl DoubtReport {
         } else {
             "three"
         };
-        format!("{cells} ({share} of {inside} that any of {methods} methods calls inside)")
+        format!(
+            "{cells} ({share} of the {inside} that at least one of {methods} methods counts as inside)"
+        )
     }
 
     /// `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the surface`; a flood that
     /// leaked is named apart.
     pub fn by_method(&self) -> String {
-        let mut flood = "; flood leaked, and is left out".to_string();
+        let mut flood = "; flood leaked and is not compared".to_string();
         let mut others = vec![];
         for (method, cells) in &self.by {
             let text = format!("{} {}", method.name(), grouped(*cells));

@@ -302,7 +302,7 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
                 .spacing()
                 .each_ref()
                 .map(|side| f64::from(*cells) * side.to_f64());
-            text += &format!(" (walls of {}{})", display::sizes(sides), suffix(unit));
+            text += &format!(" (walls {}{} thick)", display::sizes(sides), suffix(unit));
         }
     }
     text

@@ -133,7 +133,7 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
             open.join(", ")
         };
         format!(
-            "last walls belong to the grid except along {open}: {}",
+            "a face on the last wall of an axis marks the last layer, except along {open}: {}",
             grid.option
         )
     } else if open.is_empty() {
@@ -141,7 +141,7 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
             .to_string()
     } else {
         format!(
-            "last wall does not belong to the grid along {}: the mesh extends beyond it",
+            "a face on the last wall along {} marks no layer: the mesh extends beyond it",
             open.join(", ")
         )
     };

@@ -188,8 +188,13 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         [] => listed(&goldens, gate, args.verify.reach(), &call.names)?,
         [mesh] => vec![single(&goldens, mesh, gate, &call.names)?],
         [_, second, ..] => {
-            let error = Error::usage(format!("{}: one mesh at a time", second.display()));
-            return Err(error.with_hint("'voxelize verify --update LIST MESH...' takes many"));
+            let error = Error::usage(format!(
+                "{}: a voxel file is compared with one mesh, not several",
+                second.display()
+            ));
+            return Err(error.with_hint(
+                "'voxelize verify --update LIST MESH...' records several meshes in a list",
+            ));
         }
     };
     if let Some(folder) = &args.verify.pictures {
@@ -208,7 +213,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     if let Some(folder) = &args.verify.pictures {
         folders
             .make(folder)
-            .map_err(|e| or_hint(e, "--pictures DIR names another"))?;
+            .map_err(|e| or_hint(e, "--pictures DIR names another folder"))?;
     }
     let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made, time| {
         judge::judge(task, &made, time)
@@ -304,12 +309,12 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
             "--iou-min"
         };
         let message = format!(
-            "{option} changes nothing: no case has a golden file without limits of its own"
+            "{option} has no effect: it is for cases with a golden file and without allow and iou_min, and the list has none"
         );
         let error = Error::usage(message).in_file(list);
-        return Err(
-            error.with_hint("--update LIST MESH OPTIONS --golden DIR records the cells of a case")
-        );
+        return Err(error.with_hint(
+            "'voxelize verify --update LIST MESH --golden DIR' records a case with a golden file",
+        ));
     }
     check(&tasks, reach, names)?;
     Ok(tasks)

@@ -47,7 +47,7 @@ pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Repo
     call.check_files()?;
     let folders = MadeFolders::default();
     for (_, file) in tasks.iter().filter_map(|task| task.keep.as_ref()) {
-        let hint = "--golden DIR, or golden in the list, names another";
+        let hint = "--golden DIR, or golden in the list, names another folder";
         folders
             .make_for(file.path())
             .map_err(|e| or_hint(e, hint))?;
@@ -119,17 +119,18 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let name = list.display();
     if format::sniff(list).is_some() {
         let options = super::options_of(list)?;
-        let error = Error::usage("is a voxel file, and --update records in a list").in_file(list);
+        let error =
+            Error::usage("is a voxel file; --update records in a list of goldens").in_file(list);
         return Err(error.with_hint(format!(
-            "voxelize {mesh} {options} -o {name} makes it again"
+            "'voxelize {mesh} {options} -o {name}' writes the voxel file again"
         )));
     }
     if is_voxel_name(list) && !list.exists() {
-        let error = Error::usage("is the name of a voxel file, and a list of goldens is TOML")
+        let error = Error::usage("has the extension of a voxel format; a list of goldens is TOML")
             .in_file(list);
-        return Err(
-            error.with_hint("name it goldens.toml; --golden DIR keeps the cells of cases as files")
-        );
+        return Err(error.with_hint(
+            "name it goldens.toml; --golden DIR stores the cells of cases as voxel files",
+        ));
     }
     Ok(())
 }

@@ -95,8 +95,8 @@ struct ViewArgs {
 #[command(next_help_heading = "Picture")]
 struct PictureArgs {
     /// Width and height in pixels; a slice is smaller if its cells do not fill it evenly. cells: a slice with one
-    /// pixel per cell, white where occupied, black elsewhere. With --slice z=all: the plate that each layer is in the
-    /// middle of [default: 1200x900]
+    /// pixel per cell, white where occupied, black elsewhere. With --slice z=all: size of the plate; each layer is in
+    /// its middle [default: 1200x900]
     #[arg(long, value_name = "WxH|cells", value_parser = values::picture_size)]
     size: Option<PixelSize>,
 
@@ -122,7 +122,7 @@ struct PictureArgs {
     #[arg(long, value_name = "AXIS[=N|all]", value_parser = values::layer, conflicts_with = "sheet")]
     slice: Option<values::LayerChoice>,
 
-    /// Layers across an axis side by side: all, or evenly spaced ones if not all have room
+    /// Layers across an axis side by side: all, or evenly spaced ones if they do not all fit
     /// [default: no sheet]
     #[arg(long, value_name = "AXIS", value_parser = values::axis)]
     sheet: Option<usize>,

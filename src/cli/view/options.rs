@@ -225,8 +225,8 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
 fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
         return Err(
-            Error::usage("-: standard input has no name to call the picture by")
-                .with_hint("-o FILE.png names it, -o - is standard output"),
+            Error::usage("-: standard input has no name for the picture")
+                .with_hint("-o FILE.png names the picture; -o - writes to standard output"),
         );
     }
     if has_extension(input, "png") {

@@ -114,7 +114,7 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
         };
         let error = Error::input(
             Code::G006,
-            format!("{key} needs a golden file: a digest is equal or it is not"),
+            format!("{key} needs a golden file; a digest can only be equal"),
         );
         return Err(keys.at(
             key,
@@ -163,10 +163,10 @@ impl Keys<'_> {
         let has_digest = has("grid") || has("cells");
         if let Some(file) = self.text("golden")? {
             if has_digest {
-                let error = Error::input(Code::G006, "golden and a digest exclude each other");
+                let error = Error::input(Code::G006, "the case has both a golden file and a digest");
                 return Err(self.at(
                     "golden",
-                    error.with_hint("give either golden, or grid and cells"),
+                    error.with_hint("keep either golden, or grid and cells"),
                 ));
             }
             return Ok(Golden::File(file));
@@ -229,7 +229,7 @@ impl Keys<'_> {
         };
         let error = Error::input(
             Code::G005,
-            format!("{} is {found}, not {wanted}", sanitize(key)),
+            format!("{} is {found}; expected {wanted}", sanitize(key)),
         );
         Err(self.at(key, error.with_hint("correct that line")))
     }

@@ -97,7 +97,7 @@ const NUMBERS: Advice = &[
     "`--lenient` drops such facets",
 ];
 const BIN: Advice =
-    &["make the bins again: `voxelize plan MESH … --bin`, with the words of the plan"];
+    &["make the bins again: `voxelize plan MESH … --bin`, with the arguments of the plan"];
 const PERMISSIONS: Advice = &["check its name and permissions"];
 const REMAKE: Advice = &["make it again: `voxelize STORE --region I/N`"];
 const REPAIR: Advice = &[
@@ -195,8 +195,8 @@ codes! {
         "a region of a store is stale: its part is of another plan or mesh"
         REMAKE;
     R004 "R004" REFUSED
-        "the mesh is not that of the plan of a store"
-        &["`--mesh FILE` names the file if it lies elsewhere", "or plan the store again in a new folder"];
+        "the mesh differs from the mesh of the plan of a store"
+        &["`--mesh FILE` names the original mesh if it has moved", "or plan a store of this mesh in a new folder"];
     R005 "R005" REFUSED
         "a bin of a store, which has the triangles of a region, is missing or damaged"
         BIN;
@@ -235,7 +235,7 @@ codes! {
         "gzip data that does not decompress, or whose checksum is wrong"
         AGAIN_ALONE;
     S012 "S012" DAMAGE
-        "a polygon names a vertex that is not there"
+        "a polygon names a vertex that does not exist"
         DROP;
     S101 "S101" NOTED
         "a binary STL whose header begins with `solid`, as in ASCII STL"
@@ -265,15 +265,15 @@ codes! {
         &["export the pose that is wanted as a mesh without animation"];
     S109 "S109" WARNED
         "modifiers and supports of a 3MF, which are left out"
-        &["none: they are no matter of the part", "or make them objects of their own in the slicer"];
+        &["none: they do not belong to the part", "or make them objects of their own in the slicer"];
     S110 "S110" NOTED
         "a file of materials or a picture that cannot be read, so that colours are not known"
-        &["keep it beside the mesh; pictures are PNG, JPEG or WebP"];
+        &["keep it next to the mesh; pictures are PNG, JPEG or WebP"];
     S111 "S111" NOTED
         "negative volumes of a slicer, which the rules solid and filled subtract"
         NOTHING;
     S112 "S112" WARNED
-        "items of a 3MF that are marked as not printable, which are read"
+        "items of a 3MF that are marked as not printable, and are read anyway"
         &["remove them in the program that made the file, if they are not wanted"];
     S113 "S113" WARNED
         "settings of a slicer that cannot be read, or that do not fit the model"
@@ -285,7 +285,7 @@ codes! {
         "meshes of a glTF that no node of its scene places, and that are left out"
         &["place them in the default scene and export again, if they belong to the mesh"];
     V001 "V001" REFUSED
-        "neither the content nor the name of the file is that of a known voxel format"
+        "neither the content nor the name of the file belongs to a known voxel format"
         FORMATS;
     V002 "V002" REFUSED
         "the voxel file ends early"
@@ -362,19 +362,19 @@ codes! {
         "the mesh has more colours than 255 labels tell apart: those that are alike are merged"
         &["none: each cell has the colour that is closest to its own"];
     W016 "W016" WARNED
-        "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are those of the union"
+        "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are the shares of the union"
         &["unite the parts where they were made", "or `--inside robust` orients them"];
     W017 "W017" WARNED
-        "the last layer of cells is reached only by the rounding of coordinates to floats"
+        "the mesh reaches the last layer of cells only because coordinates are rounded to floats"
         &["`--origin X,Y,Z` puts walls where the decimals of its low corner are"];
     W018 "W018" WARNED
-        "the axes of the image whose grid is taken run other ways than those of the output, x, y and z, or are not known"
-        &["resample one file onto the other by their headers before cells are combined"];
+        "the axes of the image whose grid is used differ from the axes of the output, x, y and z, or are not known"
+        &["resample one file onto the other before combining their cells"];
     W019 "W019" WARNED
-        "programs that read the file take its coordinates as those of another unit, or another axis as up; it cannot say which"
+        "programs that read the file assume another unit of its coordinates or another axis as up; the format cannot record them"
         &["voxelize the mesh with `--scale` and `--unit`", "or with `--axes x,-z,y`"];
     W020 "W020" WARNED
-        "the unit that is given is not that which the file states"
+        "the given unit differs from the unit that the file states"
         &["`--scale` scales coordinates, `--unit` scales none"];
     W021 "W021" WARNED
         "the mesh is smaller than a cell along every axis: it may be in another unit than the grid"
@@ -386,10 +386,10 @@ codes! {
         "the mesh has negative volumes, which are not subtracted here: the rules solid and filled subtract them, and fraction where no body overlaps one that is cut"
         &["`--solid` or `--filled` subtracts them"];
     W024 "W024" NOTED
-        "parts are closed together, and not each alone: they are filled as one body, and each cell has the label of the nearest face"
+        "the parts are closed together, but not each alone: they are filled as one body, and each cell has the label of the nearest face"
         &["none, if they are the faces of one body", "`--rule surface` has the cells of each part's surface"];
     W025 "W025" WARNED
-        "the elements of a finite element mesh form several pieces that share no face, or hang together in edges or vertices alone"
+        "the elements of a finite element mesh form several pieces that share no face, or are connected only at edges or vertices"
         &["use smaller cells", "or `--filled`, which has every cell that the mesh overlaps", "remove small parts of the mesh, which `voxelize info MESH` lists"];
     BadList "bad-list" REFUSED
         "a list of file names that holds other data"

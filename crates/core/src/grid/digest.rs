@@ -485,7 +485,7 @@ impl FromStr for Hash {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::parse(text).ok_or_else(|| {
             format!(
-                "'{}' is no digest: v1: and 32 lower-case hex digits are",
+                "'{}' is not a digest; expected v1: and 32 lower-case hex digits",
                 sanitize(text)
             )
         })

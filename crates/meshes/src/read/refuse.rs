@@ -836,7 +836,7 @@ pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
 pub(super) fn unknown() -> Error {
     Error::input(
         Code::S002,
-        "text that is neither ASCII STL, which begins with 'solid', nor OBJ",
+        "the file is text, but neither ASCII STL, which begins with 'solid', nor OBJ",
     )
     .with_hint(EXPORT)
 }

@@ -402,7 +402,7 @@ fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> R
         triage.found(
             Error::input(
                 Code::S101,
-                "the header begins with 'solid', but it is binary",
+                "the header begins with 'solid', but the file is binary",
             )
             .at_byte(0),
         )?;

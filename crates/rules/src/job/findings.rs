@@ -70,9 +70,7 @@ pub fn of_lattice(
 pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     let count = mesh.cuts()?.count() as u64;
     let triangles = counted(count, "triangle", "triangles");
-    let text = format!(
-        "negative volumes of {triangles} are not subtracted: {what} takes the mesh without them"
-    );
+    let text = format!("negative volumes of {triangles} are not subtracted: {what} ignores them");
     Some(Finding::new(Code::W023, text))
 }
 
@@ -160,7 +158,7 @@ fn far_from_origin(
     };
     let text = format!(
         "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}; \
-         a wall may be off by {off}",
+         faces may be off by {off}",
         number(f64::from(farthest))
     );
     let hint = "move the mesh to the origin in the program that made it, and export it again";
@@ -188,7 +186,7 @@ fn far_output(
     let suffix = coordinates.suffix();
     let text = format!(
         "far from the origin: 32-bit floats near {} = {} are {}{suffix} apart, where cells are {}{suffix}; coordinates \
-         were read relative to {}, so that rounding moves no wall here, but it does in programs that read floats",
+         were read relative to {}, so that rounding moves no face here, but it does in programs that read floats",
         AXES[axis],
         number(farthest),
         number(step),
@@ -216,14 +214,16 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     let is_rounded = fit.rounded_axes(bounds);
     let axes = axes_where(|axis| is_rounded[*axis])?;
     let text = format!(
-        "along {axes} the last layer of cells is reached only by the rounding of coordinates to floats"
+        "along {axes} the mesh reaches the last layer of cells only because coordinates are rounded to floats"
     );
     let found = Finding::new(Code::W017, text);
     // The shortest decimals that are equal to these floats.
     let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     Some(if is_as_written {
-        found.with_hint(format!("`--origin {origin}` has one layer less"))
+        found.with_hint(format!(
+            "`--origin {origin}` gives a grid with one layer less"
+        ))
     } else {
         found
     })
@@ -238,16 +238,16 @@ pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
 pub fn image_axes(axes: &str) -> Finding {
     let (text, hint) = match axes {
         UNKNOWN_AXES => (
-            "the image does not say where it is: its axes are taken as x,y,z, its first cell as around 0,0,0"
+            "the image does not state its position: its axes are assumed to be x,y,z, and the centre of its first cell 0,0,0"
                 .into(),
             "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
         ),
         axes => (
             format!(
-                "the axes of the image run {axes}, those of the output x,y,z: their arrays are not in one order"
+                "the axes of the image are {axes}, the axes of the output x,y,z: their arrays differ in order"
             ),
-            "resample one file onto the other by their headers before cells are combined, or reverse the axes with a minus \
-             in NumPy: array[::-1]",
+            "before combining their cells, resample one file onto the other, or reverse each axis with a minus in NumPy: \
+             array[::-1]",
         ),
     };
     Finding::new(Code::W018, text).with_hint(hint)

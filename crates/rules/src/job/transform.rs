@@ -351,10 +351,10 @@ impl Transform {
         let in_cells = |cell: &Rational| Length::new(&(&length.value() / cell), LengthUnit::Cells);
         cell.and_then(in_cells).ok_or_else(|| {
             let error = Error::usage(
-                "with a scale this length must be in cells, or a finite decimal of them",
+                "the mesh is scaled, and this length is not a finite decimal in cells",
             );
             error.with_hint(
-                "2vx is two cells; `--voxel-size S` with cubes of a known side converts it",
+                "give it in cells, such as 2vx, or give one cell size with `--voxel-size S`",
             )
         })
     }

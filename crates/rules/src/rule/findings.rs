@@ -300,7 +300,7 @@ fn two_digits(length: f64) -> String {
 
 fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Finding {
     let cells = counted(leak.cells, "cell", "cells");
-    let mut text = format!("the flood reached {cells} that evenodd calls inside");
+    let mut text = format!("the flood reached {cells} that evenodd counts as inside");
     let mut hint = None;
     if let Some(longest) = leak.holes.first() {
         let (others, them) = match leak.holes.len() {

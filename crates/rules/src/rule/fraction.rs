@@ -488,11 +488,11 @@ pub(super) fn findings(
     } = report;
     let mut found = vec![];
     if *caps > 0 {
-        let caps = counted(*caps, "triangle closes holes", "triangles close holes");
+        let caps = counted(*caps, "triangle was", "triangles were");
         let cells = counted(*capped, "cell", "cells");
         found.push(Finding::new(
             Code::W006,
-            format!("the mesh is not closed: {caps}, as walls through {cells}"),
+            format!("the mesh is not closed: {caps} added to close its holes, in {cells}"),
         ));
     }
     if *left_out > 0 {
@@ -515,8 +515,8 @@ pub(super) fn findings(
         let off = number(mean - mean.clamp(0.0, 1.0));
         let place = place(cell);
         let text = format!(
-            "overlapping or inverted parts: in {cells} the mean winding number is not within 0 … 1, by up to {off} in \
-             the cell around {place}; their shares are its absolute value, and 1 at most"
+            "overlapping or inverted parts: in {cells} the mean winding number is outside 0 … 1, by up to {off} in \
+             the cell around {place}; the share is its absolute value, at most 1"
         );
         found.push(Finding::new(Code::W016, text));
     }
@@ -524,8 +524,8 @@ pub(super) fn findings(
         let cells = counted(united.cells, "cell", "cells");
         let place = place(first);
         let text = format!(
-            "surfaces of overlapping parts meet in {cells}, the first around {place}: their shares are those of the union, \
-             off by at most {:.1e} and the rounding to a float",
+            "surfaces of overlapping parts meet in {cells}, the first around {place}: their shares are the shares of the \
+             union, with an error of at most {:.1e} plus rounding to a float",
             united.error
         );
         found.push(Finding::new(Code::W016, text));
@@ -533,7 +533,7 @@ pub(super) fn findings(
     if united.unknown > 0 {
         let cells = counted(united.unknown, "cell", "cells");
         let text = format!(
-            "the union of overlapping parts in {cells} is lost in rounding: their shares are by the mean"
+            "the union of overlapping parts in {cells} is lost in rounding: their shares follow from the mean winding number"
         );
         found.push(Finding::new(Code::W016, text));
     }

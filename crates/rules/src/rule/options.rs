@@ -123,7 +123,7 @@ impl Rule {
         let Self::Filled { shell, .. } = &mut self else {
             let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
             return Err(
-                error.with_hint("use it with `--filled`, which has no part thinner than a cell")
+                error.with_hint("use it with `--filled`, whose walls are at least one cell thick")
             );
         };
         *shell = Some(cells);
@@ -140,14 +140,17 @@ impl Rule {
         match (&mut self, new.into()) {
             (Self::Offset { radius }, Some(new)) => *radius = new,
             (Self::Offset { .. }, None) => {
-                return Err(Error::usage(format!("{RADIUS}: the rule {name} needs one"))
-                    .with_hint("`--radius 0.5` in units of the file, or `--radius 2vx` in cells"));
+                return Err(
+                    Error::usage(format!("{RADIUS}: the rule {name} needs a radius")).with_hint(
+                        "such as `--radius 0.5` in units of the file, or `--radius 2vx` in cells",
+                    ),
+                );
             }
             (_, Some(_)) => {
                 return Err(
                     Error::usage(format!("{RADIUS}: the rule {name} has no radius")).with_hint([
-                        "use it with `--rule offset`, which has both sides of the surface",
-                        "`--rule distance`, signed, with `--iso 2vx` grows the part itself",
+                        "use `--rule offset`, which marks cells on both sides of the surface",
+                        "or `--rule distance` with `--signed` and `--iso 2vx`, which marks the part grown by two cells",
                     ]),
                 );
             }
@@ -390,7 +393,7 @@ mod tests {
             ("surface", &[("ties", "down")], "ties: there is no 'down'"),
             ("solid", &[("ties", "up")], "ties: the rule solid"),
             ("thin", &[("ties", "up")], "ties: the rule thin"),
-            ("offset", &[], "radius: the rule offset needs one"),
+            ("offset", &[], "radius: the rule offset needs a radius"),
             ("offset", &[("radius", "-1")], "radius: '-1' is below zero"),
             (
                 "offset",

@@ -205,7 +205,7 @@ pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<Sto
     let bins = text.and_then(|text| StoreBins::parse(&text));
     let bins = bins.map_err(|fault| damaged_list(&path, &format!("is damaged: {fault}")))?;
     if bins.plan != hash || bins.bins.len() != plan.regions() {
-        return Err(damaged_list(&path, "is that of another plan"));
+        return Err(damaged_list(&path, "belongs to another plan"));
     }
     Ok(Some(bins))
 }
@@ -231,7 +231,7 @@ pub fn read_bin(
     if length != bin.bytes {
         return Err(damaged_bin(
             &path,
-            &format!("has {length} bytes in place of {}", bin.bytes),
+            &format!("has {length} bytes instead of {}", bin.bytes),
         ));
     }
     let mut hasher = BytesHasher::default();
@@ -363,7 +363,7 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
     }
     if found.len() != shard.bytes {
         return Err(format!(
-            "has {} bytes in place of {}",
+            "has {} bytes instead of {}",
             found.len(),
             shard.bytes
         ));

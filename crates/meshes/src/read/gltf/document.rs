@@ -89,7 +89,10 @@ impl Document {
                 fields,
             }),
             None => {
-                let text = format!("{list}[{index}] is not there: there are {}", all.len());
+                let text = format!(
+                    "{list}[{index}] does not exist: the number of {list} is {}",
+                    all.len()
+                );
                 Err(Error::input(Code::S012, text))
             }
         }

@@ -134,7 +134,7 @@ impl Placing<'_, '_, '_> {
         let depth = outer.depth + 1;
         let Some(object) = model.objects.get(&placed.object) else {
             let text = format!(
-                "object {} is not there: there are {}",
+                "object {} does not exist: the number of objects is {}",
                 placed.object,
                 model.objects.len()
             );
@@ -493,7 +493,7 @@ impl WalkResult {
         if self.unprintable > 0 {
             let triangles = counted(self.unprintable, "triangle", "triangles");
             let text =
-                format!("{triangles} of items that are marked as not printable, which are read");
+                format!("{triangles} of items that are marked as not printable are read anyway");
             note(Code::S112, text)?;
         }
         for (object, settings) in settings.objects() {
@@ -503,8 +503,7 @@ impl WalkResult {
         }
         if self.missing > 0 {
             let pieces = counted(self.missing, "piece", "pieces");
-            let text =
-                format!("the settings of the slicer name {pieces} that the model does not have");
+            let text = format!("the settings of the slicer name {pieces} not in the model");
             note(Code::S113, text)?;
         }
         if self.unknown > 0 {

@@ -105,11 +105,11 @@ impl RegionPlan {
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        let error = Error::input(Code::R004, "the mesh is not that of the plan")
+        let error = Error::input(Code::R004, "the mesh differs from the mesh of the plan")
             .in_file(names.join(", "))
             .with_hint([
-                "`--mesh FILE` names the file if it lies elsewhere",
-                "or plan the store again in a new folder",
+                "`--mesh FILE` names the original mesh if it has moved",
+                "or plan a store of this mesh in a new folder",
             ]);
         Err(error)
     }

@@ -121,8 +121,8 @@ impl Voxelizer<'_> {
             let used = Rule::from_record(&slabs.record).unwrap_or(self.rule);
             check_bins(&self.rule, &used, decides_by_part)?;
             if kind.is_some_and(|kind| self.paints_parts(mesh, kind)) {
-                let text = "bins have the triangles near a region alone: the parts are closed only together, and the nearest face of all decides";
-                return Err(Error::usage(text).with_hint("leave out the bins"));
+                let text = "a bin holds only the triangles near its region: the parts are closed only together, and the nearest face of all decides";
+                return Err(Error::usage(text).with_hint("leave out `--bin`"));
             }
             check_parts(mesh, lattice, &used, &())?;
             Some(TriangleBins::new(mesh, lattice, &used, kind))

@@ -32,13 +32,12 @@ pub(super) fn check_parts(
     progress: &dyn Progress,
 ) -> Result<()> {
     if used.subtracts_from(mesh) {
-        let text =
-            "bins have the triangles of the mesh alone: its negative volumes are not in them";
-        return Err(Error::usage(text).with_hint("leave out the bins"));
+        let text = "bins hold only the triangles of the mesh, not its negative volumes";
+        return Err(Error::usage(text).with_hint("leave out `--bin`"));
     }
     if matches!(used, Rule::Fraction { .. }) && rule::may_overlap(mesh, lattice, progress)? {
-        let text = "bins have the triangles near a region alone: parts of the mesh may overlap, or lie in each other";
-        return Err(Error::usage(text).with_hint("leave out the bins"));
+        let text = "a bin holds only the triangles near its region: parts of the mesh may overlap, or lie in each other";
+        return Err(Error::usage(text).with_hint("leave out `--bin`"));
     }
     Ok(())
 }
@@ -48,22 +47,22 @@ pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -
     let refused = |what: &str, hint: Hint| Err(Error::usage(what).with_hint(hint));
     if decides_by_part {
         return refused(
-            "bins have the triangles near a region alone: whether a part is closed decides the method for its inside",
-            ["leave out the bins", "or use `--inside nonzero`"].into(),
+            "a bin holds only the triangles near its region: whether a part is closed decides the method for its inside",
+            ["leave out `--bin`", "or use `--inside nonzero`"].into(),
         );
     }
     let method = match used.inside() {
-        Some(Inside::Vote) => Some("the method vote follows rows along z, through all layers"),
+        Some(Inside::Vote) => Some("the method vote follows rows along z through all layers"),
         Some(Inside::Robust) if requested.inside() == Some(Inside::Auto) => {
-            Some("the mesh is not closed, and the method robust repairs all of it")
+            Some("the mesh is not closed, and the method robust repairs the whole mesh")
         }
-        Some(Inside::Robust) => Some("the method robust repairs all of the mesh"),
+        Some(Inside::Robust) => Some("the method robust repairs the whole mesh"),
         _ => None,
     };
     match (used, method) {
         (_, Some(why)) => refused(
-            &format!("bins have the triangles near a region alone: {why}"),
-            ["leave out the bins", "or use `--inside nonzero`"].into(),
+            &format!("a bin holds only the triangles near its region: {why}"),
+            ["leave out `--bin`", "or use `--inside nonzero`"].into(),
         ),
         (
             Rule::Distance {
@@ -71,8 +70,8 @@ pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -
             },
             None,
         ) => refused(
-            "bins have the triangles near a region alone: a band of all cells needs those of the whole mesh",
-            ["leave out the bins", "or use `--band W`"].into(),
+            "a bin holds only the triangles near its region: a band of all cells needs the whole mesh",
+            ["leave out `--bin`", "or use `--band W`"].into(),
         ),
         _ => Ok(()),
     }

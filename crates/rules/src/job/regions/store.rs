@@ -64,7 +64,7 @@ impl RegionStore {
             "is a finished grid without a plan, and would be lost before the new cells are made",
         )
         .in_file(root)
-        .with_hint("remove it, or name another one"))
+        .with_hint("remove the store, or name another one"))
     }
 
     /// Creates a store for a plan at `root`, or opens the existing one if it has the same plan. The
@@ -92,7 +92,7 @@ impl RegionStore {
             Some(_) => {
                 return Err(Error::exists("is a store with another plan")
                     .in_file(root)
-                    .with_hint("remove it, or name another one"));
+                    .with_hint("remove the store, or name another one"));
             }
             None => {
                 Self::check_new(root)?;
@@ -315,7 +315,7 @@ impl RegionStore {
         }
         findings.extend(damaged);
         if !stale.is_empty() {
-            let fault = "made by another plan or of another mesh";
+            let fault = "stale: made from another plan or another mesh";
             findings.push(finding_of_regions(Code::R003, &stale, all, fault));
         }
         findings

@@ -601,8 +601,8 @@ impl Request {
         }
         if let Some(inside) = self.inside {
             if let Rule::Distance { sign: None, .. } = rule {
-                return Err(Error::usage("inside: unsigned distances have no inside")
-                    .with_hint("`--signed` sets the sign of the cells inside"));
+                return Err(Error::usage("inside: has no effect on unsigned distances")
+                    .with_hint("add `--signed`, which sets the sign of the distances inside"));
             }
             rule = rule.with_inside(inside)?;
         }
@@ -663,11 +663,11 @@ impl Request {
     fn corners(&self, min: [Rational; 3], max: [Rational; 3]) -> Result<[[Rational; 3]; 2]> {
         match (0..3).find(|&axis| min[axis] > max[axis]) {
             Some(axis) => Err(Error::usage(format!(
-                "{}: the box ends before it begins along {}",
+                "{}: the high corner is below the low corner along {}",
                 self.written("bounds"),
                 AXES[axis]
             ))
-            .with_hint("the lowest corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
+            .with_hint("the low corner comes first: X0,Y0,Z0,X1,Y1,Z1")),
             None => Ok([min, max]),
         }
     }
@@ -758,7 +758,7 @@ mod tests {
                 "expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not 2",
             ),
             ("pad=-1", "must not be below zero"),
-            ("pad=1,2", "one number is for all sides"),
+            ("pad=1,2", "expected one number, for all sides"),
             ("pad=99999999999", "the most is"),
             ("scale=-1", "must be above zero"),
             ("hollow=5mm", "is a number of cells and takes no unit"),
@@ -798,14 +798,14 @@ mod tests {
                 "rule=offset radius=5mm",
                 "--radius 5mm: the unit of the file is unknown",
             ),
-            ("rule=offset", "--radius: the rule offset needs one"),
+            ("rule=offset", "--radius: the rule offset needs a radius"),
             (
                 "bounds=1,0,0,0,1,1",
-                "--bounds 1,0,0,0,1,1: the box ends before it begins along x",
+                "--bounds 1,0,0,0,1,1: the high corner is below the low corner along x",
             ),
             (
                 "rule=distance inside=vote",
-                "--inside: unsigned distances have no inside",
+                "--inside: has no effect on unsigned distances",
             ),
             ("solid ties=up", "--ties: "),
             ("close-holes=3", "--close-holes: needs a flood"),

@@ -78,8 +78,8 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
 /// Parses the number of layers of cells around the mesh: `0`, `1`.
 pub(super) fn padding(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
-        return Err(Error::usage("one number is for all sides")
-            .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each of them"));
+        return Err(Error::usage("expected one number, for all sides")
+            .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each side"));
     }
     at_most(whole(text).map_err(Error::usage)?)
 }
