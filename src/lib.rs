@@ -1,7 +1,7 @@
 //! Turn triangle meshes into voxels, exactly.
 //!
-//! A [`Mesh`] is a list of triangles, a [`Lattice`] says where the cells are, a [`Rule`] says which
-//! of them are occupied, and [`voxelize()`] gives the [`Voxels`].
+//! A [`Mesh`] is a list of triangles, a [`Lattice`] places the cells, and a [`Rule`] decides which cells
+//! are occupied. [`voxelize()`] returns the [`Voxels`].
 //!
 //! ```no_run
 //! use voxelize::{Lattice, Mesh, Rule, voxelize};
@@ -16,14 +16,14 @@
 //!
 //! # Every cell by a written rule
 //!
-//! Lattice and rule decide every bit. [`Run`] says how the work is done (threads, instruction set,
-//! progress, memory) and can never change one. No decision rests on rounded numbers: where doubles
-//! are not sure, integers of any size decide. Two grids can be compared by their [`Digest`].
+//! Lattice and rule decide every bit. [`Run`] holds threads, instruction set, progress and memory, and
+//! never changes a bit. No decision depends on rounded numbers: where doubles are uncertain, big
+//! integers decide. Two grids can be compared by their [`Digest`].
 //!
-//! CAD parts lie exactly on the walls between cells. By default such a face marks the cell above,
-//! never two; [`Ties`] has the other ways, [`Rule::with_ties`] takes them.
+//! Faces of CAD parts often lie exactly on the walls between cells. By default such a face marks the
+//! cell above it, never two. [`Rule::with_ties`] selects another of the [`Ties`].
 //!
-//! The options of a rule are its data. They chain, and a rule refuses an option that it has not:
+//! The options of a rule are its data. They chain, and a rule refuses options that it lacks:
 //!
 //! ```
 //! use voxelize::{Inside, Rule, Ties};
@@ -36,12 +36,12 @@
 //!
 //! # Axes and units
 //!
-//! Order is always x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along x, and so
-//! on; wall `i` is at `origin + i * spacing`, and the origin is the outer corner of cell (0, 0, 0).
-//! Memory runs x fastest. Coordinates have the unit of the file; nothing is scaled. Origin and
+//! The order is always x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along x, and
+//! so on. Wall `i` is at `origin + i * spacing`, and the origin is the outer corner of cell (0, 0, 0).
+//! In memory x varies fastest. Coordinates have the unit of the file and are not scaled. Origin and
 //! spacing are exact fractions ([`Rational`]): a tenth is a tenth.
 //!
-//! Small grids are shown as text: `#` for an occupied cell, x to the right, y upwards. Here is the
+//! Small grids can be printed as text: `#` for an occupied cell, x to the right, y upwards. This is the
 //! third layer of a pyramid without a floor, whose top leans to the left:
 //!
 //! ```
@@ -80,14 +80,14 @@
 //!   `[x, y, z]` in Fortran order, x fastest.
 //! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
 //!
-//! Without the default feature `cli` no crate of the command line is pulled in.
+//! Without the default feature `cli` the crates of the command line are not dependencies.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
 #[cfg(feature = "cli")]
 extern crate self as voxelize;
 
-/// The command, for packages that offer it, too. It has no promise.
+/// Command line, for packages that also offer it. It is not stable.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 #[allow(missing_docs, unreachable_pub)]
@@ -111,11 +111,11 @@ pub use voxelize_rules::{
     distance, fraction, voxelize,
 };
 
-/// The crate whose arrays cells are converted to and from.
+/// Crate of the arrays that cells are converted to and from.
 #[cfg(feature = "ndarray")]
 pub use voxelize_core::ndarray;
 
-// Every module shows what programs start from. The rest is there for the command, the tests and the package for Python.
+// Documented items are for programs. Hidden items are for the command, the tests and the Python package.
 
 /// Comparison of grids and lattices, checks and clearance of meshes, and golden results.
 pub mod compare {
@@ -164,7 +164,7 @@ pub mod geom {
     };
 }
 
-/// Where the cells are, what they hold, and how they were made.
+/// Lattices, cells, and records of their creation.
 pub mod grid {
     #[doc(hidden)]
     pub use voxelize_core::grid::*;
@@ -191,7 +191,7 @@ pub mod job {
     #[doc(inline)]
     pub use voxelize_rules::run::{MemoryBudget, MemoryLimit};
 
-    /// Regions of a store, each made by a process of its own.
+    /// Regions of a store, each made by a separate process.
     pub mod regions {
         #[doc(hidden)]
         pub use voxelize_rules::job::regions::*;
@@ -230,7 +230,7 @@ pub mod par {
     pub use voxelize_core::par::{MAX_THREADS, available_threads, with_threads};
 }
 
-/// What the rules report, and searches for doubtful places.
+/// Reports of the rules, and searches for doubtful cells.
 pub mod rule {
     #[doc(hidden)]
     pub use voxelize_rules::rule::*;
@@ -240,7 +240,7 @@ pub mod rule {
         RuleInfo, surface_and_interior,
     };
 
-    /// Cells for which methods of telling inside from outside disagree.
+    /// Cells on which the methods for the inside disagree.
     pub mod doubt {
         #[doc(hidden)]
         pub use voxelize_rules::rule::doubt::*;
@@ -248,14 +248,14 @@ pub mod rule {
         pub use voxelize_rules::rule::doubt::{Doubt, doubt};
     }
 
-    /// The way by which a flood enters a mesh.
+    /// Path by which a flood enters a mesh.
     pub mod leak_path {
         #[doc(inline)]
         pub use voxelize_rules::rule::leak_path::leak_path;
     }
 }
 
-/// How the work is done.
+/// Settings of the work.
 pub mod run {
     #[doc(hidden)]
     pub use voxelize_rules::run::*;
@@ -279,17 +279,17 @@ pub mod view {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// And so are those of the page about the library.
+/// The examples of the page about the library are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 struct LibraryPage;
 
-/// And of the page about kinds of cells.
+/// The examples of the page about kinds of cells are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/cells.md")]
 struct CellsPage;
 
-/// And of the page about distances.
+/// The examples of the page about distances are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/distance.md")]
 struct DistancePage;

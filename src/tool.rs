@@ -1,4 +1,4 @@
-//! What the front ends of this repository share with the library and no other program should use: it has no promise.
+//! Internal interface of the library for the front ends of this repository. It is not stable.
 
 pub use voxelize_core::par::workers::{detached, handed_on, side_by_side};
 pub use voxelize_core::text;

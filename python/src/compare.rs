@@ -106,7 +106,7 @@ fn facts_of_check<'py>(py: Python<'py>, found: &MeshCheck) -> PyResult<Bound<'py
     Ok(facts)
 }
 
-/// How two meshes lie to each other.
+/// Compares two meshes.
 #[pyfunction]
 pub fn clearance<'py>(
     py: Python<'py>,
@@ -159,7 +159,7 @@ pub fn clearance<'py>(
     Ok(facts)
 }
 
-/// What differs between two grids of bits or labels: facts, and a grid of the cells that differ.
+/// Compares two grids of bits or labels. Returns facts, and a grid of the different cells.
 #[pyfunction]
 pub fn diff<'py>(
     py: Python<'py>,
@@ -185,7 +185,7 @@ pub fn diff<'py>(
     Ok(facts)
 }
 
-/// What differs between two fields.
+/// Compares two fields.
 #[pyfunction]
 pub fn diff_fields<'py>(
     py: Python<'py>,
@@ -214,11 +214,11 @@ pub fn diff_fields<'py>(
     Ok(facts)
 }
 
-/// How the grids differ, in words.
+/// Returns the differences between the grids as text.
 fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
     let found = grids(first, second);
     let is_image = |voxels: &Voxels| voxels.record.tool.is_none();
-    // Images of other programs have their position as decimals or floats, as for the command.
+    // Images of other programs store their position as decimals or floats, as in the command.
     let is_rounding = match (&first.lattice, &second.lattice) {
         (Some(a), Some(b)) => (is_image(first) || is_image(second)) && differ_by_rounding(a, b),
         _ => false,

@@ -1,9 +1,9 @@
-//! Errors and findings of the library as Python has them, with hints in the words of Python.
+//! Errors and findings of the library for Python, with hints that name keyword arguments.
 
 use pyo3::prelude::*;
 use voxelize::{Error, Finding, Kind};
 
-/// The exception for an error: `voxelize._errors` chooses its class.
+/// Returns the exception for an error. `voxelize._errors` chooses its class.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = match error.kind() {
         Kind::Usage => "usage",
@@ -41,7 +41,7 @@ pub type FindingFacts = (
     Option<u64>,
 );
 
-/// A finding as Python has it.
+/// Returns the facts of a finding.
 pub fn finding(finding: &Finding) -> FindingFacts {
     let error = &finding.first;
     let facts = (

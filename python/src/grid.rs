@@ -1,4 +1,4 @@
-//! Cells with their lattice, as Python holds them, and what it asks of them.
+//! Cells with their lattice, for Python.
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::errors::raised;
 use crate::options::named;
 use crate::work::{How, run, run_here, run_silently};
 
-/// From so many cells on, a copy of them takes long enough to be interrupted.
+/// Number of cells from which a copy takes long enough to be interrupted.
 const LARGE: usize = 1 << 26;
 
-/// Cells, where they are, and how they came about.
+/// Cells with their lattice and record.
 #[pyclass(frozen, module = "voxelize._native")]
 pub struct Grid {
     pub voxels: Voxels,
@@ -53,7 +53,7 @@ impl Grid {
     }
 }
 
-/// How a grid is saved.
+/// Options for saving a grid.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Saving {
@@ -146,13 +146,13 @@ impl Grid {
         self.voxels.count()
     }
 
-    /// The bytes that the cells take in memory.
+    /// Returns the memory of the cells in bytes.
     #[getter]
     fn nbytes(&self) -> u128 {
         self.cells().bytes()
     }
 
-    /// The outer corner of the first cell.
+    /// Returns the outer corner of the first cell.
     #[getter]
     fn origin(&self) -> Option<(f64, f64, f64)> {
         Some(
@@ -179,7 +179,7 @@ impl Grid {
         )
     }
 
-    /// Origin and spacing as fractions `p/q`.
+    /// Returns origin and spacing as fractions `p/q`.
     #[getter]
     fn exact(&self) -> Option<[[String; 3]; 2]> {
         let lattice = self.voxels.lattice.as_ref()?;
@@ -199,7 +199,7 @@ impl Grid {
         Some(self.voxels.lattice.as_ref()?.cell_volume().to_f64())
     }
 
-    /// The digests of the cells, and of the cells on their lattice.
+    /// Returns the digests of the cells, and of the cells on their lattice.
     #[getter]
     fn digests(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
         let digest = self.digest(py)?;
@@ -226,7 +226,7 @@ impl Grid {
             .collect()
     }
 
-    /// Value, name, colour and count of each label.
+    /// Returns value, name, colour and count of each label.
     #[getter]
     fn legend(&self) -> Vec<(u8, String, [u8; 3], u64)> {
         let Some(labels) = self.voxels.labels() else {
@@ -249,7 +249,7 @@ impl Grid {
         self.voxels.field().map(|field| field.background())
     }
 
-    /// A byte for each cell, x fastest: 1 where it is occupied, or its label.
+    /// Returns one byte per cell, x fastest: 1 if it is occupied, or its label.
     fn bytes<'py>(&self, py: Python<'py>, labels: bool) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let [nx, ny, nz] = self.voxels.dims();
         let occupied = self.voxels.occupied().map_err(|error| raised(py, &error))?;
@@ -278,7 +278,8 @@ impl Grid {
         Ok(array)
     }
 
-    /// Words of 64 cells along x, rows padded to whole words: the memory of the grid itself.
+    /// Returns words of 64 cells along x, with rows padded to whole words. The array is a view of the
+    /// grid.
     fn words<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let grid = this.get();
         let occupied = grid
@@ -289,7 +290,7 @@ impl Grid {
         Ok(shared(&view, this.clone().into_any()))
     }
 
-    /// The values of a field, x fastest: the memory of the grid itself.
+    /// Returns the values of a field, x fastest. The array is a view of the grid.
     fn values<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let none = || raised(this.py(), &Error::usage("the cells are no field"));
         let field = this.get().voxels.field().ok_or_else(none)?;
@@ -297,7 +298,8 @@ impl Grid {
         Ok(shared(&view, this.clone().into_any()))
     }
 
-    /// x, y and z of every occupied cell, x fastest; of a field, of those with another value than the background.
+    /// Returns x, y and z of every occupied cell, x fastest. In a field, cells with a value other than
+    /// the background count as occupied.
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let indices = run_here(py, || {
             let differing;
@@ -315,7 +317,7 @@ impl Grid {
         Ok(indices.into_pyarray(py))
     }
 
-    /// The cell of each point, −1 for all three of one outside.
+    /// Returns the cell of each point, or −1, −1, −1 for a point outside.
     fn index<'py>(
         &self,
         py: Python<'py>,
@@ -337,7 +339,7 @@ impl Grid {
         Ok(cells.into_pyarray(py))
     }
 
-    /// Saves it; answers with path, format and bytes of each file.
+    /// Saves the grid. Returns path, format and bytes of each file.
     fn save(
         &self,
         py: Python<'_>,
@@ -366,7 +368,7 @@ impl Grid {
             .collect())
     }
 
-    /// The bytes of a file of this grid.
+    /// Returns the bytes of a file of this grid.
     fn packed<'py>(&self, py: Python<'py>, saving: Saving) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = run_silently(py, |_| {
             let mut bytes = vec![];
@@ -379,7 +381,7 @@ impl Grid {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A picture: of the cells from above a corner, or of a layer across an axis.
+    /// Draws a picture of the cells from above a corner, or of a layer across an axis.
     fn picture<'py>(
         &self,
         py: Python<'py>,
@@ -426,7 +428,7 @@ pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
     run(py, &how, |_| format::open_within(&path, limit)).map(Grid::new)
 }
 
-/// The grid of a file's bytes.
+/// Reads a grid from the bytes of a file.
 #[pyfunction]
 pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     let voxels = run_silently(py, |_| {
@@ -437,7 +439,7 @@ pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     Ok(Grid::new(voxels))
 }
 
-/// The voxel formats, one dictionary each.
+/// Returns the voxel formats, one dictionary each.
 #[pyfunction]
 pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |format: &Format| {
@@ -469,13 +471,13 @@ pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     FORMATS.iter().map(row).collect()
 }
 
-/// An array over memory that belongs to `owner`, which it keeps alive; nobody may write to it.
+/// Returns a read-only array over memory of `owner`, which the array keeps alive.
 fn shared<'py, T: numpy::Element>(
     view: &ArrayView1<'_, T>,
     owner: Bound<'py, PyAny>,
 ) -> Bound<'py, PyArray1<T>> {
-    // SAFETY: the memory belongs to the cells of a frozen class, which change no more and live as long as `owner`, the
-    // base of the array; the array says that it cannot be written to.
+    // SAFETY: the memory belongs to the cells of a frozen class. They never change and live as long as
+    // `owner`, the base of the array. The array is marked read-only.
     let array = unsafe { PyArray1::borrow_from_array(view, owner) };
     array.readwrite().make_nonwriteable();
     array

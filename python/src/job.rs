@@ -1,4 +1,4 @@
-//! A job of the library: meshes and options in, a grid and its findings out.
+//! Jobs of the library, from meshes and options to a grid and its findings.
 
 use std::path::PathBuf;
 
@@ -21,19 +21,19 @@ use crate::mesh::{Mesh as PyMesh, joined};
 use crate::options::{Options, named};
 use crate::work::{How, Watcher, run};
 
-/// The meshes of a job as one, without the interpreter.
+/// Joined meshes of a job, independent of the interpreter.
 pub struct Source {
     mesh: Mesh,
-    /// Unit and up axis, as each file states them.
+    /// Unit and up axis that each file states.
     stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
     are_several: bool,
-    /// The only mesh relative to a point near it, if it is far from the origin.
+    /// Single mesh in coordinates relative to a point near it, if it is far from the origin.
     near: Option<(Mesh, [Rational; 3])>,
-    /// The name of the input in the record.
+    /// Name of the input in the record.
     pub name: Option<String>,
 }
 
-/// One mesh of all, with what their files state.
+/// Joins the meshes, with the units and axes that their files state.
 pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> {
     if meshes.is_empty() {
         return Err(raised(py, &Error::usage("no mesh is given")));
@@ -56,7 +56,8 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 }
 
 impl Source {
-    /// Returns the request of options. Several meshes are labelled by mesh unless it says otherwise.
+    /// Returns the request of options. Several meshes are labelled by mesh unless the options set
+    /// labels.
     pub fn request(&self, options: &Options) -> Result<Request> {
         let mut request = options.request()?;
         if request.labels.is_none() && self.are_several {
@@ -88,7 +89,7 @@ impl Source {
         Ok((job, mesh))
     }
 
-    /// These, and the lattice that is fitted to the mesh.
+    /// Adds the lattice that is fitted to the mesh.
     pub fn prepared(&self, request: &Request) -> Result<(ResolvedRequest, Mesh, Lattice)> {
         let (job, mesh) = self.turned(request)?;
         let lattice = job.fit.to(mesh.bounds())?;
@@ -97,7 +98,7 @@ impl Source {
     }
 }
 
-/// The voxelizer with the resources of a call.
+/// Creates the voxelizer with the resources of a call.
 pub fn with_how<'a>(
     voxelizer: Voxelizer<'a>,
     how: &How,
@@ -116,7 +117,7 @@ pub fn with_how<'a>(
         .map_or(voxelizer, |bytes| voxelizer.memory(bytes)))
 }
 
-/// A job without the interpreter.
+/// Job, independent of the interpreter.
 struct Job {
     source: Source,
     options: Options,
@@ -126,16 +127,16 @@ struct Job {
     max_memory: Option<u64>,
 }
 
-/// The grid that is taken over.
+/// Source of the grid of `like`.
 #[derive(FromPyObject)]
 pub enum Like {
-    /// That of voxels in memory.
+    /// Grid of voxels in memory.
     Voxels(Py<Grid>),
-    /// That of a file: of a scan only the headers are read.
+    /// Grid of a file. Only the headers of a scan are read.
     File(PathBuf),
 }
 
-/// All that a job made.
+/// Results of a job.
 struct Made {
     voxels: Voxels,
     findings: Vec<Finding>,
@@ -145,8 +146,8 @@ struct Made {
     arrays: Vec<CellArray>,
 }
 
-/// Fills the cells of a lattice around meshes by a rule. Several meshes are one grid, labelled by mesh unless `labels`
-/// says otherwise.
+/// Fills the cells of a lattice around meshes by a rule. Several meshes make one grid, labelled by mesh
+/// unless `labels` is set.
 #[pyfunction]
 pub fn voxelize<'py>(
     py: Python<'py>,
@@ -270,7 +271,7 @@ impl Job {
         })
     }
 
-    /// The arrays that are wanted beside the cells.
+    /// Returns the requested arrays next to the cells.
     fn quantities(&self) -> Result<Quantities> {
         let known = Quantity::ALL.map(Quantity::name);
         let one = |name: &String| {
@@ -282,7 +283,8 @@ impl Job {
         self.quantities.iter().map(one).collect()
     }
 
-    /// The lattice, with the axes of the image whose grid is taken; the mesh is in the unit of that.
+    /// Returns the lattice, with the axes of the image whose grid is used. The mesh is in the unit of
+    /// the image.
     fn lattice(
         &self,
         request: &Request,
@@ -301,11 +303,11 @@ impl Job {
     }
 }
 
-/// A grid that is taken over.
+/// Grid of a file or of voxels.
 struct TakenGrid {
     lattice: Lattice,
     unit: Option<UnitOfLength>,
-    /// Where the axes of an image run.
+    /// Axes of an image.
     axes: Option<String>,
 }
 
@@ -328,7 +330,7 @@ impl Like {
                 let mut description = format::describe(path)?;
                 let axes = description.metadata.extra.remove(IMAGE_AXES);
                 let unit = unit_of(&description.metadata.record);
-                // Its headers have it, or else its cells do.
+                // The lattice is in the headers, or comes with the cells.
                 let lattice = match description.format.carries {
                     Carries::InFile | Carries::Rounded => description.metadata.lattice,
                     _ => format::open_within(path, max_memory)?.lattice,

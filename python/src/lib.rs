@@ -1,5 +1,5 @@
-//! The module `voxelize._native`: meshes from files and arrays, jobs of the library, cells as arrays. Names, defaults
-//! and documentation for users are in `package/voxelize`, which is Python; here is what needs the library.
+//! Module `voxelize._native`: meshes from files and arrays, jobs of the library, cells as arrays. The
+//! public names, defaults and documentation are in `package/voxelize`, in Python.
 
 mod compare;
 mod errors;
@@ -12,14 +12,14 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// What the Python of the package needs of the library. It has no promise.
+/// Interface of the library for the Python package. It is not stable.
 #[pymodule(gil_used = false)]
 mod _native {
     use std::ffi::OsString;
 
     use pyo3::prelude::*;
 
-    /// Loads what arrays need of NumPy now: an interrupt while it loads later would end in a panic.
+    /// Loads the array API of NumPy now, because an interrupt while it loads later would cause a panic.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         numpy::PyArray1::<u8>::zeros(module.py(), [0], false);
@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::work::Cancel;
 
-    /// Does what these words ask for, as the program `voxelize` does, and returns its exit code.
+    /// Runs a command line like the program `voxelize` and returns its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
         py.detach(|| ::voxelize::cli::start(words))

@@ -12,21 +12,21 @@ use voxelize::{Error, Finding, Rational, Result};
 use crate::errors::{FindingFacts, finding, raised};
 use crate::work::{How, Watcher, run, run_here};
 
-/// A mesh in memory: read once, voxelized as often as wanted.
+/// Mesh in memory, read once and voxelized any number of times.
 #[pyclass(frozen, module = "voxelize._native")]
 pub struct Mesh {
     pub mesh: voxelize::Mesh,
-    /// The name of its file, without its folder, or another.
+    /// Name of the file without its folder, or a given name.
     #[pyo3(get)]
     pub name: String,
     pub unit: Option<UnitOfLength>,
     pub up: Option<UpAxis>,
-    /// The mesh of a file that is far from the origin, relative to a point near it.
+    /// Mesh in coordinates relative to a point near it, if its file is far from the origin.
     pub near: Option<(voxelize::Mesh, [Rational; 3])>,
     findings: Vec<Finding>,
 }
 
-/// How files are read.
+/// Options for reading files.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Reading {
@@ -36,7 +36,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// How findings are treated.
+    /// Treatment of findings.
     pub fn tolerance(&self) -> Tolerance {
         match (self.strict, self.lenient) {
             (true, _) => Tolerance::Strict,
@@ -55,7 +55,8 @@ impl Reading {
 }
 
 impl Mesh {
-    /// The mesh of a file. One that is far from the origin is kept in coordinates of the file, rounded to floats, as well.
+    /// Creates the mesh of a file. A mesh that is far from the origin is also kept in coordinates of the
+    /// file, rounded to floats.
     fn loaded(name: String, loaded: Loaded) -> Result<Self> {
         let Loaded {
             mesh,
@@ -136,7 +137,7 @@ impl Mesh {
         })
     }
 
-    /// This mesh under another name.
+    /// Returns this mesh under another name.
     fn renamed(&self, name: String) -> Self {
         Self {
             mesh: self.mesh.clone(),
@@ -148,7 +149,7 @@ impl Mesh {
         }
     }
 
-    /// Triangles by their vertices' numbers.
+    /// Creates a mesh from vertices and faces.
     #[staticmethod]
     fn indexed(
         py: Python<'_>,
@@ -165,7 +166,7 @@ impl Mesh {
         .map(|mesh| Self::made(name, mesh))
     }
 
-    /// Triangles by their corners.
+    /// Creates a mesh from the corners of its triangles.
     #[staticmethod]
     fn triangles(
         py: Python<'_>,
@@ -181,19 +182,19 @@ impl Mesh {
         run_here(py, work).map(|mesh| Self::made(name, mesh))
     }
 
-    /// The number of its triangles.
+    /// Returns the number of triangles.
     fn __len__(&self) -> usize {
         self.mesh.triangles().len()
     }
 
-    /// Its least and its greatest coordinates.
+    /// Returns the lowest and the highest coordinates.
     #[getter]
     fn bounds(&self) -> Option<[[f32; 3]; 2]> {
         let bounds = self.mesh.bounds();
         (!self.mesh.triangles().is_empty()).then_some([bounds.min, bounds.max])
     }
 
-    /// The unit that its file states.
+    /// Returns the unit that the file states.
     #[getter]
     fn unit(&self) -> Option<&'static str> {
         self.unit.map(UnitOfLength::name)
@@ -213,7 +214,7 @@ impl Mesh {
     }
 }
 
-/// Numbers three by three, of an array whose last axis has three.
+/// Returns the numbers of an array in groups of three. Its last axis must have length three.
 fn triples<'a, T, E>(
     py: Python<'_>,
     shape: &[usize],
@@ -230,7 +231,7 @@ fn triples<'a, T, E>(
     Ok(numbers.as_chunks::<3>().0)
 }
 
-/// One mesh of all, each a file of it.
+/// Joins the meshes, each as a part of kind file.
 pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
     match meshes {
         [one] => Ok(one.mesh.clone()),

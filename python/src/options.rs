@@ -1,4 +1,4 @@
-//! From keyword arguments, as text, to a request of the library.
+//! Translation of keyword arguments, as text, to a request of the library.
 
 use pyo3::prelude::*;
 use voxelize::job::{JobLabels, OPTIONS, OptionValues, Request};
@@ -10,7 +10,7 @@ use crate::mesh::Reading;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
-    /// Arguments with their texts: none for a flag, one for each number or name.
+    /// Arguments with their texts: no text for a flag, one per number or name.
     given: Vec<(String, Vec<String>)>,
     pub reading: Reading,
 }
@@ -57,7 +57,7 @@ pub fn options() -> Vec<(String, bool)> {
         .collect()
 }
 
-/// One of the names that an argument has.
+/// Returns one of the names of an argument.
 pub fn named<T>(argument: &str, text: &str, found: Option<T>, known: &[&str]) -> Result<T> {
     found.ok_or_else(|| {
         let known = known.join(", ");

@@ -1,4 +1,4 @@
-//! Regions of a grid: stores whose regions processes make, and blocks of cells.
+//! Regions of a grid: stores whose regions are made by processes, and blocks of cells.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ use crate::mesh::Mesh as PyMesh;
 use crate::options::{Options, named};
 use crate::work::{How, run};
 
-/// What is chosen of a store.
+/// Choices for a store.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Storing {
     path: PathBuf,
-    /// The files of the mesh, in the order of the meshes.
+    /// Files of the mesh, in the order of the meshes.
     files: Vec<PathBuf>,
     regions: Option<usize>,
     dtype: Option<String>,
@@ -35,7 +35,7 @@ pub struct Storing {
     bin: bool,
 }
 
-/// Plans a store of the cells of meshes, or takes the one that is there if its plan is the same.
+/// Plans a store of the cells of meshes, or opens an existing store with the same plan.
 #[pyfunction]
 pub fn plan_store<'py>(
     py: Python<'py>,
@@ -91,7 +91,7 @@ pub fn plan_store<'py>(
                 ..Extras::default()
             });
         let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &region_request)?;
-        // Layers may be shared out in another way.
+        // The layers of the regions may differ.
         let there = RegionStore::open_if_planned(&storing.path)?
             .filter(|there| there.plan.makes_same(&plan));
         let plan = there.map_or(plan, |there| there.plan);
@@ -114,7 +114,8 @@ pub fn plan_store<'py>(
     Ok(answer)
 }
 
-/// Makes these regions of a store, numbered from 0, that are not whole; whether each was made now.
+/// Makes the incomplete regions among these regions of a store, numbered from 0. Returns for each
+/// whether it was made now.
 #[pyfunction]
 pub fn make_regions(
     py: Python<'_>,
@@ -160,8 +161,8 @@ pub fn make_regions(
     })
 }
 
-/// Looks at all regions of a store, and writes its metadata if they are whole and that is wanted. Shards need not be there
-/// if they are `elsewhere`.
+/// Checks all regions of a store, and writes its metadata if they are complete and if requested. Shards
+/// may be missing if they are `elsewhere`.
 #[pyfunction]
 pub fn check_store<'py>(
     py: Python<'py>,
@@ -219,7 +220,7 @@ pub fn check_store<'py>(
     Ok(answer)
 }
 
-/// The hash of bytes, as parts have those of shards.
+/// Returns the hash of bytes, as parts record the hashes of shards.
 #[pyfunction]
 pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
     py.detach(|| {
@@ -231,7 +232,7 @@ pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
     })
 }
 
-/// The dims of the grid around meshes, and whether its cells are `bits`, `labels` or a `field`.
+/// Returns the dims of the grid around meshes, and the kind of its cells: `bits`, `labels` or `field`.
 #[pyfunction]
 pub fn planned_grid(
     py: Python<'_>,
@@ -258,7 +259,7 @@ pub fn planned_grid(
     })
 }
 
-/// The cells of a box of the grid around meshes: `[x0, x1, y0, y1, z0, z1]`.
+/// Makes the cells of a box of the grid around meshes: `[x0, x1, y0, y1, z0, z1]`.
 #[pyfunction]
 pub fn voxelize_block(
     py: Python<'_>,

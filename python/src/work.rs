@@ -1,5 +1,5 @@
-//! Work beside the interpreter: it runs in a thread of its own, without the GIL, while the calling thread asks for
-//! signals and reports progress.
+//! Work outside the interpreter. It runs in a separate thread without the GIL, while the calling thread
+//! checks for signals and reports progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use voxelize::{CancelToken, Error, Progress, Result, par};
 
 use crate::errors::raised;
 
-/// How often signals are asked for.
+/// Time between two checks for signals.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Ends jobs from another thread.
+/// Switch that cancels jobs from another thread.
 #[pyclass(frozen, module = "voxelize._native")]
 #[derive(Default)]
 pub struct Cancel(CancelToken);
@@ -28,25 +28,25 @@ impl Cancel {
         Self::default()
     }
 
-    /// Ends the jobs that have it.
+    /// Cancels the jobs that hold this switch.
     fn cancel(&self) {
         self.0.cancel();
     }
 }
 
-/// How a call runs.
+/// Settings of a call.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct How {
     pub threads: usize,
     pub max_memory: Option<u64>,
     pub simd: Option<String>,
-    /// Called with phase, steps done and steps in all.
+    /// Callback with phase, steps done and steps in total.
     pub progress: Option<Py<PyAny>>,
     pub cancel: Option<Py<Cancel>>,
 }
 
-/// The listener of a job, and its switch.
+/// Progress listener of a job, and its switch.
 pub struct Watcher {
     own: CancelToken,
     given: Option<CancelToken>,
@@ -72,7 +72,7 @@ impl Progress for Watcher {
 }
 
 impl Watcher {
-    /// Tells Python how far it is.
+    /// Reports the progress to Python.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(progress) = progress else {
             return Ok(());
@@ -90,8 +90,8 @@ impl Watcher {
     }
 }
 
-/// Does `work` in a pool of as many threads as wanted. An exception of a signal, such as `KeyboardInterrupt`, or of
-/// the listener of progress ends it.
+/// Runs `work` in a pool of the requested threads. An exception of a signal, such as
+/// `KeyboardInterrupt`, or of the progress listener cancels it.
 pub fn run<T: Send>(
     py: Python<'_>,
     how: &How,
@@ -111,7 +111,7 @@ pub fn run<T: Send>(
         let in_pool = move || par::with_threads(threads, || work(watcher)).and_then(|done| done);
         let body = move || {
             let done = catch_unwind(AssertUnwindSafe(in_pool));
-            // The receiver may have gone only with the scope.
+            // The receiver lives until the end of the scope.
             let _ = sender.send(done);
         };
         thread::Builder::new()
@@ -148,12 +148,12 @@ pub fn run<T: Send>(
         .map_err(|error| raised(py, &error))
 }
 
-/// The exception for work that panicked: a bug.
+/// Returns the exception for work that panicked, which is a bug.
 fn panicked(py: Python<'_>) -> PyErr {
     raised(py, &Error::internal("the work panicked"))
 }
 
-/// Does `work` with all threads, silently.
+/// Runs `work` with all threads, without progress.
 pub fn run_silently<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Watcher) -> Result<T> + Send,
@@ -168,7 +168,7 @@ pub fn run_silently<T: Send>(
     run(py, &how, work)
 }
 
-/// Does `work` in this thread, without the GIL: for what takes less time than a thread takes to start.
+/// Runs `work` in this thread without the GIL, for work shorter than the start of a thread.
 pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(work).map_err(|error| raised(py, &error))
 }

@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Common fixtures of the tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fixture(name: str) -> str:
 
 
 def command(*words: str) -> list[dict[str, Any]]:
-    """The reports of the command of this package."""
+    """Returns the reports of the command of this package."""
     done = subprocess.run(
         [sys.executable, "-m", "voxelize._command", *words, "--json"], capture_output=True, text=True, check=False
     )
@@ -29,5 +29,5 @@ def command(*words: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def is_long() -> bool:
-    """Whether there is time for all repetitions: VOXELIZE_PYTHON=long."""
+    """Returns True if VOXELIZE_PYTHON=long requests all repetitions."""
     return os.environ.get("VOXELIZE_PYTHON") == "long"

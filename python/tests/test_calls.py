@@ -1,4 +1,4 @@
-"""Is a call safe? Errors by who must act, interrupts, threads, forks, memory, and ten thousand odd calls."""
+"""Safety of calls: errors, interrupts, threads, forks, memory, and ten thousand random calls."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_findings_are_warnings_and_data() -> None:
 
 SLOW = """
     import signal, voxelize
-    # What a shell starts in the background ignores it.
+    # A process that a shell starts in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         print("begins", flush=True)
@@ -165,7 +165,7 @@ def test_a_fork_after_use_works() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        # A child that waits for threads of its parent waits for ever.
+        # A child that waits for threads of its parent waits forever.
         signal.alarm(60)
         made = voxelize.voxelize(CUBE, res=20, rule="solid")
         made.save("/dev/null", format="vox")
@@ -184,7 +184,7 @@ def test_many_keeps_the_order() -> None:
         for limit in (None, "1G"):
             made = voxelize.many(iter(paths), res=12, workers=workers, max_memory=limit)
             assert [each.digest for each in made] == expected
-    # One of them needs more than its share.
+    # One mesh needs more than its share.
     large = voxelize.many(paths[:4], res=200, workers=4, max_memory="8M", rule="filled")
     assert [each.count > 0 for each in large] == [True] * 4
     first = voxelize.many(paths, res=12)
@@ -221,7 +221,7 @@ def test_checks_and_clearances() -> None:
 
 
 def rss() -> int:
-    """The resident memory of this process, in bytes."""
+    """Returns the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -244,7 +244,7 @@ def test_nothing_leaks(is_long: bool) -> None:
     grown, held = rss() - before, tracemalloc.get_traced_memory()[0] - traced
     tracemalloc.stop()
     print(f"{calls} calls: RSS {grown / 1024:.0f} KiB more, Python {held} bytes more")
-    # A leak of a grid or an array would be several hundred bytes a call; tracing itself takes some.
+    # A leaked grid or array would take several hundred bytes per call. Tracing itself takes some.
     assert grown < 4 << 20 and held < 64 << 10
 
 
@@ -252,7 +252,7 @@ MEMORY = """
     import voxelize
     mesh = voxelize.mesh({mesh!r})
     def peak():
-        # In place of ru_maxrss, which begins with the peak of the process that started this one.
+        # ru_maxrss starts with the peak of the parent process.
         [line] = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]
         return int(line.split()[1]) * 1024
     voxelize.voxelize(mesh, res=8).numpy()
@@ -273,7 +273,7 @@ def test_peak_memory_is_grid_and_array() -> None:
 
 
 def odd_call(random_: random.Random) -> None:
-    """A call with arguments of which most are wrong."""
+    """Calls a function with mostly invalid arguments."""
     pick = random_.choice
     numbers: list[Any] = [0, 1, -1, 3, 0.5, 1e300, float("nan"), float("inf"), "1/3", "5mm", "2vx", "", "x", None, True, 2**70, b"1", [1], np.int8(7)]
     arrays: list[Any] = [

@@ -1,4 +1,4 @@
-"""Do the pages and the notebook run?"""
+"""The pages and the notebook run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import voxelize
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that pages name."""
+    """Returns a folder with the files that the pages name."""
     for name, source in {"part": "knot", "a": "cube", "b": "sphere"}.items():
         shutil.copy(fixture(f"{source}.stl"), tmp_path / f"{name}.stl")
     scan = voxelize.voxelize(tmp_path / "part.stl", res=20, pad=2)
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with contextlib.suppress(ImportError):
         import nibabel
 
-        # As scans often are: along other axes than the mesh.
+        # Like many scans, along axes other than the axes of the mesh.
         turned = nibabel.load(tmp_path / "scan.nii.gz").as_reoriented([[1, -1], [2, 1], [0, 1]])
         nibabel.save(turned, tmp_path / "scan.nii.gz")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Is every kind of mesh the same mesh?"""
+"""Every kind of source gives the same mesh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH = Path(fixture("knot.stl"))
 
 
 def indexed() -> tuple[Any, Any]:
-    """The corners of the file, each vertex once."""
+    """Returns the corners in the file, each vertex once."""
     records = np.frombuffer(PATH.read_bytes()[84:], dtype=np.dtype([("f", "<f4", (4, 3)), ("a", "<u2")]))
     corners = records["f"][:, 1:].reshape(-1, 3)
     vertices, faces = np.unique(corners, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Do stores by regions, and blocks by Dask, have the cells of one call?"""
+"""Stores of regions and blocks of Dask have the cells of one call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_store_has_the_digest_of_one_call(mesh: str, tmp_path: Path, options: 
     assert (done.digest, done.cells_digest, done.count) == (whole.digest, whole.cells_digest, whole.count)
     read = voxelize.open(tmp_path / "a.zarr")
     assert (read.digest, read.shape, read.exact) == (whole.digest, whole.shape, whole.exact)
-    # The plan of the command is the same, so it takes the store over.
+    # The command makes the same plan, so it accepts the store.
     assert regions.plan(mesh, tmp_path / "a.zarr", res=300, **options).states() == ["whole"] * store.regions
 
 
@@ -137,7 +137,7 @@ def test_a_worker_that_is_killed_loses_nothing(mesh: str, tmp_path: Path, cluste
     killer.join()
     assert done.digest == whole.digest
     assert victim not in client.run(os.getpid).values()
-    # Again, with every region there.
+    # A second call, with every region complete.
     again = voxelize_zarr(mesh, tmp_path / "a.zarr", res=600, rule="solid", client=client, uncompressed=True)
     assert again.digest == whole.digest
 
@@ -176,7 +176,7 @@ def test_blocks_of_shares_and_areas_are_those_of_the_whole(mesh: str, rule: str)
 
 
 def _triangles(mesh: str) -> np.ndarray:
-    """The corners of a binary STL."""
+    """Returns the corners of a binary STL."""
     data = Path(mesh).read_bytes()
     record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
     return np.frombuffer(data, record, offset=84)["corners"].copy()
@@ -272,7 +272,7 @@ def test_a_store_may_be_an_object_store(mesh: str, monkeypatch: pytest.MonkeyPat
     files.rm(names[0])
     files.pipe_file(names[-1], files.cat_file(names[-1])[:-1])
     assert voxelize_zarr(mesh, url, **options).digest == whole.digest and count < len(made) <= count + 2
-    # Of the same length, with one bit turned.
+    # The same length, with one bit flipped.
     count = len(made)
     content = bytearray(files.cat_file(names[-1]))
     content[len(content) // 2] ^= 4

@@ -1,4 +1,4 @@
-"""Is the package the program? Digests of both, over fixtures × rules; and options, one by one."""
+"""The package and the program agree: digests over fixtures × rules, and every option."""
 
 from __future__ import annotations
 

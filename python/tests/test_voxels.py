@@ -1,4 +1,4 @@
-"""Do arrays, files and other packages show the same cells?"""
+"""Arrays, files and other packages show the same cells."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_arrays_beside_shares_are_those_of_the_file(tmp_path: Path) -> None:
     area, centroid = made.arrays["area"], made.arrays["centroid"]
     assert list(made.arrays) == ["area", "centroid"] and area.shape == made.shape
     assert centroid.shape == (3, *made.shape) and area.sum() > 0
-    # Of cells that are wholly inside, the middle.
+    # The centroid of a cell that is wholly inside is its centre.
     assert made.field is not None and (centroid[:, (made.field == 1) & (area == 0)] == 0).all()
     file = tmp_path / "a.npz"
     [report] = command(F, "-r", "20", "--rule", "fraction", "-o", str(file), "--with", "area,centroid")
@@ -95,7 +95,7 @@ def test_arrays_beside_shares_are_those_of_the_file(tmp_path: Path) -> None:
 def test_points_on_walls_belong_to_the_cell_above() -> None:
     made = voxelize.voxelize(fixture("cube.stl"), voxel_size="0.1")
     thirds = [[k / 10, k / 10, k / 10] for k in range(640)]
-    # As exact numbers the doubles of k / 10 lie a little above the wall, on it or below it.
+    # As exact numbers, the doubles of k / 10 lie slightly above, on or below the wall.
     exact = [int(Fraction(point[0]) * 10 // 1) for point in thirds]
     assert made.index(thirds)[:, 0].tolist() == exact
 

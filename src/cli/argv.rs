@@ -1,4 +1,4 @@
-//! The options of a call, and how messages name them.
+//! Options of a call, and their names in messages.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, FromArgMatches};
 use voxelize::job::{OPTIONS, Request};
 use voxelize::{Error, Result};
 
-/// The options of a call.
+/// Options of a call.
 #[derive(Clone)]
 pub struct Argv {
     matches: ArgMatches,
@@ -30,7 +30,7 @@ impl Argv {
         A::from_arg_matches(&self.matches).map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// The option of this id was typed.
+    /// Returns `true` if the option of this id was typed.
     pub fn is_given(&self, id: &str) -> bool {
         self.matches.try_contains_id(id).unwrap_or(false)
             && self.matches.value_source(id) == Some(ValueSource::CommandLine)
@@ -75,7 +75,7 @@ impl Argv {
     }
 }
 
-/// Returns an argument as pages of help write it: `--res N`, `--json[=FILE]`, `MESH...`.
+/// Returns an argument as help pages write it: `--res N`, `--json[=FILE]`, `MESH...`.
 pub fn spelled(arg: &Arg) -> String {
     let value = arg
         .get_value_names()

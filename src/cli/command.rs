@@ -1,4 +1,4 @@
-//! One command: its row in the table of all, and a call of it.
+//! A command in the table of commands, and a call of a command.
 
 use std::time::Instant;
 
@@ -13,20 +13,20 @@ use super::progress::Bar;
 use super::report::{Object, Printer, Report};
 use super::signals::Signals;
 
-/// A command; the conversion is the one without a name.
+/// Command. The conversion has no name.
 pub struct Command {
     pub name: &'static str,
-    /// One line about it for help: a phrase in lower case.
+    /// Line for help: a phrase in lower case.
     pub about: &'static str,
-    /// Examples for its page, a line each.
+    /// Examples for the help page, one per line.
     pub examples: &'static str,
-    /// Further text for its page, after the options.
+    /// Text of the help page after the options.
     pub notes: &'static str,
-    /// Keys of its JSON, after the keys of every object, for a call that fails before its work.
+    /// Returns the keys of the JSON of a call that fails before its work.
     pub empty: fn(Instant) -> Object,
-    /// Adds its arguments to a parser; [`super::args::arguments`] adds those that every command has.
+    /// Adds the arguments to a parser. [`super::args::arguments`] adds the common options.
     pub arguments: fn(clap::Command) -> clap::Command,
-    /// Does it. What can be printed earlier is; the rest is returned.
+    /// Runs the command. Returns the reports that were not printed earlier.
     pub run: fn(&Call) -> Result<Vec<Report>>,
 }
 
@@ -41,21 +41,21 @@ impl Command {
         let parser = clap::Command::new(name)
             .disable_help_flag(true)
             .disable_version_flag(true);
-        // The comment of the struct of arguments is no description of the command.
+        // Keeps clap from using the comment of the struct as the description.
         with_values((self.arguments)(parser))
             .about(self.about)
             .long_about(None)
     }
 }
 
-/// One call of a command.
+/// Call of a command.
 pub struct Call<'a> {
-    /// The options as they were typed, for messages.
+    /// Options as typed, for messages.
     pub argv: &'a Argv,
     pub signals: &'a Signals,
     pub printer: &'a Printer,
     pub started: Instant,
-    /// Every file of the call; the file of `--json` is among them from the first.
+    /// Files of the call, including the file of `--json`.
     pub names: Names,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
         self.argv.args()
     }
 
-    /// The option of this id was typed.
+    /// Returns `true` if the option of this id was typed.
     pub fn given(&self, option: &str) -> bool {
         self.argv.is_given(option)
     }
@@ -90,13 +90,13 @@ impl<'a> Call<'a> {
         Resources::new(&self.args::<PowerArgs>()?, max_memory)
     }
 
-    /// Returns a progress bar for work that may take a while.
+    /// Creates a progress bar for work that may take a while.
     pub fn bar(&self) -> Bar {
         Bar::new(self.printer.options.verbosity, self.signals.clone())
     }
 
-    /// Makes sure that every output so far can be written, the file of `--json` included. This makes files for a moment,
-    /// which a signal must not leave.
+    /// Checks that every output registered so far can be written, including the file of `--json`.
+    /// Creates files for a moment, which a signal must not leave behind.
     pub fn check_files(&self) -> Result<()> {
         self.signals.listen()?;
         self.names.check()?;

@@ -1,4 +1,4 @@
-//! `voxelize convert`: the cells of a voxel file in another format.
+//! `voxelize convert` writes the cells of a voxel file in another format.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `voxelize diff`: two voxel files, cell by cell.
+//! `voxelize diff` compares two voxel files cell by cell.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use super::report::value::{self, DifferenceBox, OutputJson, lossy};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::record_text;
 
-/// How many cells -v lists.
+/// Number of cells that -v lists.
 const LISTED: usize = 20;
 
 pub const COMMAND: Command = Command {
@@ -109,7 +109,7 @@ struct ComparedFile {
     cells: Option<ComparedCells>,
 }
 
-/// Cells of a file, once it is read.
+/// Cells of a file that has been read.
 #[derive(Serialize)]
 struct ComparedCells {
     kind: &'static str,
@@ -311,7 +311,7 @@ fn outcome(passes: bool) -> Outcome {
     }
 }
 
-/// The memory that is left of a limit.
+/// Returns the memory that is left of a limit.
 fn less(most: u64, taken: u128) -> u64 {
     most.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX))
 }
@@ -393,15 +393,15 @@ fn list(rows: &mut ReportRows, first: &BitGrid, second: &BitGrid, difference: &D
     }
 }
 
-/// By what two grids are compared.
+/// Comparison of the positions of two grids.
 struct ComparedGrid<'a> {
-    /// Where the cells are, if that is the same, or only one of them says it.
+    /// Lattice of both files, or of the only file that states it.
     lattice: Option<&'a Lattice>,
-    /// The differences.
+    /// Differences between the lattices.
     mismatches: Vec<Mismatch>,
-    /// Whether they are rounding: an image of another program has no exact position.
+    /// The differences are rounding, since an image of another program has no exact position.
     is_rounding: bool,
-    /// Whether both say where their cells are.
+    /// Each file contains the position of its cells.
     known: [bool; 2],
     ignored: bool,
 }
@@ -490,7 +490,7 @@ impl<'a> ComparedGrid<'a> {
         })
     }
 
-    /// Whether the cells are known to be the same boxes.
+    /// Returns `true` if the cells are known to be the same boxes.
     fn is_same(&self) -> bool {
         self.known == [true; 2] && (self.mismatches.is_empty() || self.is_rounding)
     }
@@ -522,13 +522,13 @@ impl<'a> ComparedGrid<'a> {
     }
 }
 
-/// Whether a file is an image of another program, whose position is in decimals or floats.
+/// Returns `true` for an image of another program, whose position is stored as decimals or floats.
 fn is_rounded(path: &Path, voxels: &Voxels) -> bool {
     let is_image = |format: &Format| ["nrrd", "nii", "nii.gz", "vti"].contains(&format.name);
     voxels.record.tool.is_none() && format::sniff(path).is_some_and(is_image)
 }
 
-/// The differences; a difference equal on all axes appears once.
+/// Returns the text of the differences. A difference that is equal on all axes appears once.
 fn difference_text(mismatches: &[Mismatch]) -> String {
     let mut texts: Vec<String> = Vec::new();
     let all_sizes = match mismatches
@@ -563,7 +563,8 @@ fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
     }
 }
 
-/// Two numbers that differ: to six digits if that shows it, else exactly, and by how much.
+/// Returns the text of two different numbers: six digits if they differ, else the exact numbers and
+/// their difference.
 fn pair([first, second]: &[Rational; 2]) -> String {
     let [a, b] = [first, second].map(|value| number(value.to_f64()));
     match a == b {
@@ -595,7 +596,7 @@ impl From<&Mismatch> for GridDifference {
     }
 }
 
-/// The file of `-o`: voxels with labels, or a picture, which has no format of voxels.
+/// Returns the file of `-o`: voxels with labels, or a picture.
 fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     let file = OutputFile::new(path, "the output");
     if let Some(format) = format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
@@ -615,7 +616,7 @@ fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     Err(error.with_hint(format!("use {}, or .png for a picture", known.join(", "))))
 }
 
-/// Refuses an output of so many cells if it takes more memory than is left.
+/// Refuses an output whose cells take more memory than is left.
 fn refuse_too_large(output: &OutputFile, dims: [usize; 3], left: Option<u64>) -> Result<()> {
     let need = match output.format() {
         Some(_) => 2 * BitGrid::bytes_for(dims),
@@ -666,7 +667,7 @@ fn write(
     let written = output.save_source(&mut InMemory::new(&changes), format, &options);
     bar.clear();
     written.map_err(|error| match error.kind() {
-        // The cells are not cubes, and no other way of saving helps.
+        // The cells are not cubes, and no other option helps.
         Kind::Usage => error
             .in_file(output.path())
             .with_hint("without -o the grids are still compared"),

@@ -1,4 +1,4 @@
-//! `voxelize diff` of two fields.
+//! Comparison of two fields by `voxelize diff`.
 
 use std::path::Path;
 
@@ -103,7 +103,7 @@ pub fn compare(
     Ok((difference, passes))
 }
 
-/// `different: 3 cells by more than 0.5, 19 in all`.
+/// Returns `different: 3 cells by more than 0.5, 19 in all`.
 fn verdict(difference: &FieldDifference, tolerance: Option<f64>, passes: bool) -> String {
     let FieldDifference {
         differing, beyond, ..

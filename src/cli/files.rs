@@ -91,7 +91,7 @@ impl PartSource {
         }
     }
 
-    /// Name of the part: the given one, or that of the file without its extension.
+    /// Name of the part: the given name, or the file name without its extension.
     pub fn label(&self) -> String {
         match (&self.given_name, self.file_name()) {
             (Some(name), _) => name.clone(),
@@ -207,13 +207,13 @@ pub fn stem(path: &Path) -> OsString {
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
-/// Returns whether `path` has this extension, in upper or lower case.
+/// Returns `true` if `path` has this extension, in upper or lower case.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-/// Returns whether the extension is that of a mesh format.
+/// Returns `true` for the extension of a mesh format.
 pub fn is_mesh_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
@@ -225,12 +225,13 @@ pub fn is_mesh_name(path: &Path) -> bool {
         .any(|input| input.extensions.contains(&extension))
 }
 
-/// Returns whether the extension is that of a voxel format, and not of a mesh format.
+/// Returns `true` for the extension of a voxel format that is not also a mesh format.
 pub fn is_voxel_name(path: &Path) -> bool {
     format::by_path(path).is_some() && !is_mesh_name(path)
 }
 
-/// Returns whether the file may state the unit of its coordinates. A file of unknown extension may, and so may a pipe.
+/// Returns `true` if the file may state the unit of its coordinates. Files of unknown extension and
+/// pipes may.
 pub fn may_state_unit(path: &Path) -> bool {
     let known = INPUTS.iter().find(|input| {
         input

@@ -24,7 +24,7 @@ voxelize formats --json    the same for programs",
 #[derive(Debug, clap::Args)]
 struct FormatsArgs {}
 
-/// Result of the command: null until the call is known to be right.
+/// Result of the command. Null until the call is validated.
 #[derive(Default, Serialize)]
 struct SupportedFormats {
     meshes: Option<Vec<MeshFormat>>,

@@ -1,5 +1,5 @@
-//! The boundary that no panic passes: one mesh, one case or one command ends with an internal error, and the others
-//! go on.
+//! Boundary for panics. A panic ends one mesh, one case or one command with an internal error, and the
+//! others continue.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};

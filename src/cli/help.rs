@@ -1,4 +1,4 @@
-//! The pages of help, made of the commands and the options, and the text of --version.
+//! Help pages, generated from the commands and the options, and the text of --version.
 
 use clap::Arg;
 use voxelize::Level;
@@ -8,14 +8,14 @@ use super::argv::spelled;
 use super::command::Command;
 use super::{COMMANDS, meshes};
 
-/// The groups of the options, in the order of the pages.
+/// Groups of the options, in the order of the pages.
 const GROUPS: [&str; 5] = ["Grid", "Rule", "Input", "Output", "Run"];
 
-/// The column where the line of an option begins.
+/// Column where the text of an option begins.
 const COLUMN: usize = 31;
 const WIDTH: usize = 80;
 
-/// Commands that the short page only names.
+/// Commands that the short page lists without a description.
 const RARE: [&str; 4] = ["plan", "finish", "completions", "man"];
 
 const SHORT_HEAD: &str = "\
@@ -66,7 +66,7 @@ An output is written to a temporary file in its folder, flushed to the disk and 
 interrupt or a full disk the old file is intact. A failing mesh does not stop the others; each failure names its \
 file.";
 
-/// What exit codes mean, a line each.
+/// Meaning of the exit codes, one per line.
 pub const EXIT_CODES: &str = "\
 0  done
 1  check failed: grids differ, meshes nearer than --min-distance, --max-doubt, 'check --require'
@@ -95,7 +95,7 @@ pub fn with_pages(tree: clap::Command) -> clap::Command {
         .mut_subcommands(with_page)
 }
 
-/// A command with its page, left out of the list that clap adds to the page of the program.
+/// Adds the help page of a command, and hides the command from the list that clap generates.
 fn with_page(parser: clap::Command) -> clap::Command {
     let Some(command) = crate::cli::command_of_name(parser.get_name()) else {
         return parser;
@@ -110,7 +110,7 @@ fn with_page(parser: clap::Command) -> clap::Command {
         .after_help(command.notes)
 }
 
-/// With a capital as its first letter.
+/// Returns the text with a capital first letter.
 pub fn capitalised(text: &str) -> String {
     let (first, rest) = text.split_at(1);
     first.to_uppercase() + rest
@@ -120,7 +120,7 @@ fn indented(lines: &str) -> String {
     lines.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// The exit codes, aligned.
+/// Returns the aligned exit codes.
 fn exit_codes() -> String {
     let line = |line: &str| {
         line.split_once("  ")
@@ -129,7 +129,7 @@ fn exit_codes() -> String {
     EXIT_CODES.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The commands, a line each, behind `margin`.
+/// Returns the commands, one per line, after `margin`.
 fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> String {
     let line = |command: &Command| format!("{margin}{:11} {}\n", command.name, command.about);
     commands
@@ -139,14 +139,14 @@ fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> St
         .collect()
 }
 
-/// The page of `-h`: one line for each option, rare options by name alone.
+/// Returns the page of `-h`: one line per option, rare options by name only.
 fn short_page(commands: &[Command]) -> String {
     let parser = meshes::COMMAND.parser();
     let groups: String = GROUPS
         .iter()
         .map(|group| group_lines(&parser, group))
         .collect();
-    // What clusters and packagers need is named, no more.
+    // Commands for clusters and packagers appear by name only.
     let (rare, usual): (Vec<&Command>, Vec<&Command>) = commands
         .iter()
         .partition(|command| RARE.contains(&command.name));
@@ -160,7 +160,7 @@ fn short_page(commands: &[Command]) -> String {
 }
 
 fn group_lines(parser: &clap::Command, group: &str) -> String {
-    // The choices of formats are on the page of formats.
+    // The choices of formats are on the page of `voxelize formats`.
     let is_choice = |arg: &Arg| {
         Choice::ALL
             .iter()
@@ -171,7 +171,7 @@ fn group_lines(parser: &clap::Command, group: &str) -> String {
         .filter(|arg| arg.get_help_heading() == Some(group) && !is_choice(arg));
     let (rare, usual): (Vec<&Arg>, Vec<&Arg>) =
         of_group.partition(|arg| arg.is_hide_short_help_set());
-    // Names of files come first.
+    // File names come first.
     let (options, names): (Vec<&Arg>, Vec<&Arg>) =
         usual.into_iter().partition(|arg| arg.get_long().is_some());
     let mut lines: Vec<String> = names.into_iter().chain(options).map(option_line).collect();
@@ -203,7 +203,7 @@ fn option_line(arg: &Arg) -> String {
     format!("{name:<width$}  {help}", width = COLUMN - 10)
 }
 
-/// The text of --version.
+/// Returns the text of --version.
 pub fn version() -> String {
     let list = |levels: &[Level]| {
         levels
@@ -226,7 +226,7 @@ pub fn version() -> String {
 mod tests {
     use super::*;
 
-    /// Everything in `text` that looks like a long option.
+    /// Returns every word in `text` that looks like a long option.
     fn named(text: &str) -> Vec<&str> {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'))
             .filter(|word| word.len() > 2 && word.starts_with("--"))
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Without these nothing happens that they could change.
+    /// Options that have an effect only together with these.
     const NO_DEFAULT: [&str; 6] = ["voxel-size", "dims", "like", "radius", "json", "MESH"];
 
     #[test]

@@ -1,4 +1,4 @@
-//! `voxelize info`: describes meshes and voxel files.
+//! `voxelize info` describes meshes and voxel files.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ struct InfoArgs {
     memory: MemoryArgs,
 }
 
-/// Result of the command for one file: of a mesh, or of voxels.
+/// Result of the command for a mesh or a voxel file.
 #[derive(Default, Serialize)]
 struct FileInfo {
     path: Option<String>,
@@ -102,7 +102,7 @@ struct Suggestion {
     spacing_exact: String,
 }
 
-/// Cells of a voxel file, and how they were made.
+/// Cells of a voxel file, with the record of their creation.
 #[derive(Default, Serialize)]
 pub struct CellsInfo {
     contents: Option<Contents>,
@@ -141,7 +141,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let read = |path: &PathBuf| call.names.reads(path, "a file to be read");
     let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     call.check_files()?;
-    // Nothing is written before the report: a signal may end the process while a pipe is waited for.
+    // Nothing is written before the report, so a signal may end the process while it waits for a pipe.
     let _may_stall = call.signals.may_stall();
     let resources = call.resources(args.memory.max_memory)?;
     for (n, file) in files.iter().enumerate() {
@@ -220,7 +220,7 @@ fn describe_mesh(
         oriented: edges.is_oriented(),
         open_edges: edges.open_edges,
         unbalanced_edges: edges.unbalanced_edges,
-        // The volume of what negative volumes leave is not computed.
+        // The volume after subtraction of negative volumes is not computed.
         volume: (is_solid && mesh.cuts().is_none()).then(|| mesh.volume()),
         median_edge: median,
         dropped: loaded.dropped,
@@ -318,10 +318,10 @@ fn median_edge(mesh: &Mesh) -> Option<f64> {
     (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// Returns the default, and a size by which an edge is about as long as a cell: where edges are that short, they are as
-/// long as the details they draw. A grid that does not fit is left out.
+/// Returns grids to suggest: the default, and cells about as long as the median edge, which is near the
+/// size of the details. A grid that does not fit is left out.
 fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
-    /// Numbers of cells on the longest axis that are worth suggesting.
+    /// Numbers of cells on the longest axis that are suggested.
     const SENSIBLE: RangeInclusive<usize> = 16..=4096;
     let mut found = Vec::new();
     let default = Fit::longest(DEFAULT_RES).to(bounds).ok();
@@ -525,13 +525,14 @@ impl CellsInfo {
     }
 }
 
-/// Returns the volume that shares of cells add up to; `None` of other cells, or where their size is not known.
+/// Returns the sum of the shares of cells as a volume. `None` for other cells, or if their size is
+/// unknown.
 fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
     Rule::from_record(&voxels.record).filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
     Some(contents::sum(voxels.field()?) * voxels.lattice.as_ref()?.cell_volume().to_f64())
 }
 
-/// Returns the volume of the mesh that shares are of, where the file has it.
+/// Returns the volume of the mesh of the shares, if the file records it.
 pub fn mesh_volume(record: &Record) -> Option<f64> {
     record
         .mesh_volume
@@ -578,7 +579,7 @@ fn grid_text(
     text
 }
 
-/// Returns the position in fractions, where decimals do not show it exactly.
+/// Returns the position as fractions, if decimals are not exact.
 fn exact_text(lattice: &Lattice) -> Option<String> {
     let is_decimal =
         |value: &Rational| Rational::parse_decimal(&number(value.to_f64())).as_ref() == Ok(value);
@@ -614,10 +615,10 @@ fn made_text(record: &Record) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())
 }
 
-/// Returns the number of occupied cells; a field has none.
+/// Returns the number of occupied cells. `None` for a field.
 fn cells_text(cells: &CellsInfo, voxels: &Voxels) -> Option<String> {
     let text = occupancy(cells.counts.as_ref()?.occupied?, voxels.dims());
-    // The volume of a shell would be read as that of the part.
+    // The volume of a shell would be mistaken for the volume of the part.
     if Rule::from_record(&voxels.record).is_some_and(|rule| rule.is_hollow()) {
         return Some(format!("{text}; hollow"));
     }

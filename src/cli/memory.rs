@@ -1,4 +1,5 @@
-//! The resources of a call: threads, instruction set, and the limit of memory with what the program takes of it.
+//! Resources of a call: threads, instruction set, and the memory limit with the share of the program
+//! itself.
 
 use voxelize::job::system::{address_space, affordable_threads, available_memory};
 use voxelize::job::{MemoryBudget, MemoryLimit};
@@ -7,38 +8,39 @@ use voxelize::{Error, Level, Result, Run, par};
 use super::args::{PowerArgs, prefixed};
 use super::report::display::bytes;
 
-/// Code, and buffers that are the same for every job, in bytes: up to 13 MiB, and 4 MiB on their way to a file.
+/// Memory of code and of buffers that every job needs, in bytes: up to 13 MiB, plus 4 MiB of output in
+/// flight.
 const PROGRAM: u64 = 67 << 18;
 
 /// Expected part of these bytes.
 const EXPECTED_PROGRAM: u64 = 19 << 19;
 
-/// The address space that buffers and stacks take at least: with less, the first allocation that fails ends the process.
+/// Minimum address space of buffers and stacks. With less, a failed allocation would end the process.
 const LEAST_SPACE: u64 = 8 << 20;
 
-/// The memory of a thread, for its stack and in the allocator: 64 threads took 3 MiB.
+/// Memory of a thread for its stack and in the allocator. 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
 
-/// What the allocator may keep for a thread, as lists come and go: a limit is shared by no more threads than it has
-/// room for.
+/// Memory that the allocator may retain for a thread. The memory limit bounds the number of threads by
+/// it.
 const KEPT: u64 = 1 << 20;
 
-/// So many threads are started at most, where the system does not offer more: others only wait for each
-/// other, and to start a thousand takes most of a second.
+/// Maximum number of threads, unless the system offers more. More threads only wait for each other, and
+/// starting a thousand takes most of a second.
 const MAX_THREADS: usize = 64;
 
-/// The resources of the work; they never change a result.
+/// Resources of the work. They never change a result.
 #[derive(Clone)]
 pub struct Resources {
     pub threads: usize,
     pub level: Level,
     pub memory: MemoryLimit,
-    /// The memory in addition to mesh and grid, in bytes.
+    /// Memory in addition to mesh and grid, in bytes.
     pub extra_bytes: u64,
 }
 
 impl Resources {
-    /// The requested threads and instruction set, and the available memory.
+    /// Creates the resources from the requested threads and instruction set, and the available memory.
     pub fn new(args: &PowerArgs, max_memory: Option<u64>) -> Result<Self> {
         let level = args.simd.flatten();
         let run = Run::default()
@@ -84,21 +86,21 @@ impl Resources {
         }
     }
 
-    /// The refusal of a limit that the program itself exceeds.
+    /// Returns the error for a limit that the program itself exceeds.
     fn too_little(&self, limit: u64) -> Error {
         let least = bytes(self.program().div_ceil(1 << 20) << 20);
         let error = Error::too_large(format!(
             "--max-memory {}: the program itself takes up to {least}",
             bytes(limit)
         ));
-        // A number of mebibytes without its letter.
+        // The number was probably meant in mebibytes.
         if (17..1 << 16).contains(&limit) {
             return error.with_hint(format!("did you mean --max-memory {limit}M?"));
         }
         error.with_hint(format!("raise --max-memory above {least}"))
     }
 
-    /// The share of one of `jobs` at a time; the program itself is there once.
+    /// Returns the share of each of `jobs` concurrent jobs. The program itself counts once.
     pub fn share(&self, jobs: usize) -> Self {
         let memory = self.for_job().map_or(MemoryLimit::Unknown, |bytes| {
             MemoryLimit::Share(bytes / jobs as u64)
@@ -110,7 +112,7 @@ impl Resources {
         }
     }
 
-    /// The limit of a job, and what the program takes of it.
+    /// Returns the limit of a job, and the share of the program.
     pub fn budget(&self) -> MemoryBudget {
         MemoryBudget {
             limit: self.memory,
@@ -118,17 +120,17 @@ impl Resources {
         }
     }
 
-    /// The memory that a limit leaves for the job, beside the program.
+    /// Returns the memory that a limit leaves for the job after the program.
     pub fn for_job(&self) -> Option<u64> {
         self.budget().for_job()
     }
 
-    /// The expected memory of the program itself, without mesh and grid.
+    /// Returns the expected memory of the program itself, without mesh and grid.
     pub fn expected_program(&self) -> u128 {
         u128::from(EXPECTED_PROGRAM + THREAD * self.threads as u64 + self.extra_bytes)
     }
 
-    /// The most memory of the program itself, without mesh and grid.
+    /// Returns the upper bound for the memory of the program itself, without mesh and grid.
     fn program(&self) -> u64 {
         PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
     }

@@ -1,4 +1,4 @@
-//! The command without a name: a mesh becomes cells, or several do.
+//! Command without a name, which converts one or several meshes to cells.
 
 use clap::Args;
 use voxelize::{Error, Result};
@@ -115,7 +115,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     Ok(report)
 }
 
-/// With devices in place of the named files, in the formats of these names.
+/// Replaces the named files by devices, in the formats of these names.
 fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
     use std::path::PathBuf;
     use voxelize::format;

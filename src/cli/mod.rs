@@ -1,5 +1,5 @@
-//! The command line: arguments → options → prepared → outputs → report. It uses only what the library offers
-//! everyone.
+//! The command line: arguments → options → prepared → outputs → report. It uses only the public API of
+//! the library.
 
 mod args;
 mod argv;
@@ -49,7 +49,7 @@ use parse::{Parsed, json_destination, parse, with_region};
 use report::{Outcome, Printer, Report, ReportOptions, Verbosity, show};
 use signals::Signals;
 
-/// Every command, in the order of the help; the first is the one without a name.
+/// Commands in the order of the help. The first one has no name.
 static COMMANDS: &[Command] = &[
     meshes::COMMAND,
     verify::COMMAND,
@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(start(std::env::args_os()))
 }
 
-/// Runs the command line of these words, the first of which is the name of the program, and returns its exit code.
+/// Runs a command line and returns its exit code. The first word is the name of the program.
 pub fn start(words: impl IntoIterator<Item = OsString>) -> u8 {
     guard::install();
     signals::survive_limits();
@@ -98,7 +98,8 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
     printer.finish()
 }
 
-/// The options of the report; of words that do not parse, the destination of the JSON.
+/// Returns the options of the report. If the words do not parse, only the destination of the JSON is
+/// known.
 fn report_options(argv: &Result<Argv>, words: &[OsString]) -> ReportOptions {
     match argv.as_ref().map(Argv::args::<ReportArgs>) {
         Ok(Ok(args)) => args.options(),
@@ -110,19 +111,18 @@ fn report_options(argv: &Result<Argv>, words: &[OsString]) -> ReportOptions {
     }
 }
 
-/// Runs the command line within a process of another kind, such as a fuzzer: nothing is printed, and signals are left
-/// alone.
+/// Runs a command line inside another program, such as a fuzzer. Prints nothing and handles no signals.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     dispatch(words, &Signals::default(), Instant::now())
 }
 
-/// The meaning of a command line without a look at any file: for fuzzing.
+/// Meaning of a command line, found without access to files, for fuzzing.
 pub enum DryRun {
-    /// Help, version.
+    /// Help or version.
     Page(String),
-    /// Another command would be called.
+    /// Another command.
     Command(&'static str),
-    /// Rows for people, or the error as it is printed; and the line of JSON.
+    /// Printed rows or printed error, and the line of JSON.
     Report {
         error: Option<voxelize::Error>,
         text: String,
@@ -131,7 +131,7 @@ pub enum DryRun {
     },
 }
 
-/// The report of a dry run of `mesh` for these words.
+/// Returns the report of a dry run of `mesh` for these words.
 pub fn dry_run(
     words: impl IntoIterator<Item = impl Into<OsString>>,
     mesh: &voxelize::Mesh,

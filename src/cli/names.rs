@@ -109,7 +109,7 @@ impl Names {
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InputFile> {
         let mut known = self.lock();
         known.add(KnownFile::read(path, role.to_string(), access))?;
-        // A file that has the name of a format which is only written is a mesh.
+        // A file with the name of a write-only format is a mesh.
         let named = || format::by_path(path).filter(|format| format.is_readable());
         if !is_pipe(path) && format::sniff(path).or_else(named).is_some() {
             let role = format!("the sidecar of {role}");
@@ -172,7 +172,7 @@ impl KnownFiles {
         if new.is_folder {
             self.folders.insert(place.clone(), Arc::clone(&new));
         }
-        // A later use of a file that is read first is more than that.
+        // A file that is read first may have a later, stricter use.
         let take = |known: &mut Arc<KnownFile>| {
             if known.access == Access::ReadFirst {
                 *known = Arc::clone(&new);
@@ -375,7 +375,7 @@ impl OutputFile {
         }
     }
 
-    /// Registers the file, unless it is another file of the run. Standard output is no file.
+    /// Registers the file, unless it is another file of the run. Standard output is not a file.
     pub fn register(mut self, names: &Names) -> Result<Self> {
         self.names = names.clone();
         if self.is_stdout {
@@ -591,7 +591,7 @@ impl OutputFile {
         self.written_by(|| format::save_source(source, &self.path, format, &options))
     }
 
-    /// Saves the cells of an option. Their record names the option in place of a rule.
+    /// Saves the cells of an option. Their record names the option instead of a rule.
     pub fn save_cells(
         &self,
         cells: impl Into<Cells>,
@@ -717,17 +717,18 @@ fn node(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether `path`, with all links followed, lies in `folder` or below.
+/// Returns `true` if `path`, with all links followed, lies in `folder` or below.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
     real(&tool::link_target(path)).starts_with(real(folder))
 }
 
-/// The path from the root, with all links followed. A file that does not exist is named by its real folder.
+/// Returns the absolute path, with all links followed. A file that does not exist is named by its real
+/// folder.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| located(path))
 }
 
-/// The path from the root, in which links of folders are followed, and the name stays.
+/// Returns the absolute path, with links of folders followed and the name kept.
 pub fn located(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) if folder.as_os_str().is_empty() => {
@@ -746,7 +747,7 @@ pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether `path` is a named pipe, where a write may block for ever.
+/// Returns `true` for a named pipe, where a write may block forever.
 #[cfg(unix)]
 fn is_fifo(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -759,7 +760,7 @@ fn is_fifo(_: &Path) -> bool {
     false
 }
 
-/// Whether `path` is a pipe or a device, which may stay silent for ever.
+/// Returns `true` for a pipe or a device, where a read may block forever.
 pub fn is_pipe(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|found| !found.is_file() && !found.is_dir())

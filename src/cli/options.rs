@@ -1,5 +1,5 @@
-//! From arguments to options: resolved and validated together. Whatever can be refused without the mesh is
-//! refused here, before it is read.
+//! Resolves and validates arguments together. Errors that do not depend on the mesh are reported here,
+//! before the mesh is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::output::Output;
 use super::report::display::bytes;
 use super::report::{ReportOptions, Verbosity};
 
-/// All that decides the cells of a grid, and how they are made, but the mesh.
+/// Options that decide the cells of a grid and the way they are made, without the mesh.
 #[derive(Clone)]
 pub struct JobOptions {
     pub request: Arc<Request>,
@@ -34,48 +34,49 @@ pub struct JobOptions {
     pub rule: Rule,
     pub tolerance: Tolerance,
     pub resources: Resources,
-    /// Whether findings about the mesh are reported, or decide the outcome. If not, none is searched.
+    /// Search the mesh for findings. Off when nothing reports them and they do not decide the outcome.
     pub has_findings: bool,
-    /// Whether the numbers of vertices are wanted.
+    /// Keep the vertex numbers of the file.
     pub has_numbers: bool,
-    /// Coordinates of a mesh that is far from the origin are read relative to a point near it.
+    /// Read the coordinates of a mesh that is far from the origin relative to a point near the mesh.
     pub reads_near: bool,
-    /// Error about a length with a unit if the file states no unit, either. `None` if no length waits for it.
+    /// Error if the file states no unit. `None` if no length needs the file's unit.
     pub waiting: Option<Error>,
 }
 
-/// Options, and the mesh that they are for.
+/// A mesh with the options for it.
 pub struct Job {
     pub source: MeshSource,
     pub options: JobOptions,
 }
 
-/// Where the cells will be, before the mesh is known.
+/// Options of the grid, before the mesh is known.
 #[derive(Clone)]
 pub struct GridOptions {
     pub from: GridFrom,
-    /// The fit that decides the padding; not known of a lattice that is taken over.
+    /// Fit that decides the padding. `None` for the lattice of a file.
     pub padding: Option<Fit>,
-    /// How coordinates are snapped.
+    /// Snapping of coordinates.
     pub snap: Snap,
-    /// The option that decides the size, as typed: `-r 512`.
+    /// Option that decides the size, as typed: `-r 512`.
     pub option: String,
-    /// Lowest and highest corner of the box given, which may be grown to whole cells. The mesh may go on in the padding.
+    /// Lowest and highest corner of the given box, before it grows to whole cells. The mesh may continue
+    /// in the padding.
     pub bounds: Option<[[Rational; 3]; 2]>,
-    /// The axes of an image whose lattice is taken over, if they are not x, y and z.
+    /// Axes of the image whose lattice is used, if they are not x, y and z.
     pub image_axes: Option<String>,
-    /// The map from coordinates of the file to coordinates of the grid.
+    /// Map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
 
-/// How the lattice is chosen.
+/// Source of the lattice.
 #[derive(Clone)]
 pub enum GridFrom {
-    /// The mesh, by this request.
+    /// Fit to the mesh.
     Mesh(Box<Fit>),
-    /// A voxel file, all of it.
+    /// Lattice of a voxel file.
     Like(Box<Lattice>),
-    /// The bounds of many meshes, these.
+    /// Lattice around many meshes, and their common bounds.
     Shared(Box<Lattice>, Bounds),
 }
 
@@ -88,7 +89,7 @@ impl JobOptions {
     ) -> Result<Self> {
         let (resolved, waiting) = match request.resolve(&[]) {
             Ok(resolved) => (resolved, None),
-            // With any unit it shows whether the unit is all that is missing.
+            // A second attempt with an arbitrary unit finds out if only the unit is missing.
             Err(error) => {
                 let stated = (Some(UnitOfLength::Millimetre), None);
                 (request.resolve(&[stated])?, Some(error))
@@ -130,12 +131,12 @@ impl JobOptions {
         })
     }
 
-    /// What labels stand for, if the cells have some of the mesh.
+    /// Returns the meaning of the labels, if the cells have labels of the mesh.
     pub fn labels(&self) -> JobLabels {
         self.request.labels.unwrap_or_default()
     }
 
-    /// Refuses what needs so many bytes beyond the limit of memory.
+    /// Returns an error if `what` needs more memory than the limit allows.
     pub fn admit(&self, need: u64, what: &str) -> Result<()> {
         if self.resources.for_job().is_none_or(|most| need <= most) {
             return Ok(());
@@ -147,7 +148,7 @@ impl JobOptions {
         )))
     }
 
-    /// The kind of the cells.
+    /// Returns the kind of the cells.
     pub fn kind(&self) -> CellKind {
         if self.labels().are_of_mesh() {
             CellKind::Labels
@@ -156,7 +157,7 @@ impl JobOptions {
         }
     }
 
-    /// These options for a call whose reports have these options.
+    /// Returns these options for a call with these report options.
     pub fn reported(self, report: &ReportOptions) -> Self {
         let is_reported = report.verbosity != Verbosity::Quiet || report.json.is_some();
         Self {
@@ -165,7 +166,8 @@ impl JobOptions {
         }
     }
 
-    /// These options for meshes of these names: a length with a unit is refused now if none of their formats states one.
+    /// Returns these options for meshes of these names. Refuses a length with a unit now if none of
+    /// their formats can state a unit.
     pub fn for_meshes<'p>(self, mut meshes: impl Iterator<Item = &'p Path>) -> Result<Self> {
         match &self.waiting {
             Some(error) if !meshes.any(files::may_state_unit) => Err(error.clone()),
@@ -173,8 +175,8 @@ impl JobOptions {
         }
     }
 
-    /// Takes the unit and the up axis that the files state, where no option says another, and the point of the file that
-    /// the coordinates of the mesh are relative to.
+    /// Applies the unit and the up axis that the files state, unless an option overrides them, and the
+    /// point that the coordinates of the mesh are relative to.
     pub fn take_stated(
         &mut self,
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
@@ -184,7 +186,7 @@ impl JobOptions {
         self.rule = resolved.rule;
         let grid = GridOptions::new(&self.request, resolved, self.like.as_deref())?;
         match self.grid.from {
-            // Of many meshes, only the transform is that of the file.
+            // With a shared grid, only the transform depends on the file.
             GridFrom::Shared(..) => self.grid.transform = grid.transform,
             _ => self.grid = grid,
         }
@@ -216,11 +218,11 @@ impl GridOptions {
                 transform,
             });
         };
-        // What is on the grid of a scan is in its unit.
+        // Coordinates on the grid of a scan have the unit of the scan.
         transform.unit = transform.unit.or(found.unit);
         check_unit_of_grid(found.unit, &transform, &option)?;
         let lattice = transform.unplace(&found.lattice)?;
-        // The option decides how coordinates snap, or else the file.
+        // The option overrides the snapping of the file.
         let snap = request.snap.unwrap_or(lattice.snap());
         Ok(Self {
             padding: None,
@@ -233,7 +235,8 @@ impl GridOptions {
         })
     }
 
-    /// Cells added on every side along each axis of a lattice as files have it; not known of one that is taken over.
+    /// Returns the number of cells that were added on every side, per axis. `None` for the lattice of a
+    /// file.
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
         let spacing = lattice
             .spacing()
@@ -242,17 +245,19 @@ impl GridOptions {
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
     }
 
-    /// Whether coordinates may be relative to a point near the mesh: not where several meshes share a grid.
+    /// Returns `true` if coordinates may be relative to a point near the mesh. Meshes that share a grid
+    /// must keep the coordinates of their files.
     pub fn may_be_near(&self) -> bool {
         !matches!(self.from, GridFrom::Shared(..))
     }
 
-    /// The lattice of scaled coordinates, as in files and digests, for a lattice of coordinates in the mesh file.
+    /// Returns the lattice in scaled coordinates, which files and digests use, for a lattice in the
+    /// coordinates of the mesh file.
     pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
         self.transform.place(lattice)
     }
 
-    /// The lattice for a mesh of these bounds, in the coordinates of its file.
+    /// Returns the lattice for a mesh of these bounds, in the coordinates of its file.
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
@@ -261,17 +266,17 @@ impl GridOptions {
     }
 }
 
-/// The options of cells in doubt.
+/// Options of cells in doubt.
 #[derive(Clone)]
 pub struct DoubtOptions {
-    /// Where the cells go.
+    /// Output file of the cells.
     pub file: Option<OutputFile>,
-    /// The allowed share of the cells that any compared method calls inside.
+    /// Allowed share of the cells that any compared method counts as inside.
     pub most: Option<Rational>,
 }
 
 impl DoubtOptions {
-    /// The options of these arguments; `None` if they are not given.
+    /// Returns the options of these arguments, or `None` without them.
     pub fn new(
         args: &DoubtArgs,
         rule: &Rule,
@@ -306,7 +311,7 @@ impl DoubtOptions {
     }
 }
 
-/// The record of cells that a rule makes, as far as it is known before them.
+/// Returns the record of a rule's cells, as far as it is known before they are made.
 pub fn record_of(rule: &Rule) -> Record {
     Record {
         rule_name: Some(rule.name().to_string()),
@@ -314,7 +319,7 @@ pub fn record_of(rule: &Rule) -> Record {
     }
 }
 
-/// The file of the leak path, if these arguments ask for it.
+/// Returns the file of the leak path, if requested.
 pub fn leak(
     args: &LeakArgs,
     rule: &Rule,
@@ -347,7 +352,7 @@ pub fn leak(
     .map(Some)
 }
 
-/// The file of the nearest triangles, if these arguments ask for it.
+/// Returns the file of the nearest triangles, if requested.
 pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<OutputFile>> {
     let Some(path) = &args.nearest else {
         return Ok(None);
@@ -373,7 +378,7 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Ou
     OutputFile::of_option(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)
 }
 
-/// The arrays beside the field, if these arguments ask for some.
+/// Returns the requested arrays next to the field.
 pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Result<Quantities> {
     let wanted: Quantities = args.with.iter().copied().collect();
     if let Some(other) = wanted
@@ -393,37 +398,38 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
     Ok(wanted)
 }
 
-/// Whether anything is done at all.
+/// Kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Write,
-    /// Only prepare, and report that.
+    /// Prepare and report the plan.
     DryRun,
 }
 
-/// All of the conversion of one mesh, decided.
+/// Validated options of the conversion of one mesh.
 pub struct Options {
     pub job: Job,
     pub output: Output,
     pub doubt: Option<DoubtOptions>,
-    /// Where the leak path of a flood goes.
+    /// Output file of the leak path.
     pub leak: Option<OutputFile>,
-    /// Where the nearest triangles go.
+    /// Output file of the nearest triangles.
     pub nearest: Option<OutputFile>,
-    /// The arrays beside the field.
+    /// Arrays next to the field.
     pub quantities: Quantities,
     pub mode: Mode,
 }
 
 impl Options {
-    /// The options for these arguments; looks at files but changes none.
+    /// Creates the options of these arguments. Looks at files but changes none.
     pub fn new(args: ConvertArgs, request: Request, call: &Call) -> Result<Self> {
         let options = Self::unchecked(args, request, call, Output::new)?;
         call.check_files()?;
         Ok(options)
     }
 
-    /// The options for these arguments, with the output that `output` makes; whether files can be written is not checked.
+    /// Creates the options of these arguments with the output that `output` makes. Does not check that
+    /// files can be written.
     pub fn unchecked(
         args: ConvertArgs,
         request: Request,
@@ -467,7 +473,7 @@ impl Options {
         })
     }
 
-    /// The labels of the output.
+    /// Returns the meaning of the labels in the output.
     pub fn labels(&self) -> JobLabels {
         match self.job.options.labels() {
             JobLabels::Off if self.output.keeps_labels() => JobLabels::SurfaceAndInterior,
@@ -475,7 +481,7 @@ impl Options {
         }
     }
 
-    /// The files of cells in addition to the output.
+    /// Returns the files of cells in addition to the output.
     pub fn aux_outputs(&self) -> impl Iterator<Item = &OutputFile> {
         let doubt = self.doubt.iter().filter_map(|doubt| doubt.file.as_ref());
         doubt.chain(&self.leak).chain(&self.nearest)

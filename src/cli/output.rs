@@ -1,4 +1,4 @@
-//! The output of a run: its file, its format and its type of numbers, checked before anything is computed.
+//! Output of a run: its file, format and type of numbers, checked before anything is computed.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -20,17 +20,17 @@ use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
 use super::names::{Names, OutputFile};
 
-/// The format of an output that nothing names.
+/// Format of an output without a name or an option.
 const DEFAULT_FORMAT: &str = "vox";
 
-/// The format of a field where no option names one.
+/// Format of a field without a name or an option.
 const FIELD_FORMAT: &str = "npz";
 
 /// Destination and format of the cells of a run.
 #[derive(Clone)]
 pub struct Output {
     pub file: OutputFile,
-    /// Folder of `-o DIR/`. It is made when it is needed, with those below it.
+    /// Folder of `-o DIR/`. It is created when it is needed, with its subfolders.
     pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
     pub format_by: FormatBy,
@@ -44,7 +44,7 @@ pub struct Output {
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
-    /// Place of the mesh in the array of all meshes, if there is one.
+    /// Place of the mesh in the array of all meshes. `None` without `--stack`.
     pub stack: Option<StackPlace>,
     /// Collects finished files until all of them can be renamed.
     later: Option<Arc<PendingNames>>,
@@ -68,7 +68,7 @@ pub struct StackPlace {
     name: String,
 }
 
-/// The folder of `-o DIR/`.
+/// Folder of `-o DIR/`.
 pub struct OutputFolder {
     pub root: PathBuf,
     pub made: MadeFolders,
@@ -95,13 +95,14 @@ impl OutputFolder {
     }
 }
 
-/// Whether `-o` names a folder for many outputs. A format whose outputs are folders makes a folder of one output.
+/// Returns `true` if `-o` names a folder for many outputs. The extension of a format whose outputs are
+/// folders names a single output.
 pub fn is_folder(path: &Path) -> bool {
     let is_output = format::by_path(path).is_some_and(Format::is_folder);
     (path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])) && !is_output
 }
 
-/// Checks that standard output is free for data: it is no terminal, and does not take JSON.
+/// Checks that standard output is free for data: it is not a terminal and does not receive the JSON.
 pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
     let option = typed(call.argv, "-");
     if call.printer.options.json == Some(Destination::Stdout) {
@@ -146,7 +147,8 @@ impl Output {
         output
             .registered(&call.names)
             .map_err(|error| match source.path() {
-                // The implied output of part.vox is part.vox, but the mistake is that part.vox is no mesh.
+                // The implied output of part.vox is part.vox itself. The better message is that part.vox
+                // is not a mesh.
                 Some(path) if !is_named => files::holds_voxels(path).unwrap_or(error),
                 _ => error,
             })
@@ -305,7 +307,7 @@ impl Output {
         }
     }
 
-    /// Returns the output in the folder that is called `name`, without an extension.
+    /// Returns the output `name`, without an extension, in the folder.
     pub fn named(&self, name: &Path) -> Self {
         let root = self
             .folder
@@ -416,7 +418,8 @@ impl Output {
         self.file.check_companions(self.format, &shape)
     }
 
-    /// Refuses to round a field to bytes that is none of shares; the record says by which rule it is made.
+    /// Refuses to round a field to bytes, except shares of cells. The record names the rule of the
+    /// field.
     pub fn check_rounding(&self, record: &Record) -> Result<()> {
         match (self.kind, self.dtype) {
             (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
@@ -558,13 +561,13 @@ fn extension(format: &Format) -> &'static str {
     format.extensions.first().unwrap_or(&format.name)
 }
 
-/// The output as typed: the option, or `name` where it has none.
+/// Returns the output as typed: the option, or `name` without an option.
 fn typed(argv: &Argv, name: &str) -> String {
     argv.with_value("output")
         .unwrap_or_else(|| name.to_string())
 }
 
-/// The format of an output whose name says nothing of it.
+/// Returns the format of an output whose name has no known extension.
 fn by_default(args: &OutputArgs, kind: CellKind) -> (&'static Format, FormatBy) {
     let by = if args.file.format.is_some() {
         FormatBy::Option

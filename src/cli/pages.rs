@@ -1,5 +1,5 @@
-//! `voxelize completions` and `voxelize man`: completions of shells and manual pages, made of the commands and their
-//! options.
+//! `voxelize completions` and `voxelize man` generate shell completions and manual pages from the
+//! commands and their options.
 
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
@@ -12,7 +12,7 @@ use super::command::{Call, Command};
 use super::report::{NoResult, Outcome, Report, ReportRows, empty};
 use super::{COMMANDS, help};
 
-/// The file that has all of a command line.
+/// Name of the program.
 const PROGRAM: &str = "voxelize";
 
 pub const COMPLETIONS: Command = Command {
@@ -69,7 +69,7 @@ fn man(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![printed(page(command))])
 }
 
-/// The report of a requested text.
+/// Returns the report of a requested text.
 fn printed(text: Vec<u8>) -> Report {
     Report::of(|report, _: &mut NoResult| {
         report.out = ReportRows(String::from_utf8_lossy(&text).into_owned());
@@ -77,12 +77,12 @@ fn printed(text: Vec<u8>) -> Report {
     })
 }
 
-/// The commands that have a name.
+/// Returns the commands that have a name.
 fn named() -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().filter(|command| !command.name.is_empty())
 }
 
-/// The completions of a shell.
+/// Returns the completions for a shell.
 fn script(shell: Shell) -> Vec<u8> {
     if shell == Shell::Zsh {
         return zsh().into_bytes();
@@ -100,10 +100,10 @@ fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
     text
 }
 
-/// The completions of zsh. The generated script knows commands behind a mesh alone: here each command has a function of
-/// its own, and the first of them among the words is called.
+/// Returns the completions for zsh. The script of clap finds commands only after a mesh. Here each
+/// command has its own function, and the first command among the words is called.
 fn zsh() -> String {
-    // The function, without the lines that make a file of it.
+    // The function without the lines around it that make a complete file.
     let function = |command: &Command| {
         let name = if command.name.is_empty() {
             "mesh"
@@ -116,7 +116,7 @@ fn zsh() -> String {
         let start = text.find(&format!("_{name}()")).unwrap_or(0);
         text[start..text.find("\n(( $+functions").unwrap_or(text.len())].to_string() + "\n"
     };
-    // Where a mesh may be a command may be.
+    // A command may stand in the place of a mesh.
     let whole = function(&COMMANDS[0]);
     let is_mesh = |line: &&str| line.starts_with("'*::meshes");
     let of_mesh = whole.lines().find(is_mesh).unwrap_or_default();
@@ -167,7 +167,7 @@ fi
     )
 }
 
-/// The manual page of a command.
+/// Returns the manual page of a command.
 fn page(command: &Command) -> Vec<u8> {
     let is_program = command.name.is_empty();
     let name = if is_program {
@@ -207,7 +207,7 @@ fn page(command: &Command) -> Vec<u8> {
     text
 }
 
-/// Paragraphs below a heading.
+/// Returns paragraphs below a heading.
 fn section(heading: &str, text: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [heading]);
@@ -218,7 +218,7 @@ fn section(heading: &str, text: &str) -> Roff {
     roff
 }
 
-/// Lines below a heading, each as it is.
+/// Returns unwrapped lines below a heading.
 fn preformatted(heading: &str, lines: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [heading]);

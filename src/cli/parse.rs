@@ -1,5 +1,5 @@
-//! From the words of a command line to a call, a page of help or a usage error. clap parses; this file finds the command
-//! and the destination of the JSON for words that do not parse, and turns clap's errors into errors of this tool.
+//! Translation of a command line to a call, a help page or a usage error. clap parses. This file finds
+//! the command and the destination of the JSON for words that do not parse, and converts clap's errors.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,15 +13,15 @@ use super::argv::{Argv, spelled};
 use super::files::Destination;
 use super::{COMMANDS, command, help, meshes, regions, suggest};
 
-/// The meaning of a command line.
+/// Meaning of a command line.
 pub enum Parsed {
-    /// A page of help, or the version.
+    /// A help page or the version.
     Page(String),
     /// A call of this command, or a usage error.
     Call(&'static command::Command, Result<Argv>),
 }
 
-/// Returns the words of a command line with the name `region`, which `STORE --region I/N` leaves out.
+/// Inserts the command `region` into `STORE --region I/N`.
 pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let has_region = words
@@ -36,7 +36,7 @@ pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<
     words
 }
 
-/// Parses these words, the first of which is the name of the program.
+/// Parses a command line. The first word is the name of the program.
 pub fn parse(words: &[OsString]) -> Parsed {
     let mut tree = crate::cli::command_line();
     match tree.try_get_matches_from_mut(words) {
@@ -49,7 +49,7 @@ pub fn parse(words: &[OsString]) -> Parsed {
     }
 }
 
-/// The call of the command that these matches name. Options of the conversion do not precede another command.
+/// Returns the call of the matched command. Options of the conversion cannot precede another command.
 fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     let misplaced = tree.get_arguments().find(|arg| {
         let source = matches.value_source(arg.get_id().as_str());
@@ -72,7 +72,7 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     Parsed::Call(command, argv)
 }
 
-/// The page of help that these words request.
+/// Returns the help page that these words request.
 fn page(words: &[OsString]) -> String {
     match help::with_pages(crate::cli::command_line()).try_get_matches_from(words) {
         Ok(_) => String::new(),
@@ -80,7 +80,7 @@ fn page(words: &[OsString]) -> String {
     }
 }
 
-/// The usage error of words that do not parse, with the command that it is about.
+/// Returns the usage error of words that do not parse, and its command.
 fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
     let found = crate::cli::command_line()
         .ignore_errors(true)
@@ -129,7 +129,7 @@ pub fn usage_error(error: &clap::Error, command: &Command) -> Error {
     }
 }
 
-/// The error in one line, without the list of possible values.
+/// Returns clap's error on one line, without the list of possible values.
 fn first_sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
@@ -180,7 +180,7 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
     }
 }
 
-/// Returns the words of this kind that clap knows about an error.
+/// Returns the context of this kind in an error of clap.
 fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     match error.get(kind) {
         Some(ContextValue::String(word)) => vec![word.clone()],

@@ -1,5 +1,5 @@
-//! Pipes, whose other end may stall for ever. A thread of its own makes the system calls, and an interrupt ends the wait
-//! for that thread.
+//! Pipes whose other end may stall forever. A separate thread makes the system calls, and an interrupt
+//! ends the wait for that thread.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Cursor, Read, Write};

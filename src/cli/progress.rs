@@ -19,8 +19,8 @@ const SHOWN_AFTER: Duration = Duration::from_millis(300);
 /// Steps of the bar.
 const STEPS: f64 = 1000.0;
 
-/// Phases of runs in their order, each with its usual share of the time; a run may leave some out. Phases that are
-/// in no list share the rest.
+/// Phases of runs in order, each with its usual share of the time. A run may skip phases. Phases in no
+/// list share the rest.
 const RUNS: [&[(&str, f64)]; 2] = [
     &[("bounds", 1.0), ("meshes", 4.0)],
     &[
@@ -41,7 +41,7 @@ pub struct Bar {
     phase: Mutex<BarPhase>,
     /// Progress of the phase, in its own unit.
     done: AtomicU64,
-    /// Time at which the bar appears. `None` for never.
+    /// Time at which the bar appears, or `None` for never.
     due: Option<Instant>,
     shown: Once,
     signals: Signals,
@@ -134,14 +134,14 @@ fn slab(name: &str) -> Option<(f64, f64)> {
 }
 
 impl Bar {
-    /// Creates a bar. It never appears if the run is quiet or standard error is no terminal.
+    /// Creates a bar. It never appears if the run is quiet or standard error is not a terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
         if let Ok(style) =
             ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}")
         {
             let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
-                // A failure to draw is none of the work.
+                // A failure to draw does not fail the work.
                 let _ = out.write_str(&time_left(f64::from(state.fraction()), state.elapsed()));
             };
             bar.set_style(style.with_key("left", left));
@@ -163,7 +163,7 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
-    /// Does `print`, which writes to the terminal, without the bar.
+    /// Hides the bar while `print` writes to the terminal.
     pub fn aside<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.suspend(print)
     }
@@ -222,7 +222,7 @@ impl Progress for Bar {
 mod tests {
     use super::*;
 
-    /// The places of the bar through these phases, a quarter of each at a time.
+    /// Returns the positions of the bar through these phases, at each quarter.
     fn places(phases: &[&str]) -> Vec<f64> {
         let mut phase = BarPhase::NONE;
         let mut places = Vec::new();

@@ -13,7 +13,7 @@ use voxelize::{Error, Result, tool};
 /// Time between two checks of the flags.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Signals within this time of the first one are the same: `timeout` sends each of them twice.
+/// Signals within this time of the first one count as one: `timeout` sends each signal twice.
 const SAME: Duration = Duration::from_millis(500);
 
 /// Time that a report may stall after a signal.
@@ -22,7 +22,7 @@ const STALL: Duration = Duration::from_millis(300);
 /// Signals that ask this process to stop. The default listens to none.
 #[derive(Clone, Default)]
 pub struct Signals {
-    /// The process runs nothing else than this program. A fuzzer has signals of its own.
+    /// The process runs only this program. A fuzzer handles signals itself.
     is_program: bool,
     flags: Arc<Flags>,
 }
@@ -38,7 +38,7 @@ struct Flags {
     stalling: AtomicUsize,
 }
 
-/// While it lives, a report is written, perhaps to a pipe that nobody reads.
+/// Guard while a report is written, perhaps to a pipe that nobody reads.
 pub struct MayStall(Arc<Flags>);
 
 impl Drop for MayStall {
@@ -47,9 +47,10 @@ impl Drop for MayStall {
     }
 }
 
-/// Makes a write beyond the limit of file sizes an error like that of a full disk. Otherwise it would end the process.
+/// Turns a write beyond the limit of file sizes into an error, as on a full disk. Otherwise it would end
+/// the process.
 pub fn survive_limits() {
-    // Where the system refuses, everything else works.
+    // A failure affects only this limit.
     #[cfg(unix)]
     let _ = flag::register(
         signal_hook::consts::SIGXFSZ,
@@ -58,7 +59,7 @@ pub fn survive_limits() {
 }
 
 impl Signals {
-    /// Signals of a process that runs nothing else.
+    /// Creates the signals of a process that runs only this program.
     pub fn of_program() -> Self {
         Self {
             is_program: true,
@@ -66,12 +67,12 @@ impl Signals {
         }
     }
 
-    /// The process runs nothing else than this program.
+    /// Returns `true` if the process runs only this program.
     pub fn is_program(&self) -> bool {
         self.is_program
     }
 
-    /// Listens from now on. Listening again changes nothing.
+    /// Starts to listen. A second call has no effect.
     pub fn listen(&self) -> Result<()> {
         if !self.is_program || self.flags.listens.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -83,14 +84,14 @@ impl Signals {
             .map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
     }
 
-    /// Notes that a report is written while the answer lives: a signal ends the process if that stalls. Outputs are not
-    /// written like this.
+    /// Marks a report as being written while the returned guard lives. A signal ends the process if the
+    /// write stalls. Outputs do not use this.
     pub fn may_stall(&self) -> MayStall {
         self.flags.stalling.fetch_add(1, Ordering::Relaxed);
         MayStall(Arc::clone(&self.flags))
     }
 
-    /// Number of the signal that arrived, if one did.
+    /// Returns the number of the last signal, if any.
     pub fn caught(&self) -> Option<u8> {
         match self.flags.caught.load(Ordering::Relaxed) {
             0 => None,
@@ -113,7 +114,7 @@ impl Flags {
 
     /// Removes the temporary files and ends the process.
     fn exit(&self) -> ! {
-        // Standard error may be what stalls.
+        // Standard error itself may stall.
         let _ = tool::detached(|| eprintln!("error: {}", Error::interrupted()));
         std::thread::sleep(POLL_INTERVAL);
         let signal = self.caught.load(Ordering::Relaxed) as i32;

@@ -1,5 +1,5 @@
-//! Advice on words that clap cannot know: options of other tools, options and commands that were probably meant, files
-//! with a similar name.
+//! Advice on words that clap does not know: options of other tools, options and commands that were
+//! probably meant, files with a similar name.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -7,7 +7,7 @@ use voxelize::{Code, Error, RULES};
 
 use super::COMMANDS;
 
-/// Returns the name most like `word`, of which at most a third of the letters differ.
+/// Returns the name most similar to `word`, in which at most a third of the letters differ.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = names
         .into_iter()
@@ -32,11 +32,12 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
-/// Way to remove cells from the surface of a part.
+/// Advice on removing cells from the surface of a part.
 const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
                            less R";
 
-/// Options that a command lacks because something else does the same: the command, or "" for all; the options; advice.
+/// Options that a command lacks because something else does the same: the command, or "" for all; the
+/// options; the advice.
 const ELSEWHERE: [(&str, &[&str], &str); 8] = [
     ("", &["--output-format"], "did you mean --format?"),
     (
@@ -100,7 +101,7 @@ fn has_option(command: &clap::Command, long: &str) -> bool {
         .any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
 }
 
-/// Options that exclude each other and are typed together by people who want the third.
+/// Pairs of exclusive options that people combine when they want a third one.
 const TOGETHER: [(&str, &str, &str); 2] = [
     (
         "--origin",
@@ -126,21 +127,21 @@ pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
     None
 }
 
-/// The command that `path` may have been meant as: a bare word similar to its name, or a synonym.
+/// Returns the command that was probably meant: `path` is a word similar to its name, or a synonym.
 pub fn command(path: &Path) -> Option<&'static str> {
     let word = path
         .to_str()
         .filter(|word| !word.is_empty() && !word.contains(['.', '/', MAIN_SEPARATOR]))?;
     let synonym = SYNONYMS.iter().find(|(words, _)| words.contains(&word));
     let commands = || COMMANDS.iter().map(|command| command.name);
-    // A command that is spelled right gets here only after `--`, where it is a mesh.
+    // A correctly spelled command gets here only after `--`, where it is a mesh.
     commands()
         .find(|name| *name == word)
         .or_else(|| nearest(word, commands()))
         .or(synonym.map(|(_, command)| *command))
 }
 
-/// The error for a mesh that is not there, with what may have been meant as the hint.
+/// Returns the error for a missing mesh, with a suggestion as its hint.
 pub fn not_found(path: &Path) -> Error {
     if let Some(name) = command(path) {
         let error = Error::usage(format!(
@@ -164,7 +165,7 @@ pub fn not_found(path: &Path) -> Error {
     }
 }
 
-/// The error for a file that is not there, with the name of one that is like it.
+/// Returns the error for a missing file, with a similar name as its hint.
 pub fn no_such_file(path: &Path) -> Error {
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
     let what = if is_folder {
@@ -184,7 +185,7 @@ pub fn no_such_file(path: &Path) -> Error {
     let names: Vec<_> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    // A shared extension makes no names alike.
+    // A common extension does not make names similar.
     let extension = path.extension().map_or(0, |extension| extension.len() + 1);
     let is_like = |near: &&str| {
         let letters = name.chars().count().saturating_sub(extension).max(1);

@@ -11,7 +11,7 @@
 np.True_
 
 Arrays are indexed ``a[x, y, z]``; ``origin`` is the outer corner of cell ``[0, 0, 0]``. Coordinates have the unit of the
-mesh, and nothing is scaled.
+mesh and are not scaled.
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,4 @@
-"""The command `voxelize`, as the program has it."""
+"""Command `voxelize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions by who must act, and findings: what a run noticed and went on."""
+"""Exceptions and findings. A finding does not stop a run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Place = tuple[int | None, int | None, int | None]
 
 
 class Error(Exception):
-    """What is wrong; `hint` says what to do, `triangle`, `byte` and `line` where it is, as far as known.
+    """Error. `hint` states what to do; `triangle`, `byte` and `line` state the place, if known.
 
-    Triangles and bytes count from 0, lines from 1. `code` is stable: docs/findings.md lists them.
+    Triangles and bytes count from 0, lines from 1. `code` is stable; docs/findings.md lists the codes.
     """
 
     code: str = "internal"
@@ -33,23 +33,23 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The call is wrong: arguments that exclude each other, a value out of range."""
+    """The call is invalid: exclusive arguments, or a value out of range."""
 
 
 class InputError(Error, OSError):
-    """A file or an array cannot be read: missing, cut short, no mesh."""
+    """A file or an array cannot be read: it is missing, cut short or not a mesh."""
 
 
 class NotFoundError(InputError, FileNotFoundError):
-    """There is no such file."""
+    """The file does not exist."""
 
 
 class MeshError(Error, ValueError):
-    """The mesh was read, and is unfit for what was asked."""
+    """The mesh was read, but is unsuitable for the call."""
 
 
 class TooLargeError(Error, MemoryError):
-    """The result does not fit: into memory, or into a format."""
+    """The result does not fit into memory or into a format."""
 
 
 class OutputError(Error, OSError):
@@ -57,7 +57,7 @@ class OutputError(Error, OSError):
 
 
 class Cancelled(Error):
-    """The job was ended from another thread."""
+    """The job was cancelled from another thread."""
 
 
 class InternalError(Error, RuntimeError):
@@ -75,7 +75,7 @@ _CLASSES: dict[str, type[Error]] = {
 
 
 def error_of(kind: str, message: str, code: str, hint: str | None, file: str | None, place: Place) -> Error:
-    """The exception of an error of the library."""
+    """Returns the exception for an error of the library."""
     kinds = _CLASSES.get(kind, InternalError)
     is_missing = code in ("not-found", "S008", "V010") and file is not None and not os.path.exists(file)
     error = (NotFoundError if kinds is InputError and is_missing else kinds)(message)
@@ -85,7 +85,7 @@ def error_of(kind: str, message: str, code: str, hint: str | None, file: str | N
 
 
 def usage(message: str, hint: str | None = None) -> UsageError:
-    """The error of a call that is wrong."""
+    """Returns the error for an invalid call."""
     error = UsageError(message)
     error.code, error.hint = "usage", hint
     return error
@@ -101,14 +101,14 @@ class FindingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something noticed on the way, with a stable code: docs/findings.md lists them."""
+    """Finding with a stable code; docs/findings.md lists the codes."""
 
     code: str
     #: "note" or "warning".
     severity: str
     message: str
     hint: str | None = None
-    #: How many there are; the message names the first.
+    #: Number of occurrences. The message names the first.
     count: int = 1
     triangle: int | None = None
 
@@ -117,12 +117,12 @@ class Finding:
 
 
 def findings_of(facts: Iterable[Any]) -> list[Finding]:
-    """Findings of the facts of the library."""
+    """Returns the findings for facts of the library."""
     return [Finding(*fact) for fact in facts]
 
 
 def warn(findings: Iterable[Finding], depth: int, mesh: str = "") -> None:
-    """Warns of those that are warnings, at the caller `depth` functions up; `mesh` is its name where there are many."""
+    """Issues the findings of severity "warning", at the caller `depth` functions up. `mesh` is the name of one of many meshes."""
     for finding in findings:
         if finding.severity == "warning":
             warnings.warn(FindingWarning(finding, mesh), stacklevel=depth + 1)

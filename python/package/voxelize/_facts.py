@@ -16,26 +16,26 @@ Point = tuple[float, float, float]
 class Label:
     """A label of cells."""
 
-    #: Its value in arrays, 1 … 255.
+    #: Value in arrays, 1 … 255.
     value: int
     name: str
     #: Red, green and blue.
     colour: tuple[int, int, int]
-    #: How many cells have it.
+    #: Number of cells.
     count: int
 
 
 @dataclass(frozen=True)
 class FieldDifference:
-    """What differs between two fields."""
+    """Differences between two fields."""
 
     #: Cells whose values differ.
     differing: int
     #: Of these, the cells that differ by more than the tolerance.
     beyond: int
-    #: The box of those beyond, both ends inclusive.
+    #: Box of the cells beyond the tolerance, both ends inclusive.
     bounds: tuple[Cell, Cell] | None
-    #: Cell, both values, and the difference, where it is largest.
+    #: Cell, both values and difference, at the largest difference.
     largest: tuple[Cell, tuple[float, float], float] | None
     mismatches: list[str]
 
@@ -50,7 +50,7 @@ class Component:
     triangles: int
     bounds: tuple[Point, Point]
     area: float
-    #: Signed: negative if it is inside out.
+    #: Signed volume, negative if the component is inside out.
     volume: float
     closed: bool
     oriented: bool
@@ -65,49 +65,49 @@ class Defect:
     severity: str
     effect: str
     count: int
-    #: Where the first of them are: (n, 3), in units of the mesh.
+    #: Points of the first defects: (n, 3), in units of the mesh.
     points: npt.NDArray[np.float64]
-    #: The triangles that have it, ascending: (m,).
+    #: Triangles with this defect, ascending: (m,).
     triangles: npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a mesh is sound."""
+    """Result of the check of a mesh."""
 
     vertices: int
     closed: bool
     oriented: bool
     #: Manifold by the 3MF core specification.
     manifold: bool
-    #: Whether the rule solid is beyond doubt with inside="auto".
+    #: The rule solid with inside="auto" is certainly correct.
     solid: bool
-    #: The methods that surely find the inside.
+    #: Methods that certainly find the inside.
     safe_methods: list[str]
     components: list[Component]
     defects: list[Defect]
-    #: Whether a search ended at its limit of pairs.
+    #: A search ended at its limit of pairs.
     is_partial: bool
 
 
 @dataclass(frozen=True)
 class Clearance:
-    """How two meshes lie to each other, and where they come closest."""
+    """Relation of two meshes, and their closest points."""
 
     #: "apart", "touching", "crossing", "contains" or "within".
     relation: str
-    #: None if that is not known.
+    #: None if unknown.
     shares_volume: bool | None
     #: In units of the meshes, rounded once.
     distance: float
-    #: The distance, squared, exactly: "p/q".
+    #: Exact square of the distance: "p/q".
     squared: str
-    #: The closest two points.
+    #: Closest two points.
     points: tuple[Point, Point]
-    #: From the second point to the first, of length one.
+    #: Unit vector from the second point to the first.
     direction: Point | None
     triangles: tuple[int, int]
-    #: How many pairs of triangles meet, at least.
+    #: Number of pairs of triangles that meet, a lower bound unless `is_all`.
     meetings: int
     is_all: bool
     #: Triangles of the first pairs that meet: (n, 2).
@@ -117,14 +117,14 @@ class Clearance:
 
 
 def check_of(facts: dict[str, Any]) -> Check:
-    """A check of the facts of the library."""
+    """Returns the check for facts of the library."""
     defects = [Defect(**{**d, "points": d["points"].reshape(-1, 3)}) for d in facts.pop("defects")]
     components = [Component(**{**c, "bounds": _pair(c["bounds"])}) for c in facts.pop("components")]
     return Check(components=components, defects=defects, **facts)
 
 
 def clearance_of(facts: dict[str, Any]) -> Clearance:
-    """A clearance of the facts of the library."""
+    """Returns the clearance for facts of the library."""
     direction = facts["direction"]
     facts |= {
         "points": _pair(facts["points"]),
@@ -137,7 +137,7 @@ def clearance_of(facts: dict[str, Any]) -> Clearance:
 
 
 def bounds_of(bounds: Any) -> tuple[Cell, Cell] | None:
-    """A box of cells."""
+    """Returns a box of cells."""
     return None if bounds is None else (tuple(bounds[0]), tuple(bounds[1]))
 
 

@@ -1,4 +1,4 @@
-"""The functions of the package: meshes in, voxels and facts out."""
+"""Functions of the package, from meshes to voxels and facts."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def voxelize(
     ----------
     mesh
         A path; bytes of a file; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles (n, 3, 3); a mesh of trimesh,
-        Open3D, PyVista or meshio; or `voxelize.Mesh`. A list of these makes one grid of all, labelled by mesh.
-        64-bit coordinates are rounded to 32 bits once, and a note in `findings` says how many changed.
+        Open3D, PyVista or meshio; or `voxelize.Mesh`. A list of these makes one grid, labelled by mesh.
+        64-bit coordinates are rounded to 32 bits once. A note in `findings` counts the coordinates that changed.
     res, voxel_size, dims, like
-        How large cells are: the cells on the longest axis (256 if nothing is given); their size, one number or three; how many
-        there are per axis; or the grid of other voxels, or of a file, such as a scan.
+        Size of the cells: number of cells on the longest axis (default 256); their size, one number or three; number of cells
+        per axis; or the grid of other voxels, or of a file such as a scan.
     bounds
-        The box to fit to in place of the mesh's own: ``(x0, y0, z0, x1, y1, z1)`` or two corners.
+        Box to fit the cells to, instead of the bounds of the mesh: ``(x0, y0, z0, x1, y1, z1)`` or two corners.
     origin
         A point that walls between cells pass through; with `voxel_size`.
     pad
@@ -86,26 +86,26 @@ def voxelize(
     inside
         "auto", "nonzero", "evenodd", "flood", "vote" or "robust"; for "solid", "filled" and signed distances.
     band, signed, iso, nearest
-        Of "distance": its band in cells, or "all"; negative inside; cells up to a distance in place of a field; the numbers
-        of the nearest triangles, too.
+        For "distance": the band in cells, or "all"; negative distances inside; cells up to a distance instead of a field; also
+        the indices of the nearest triangles.
     with_
-        Of "fraction": arrays beside the shares, `Voxels.arrays`: "area", "normal", "faces", "centroid".
+        For "fraction": arrays next to the shares, in `Voxels.arrays`: "area", "normal", "faces", "centroid".
     axes, matrix, rotate, scale, translate
-        What is done to coordinates, in this order. `matrix` has 3 or 4 rows of 4 numbers; of several rotations, as
-        ``rotate=["x,10", "z,30"]``, the first is done first.
+        Transforms of the coordinates, in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as in
+        ``rotate=["x,10", "z,30"]``, are applied in the given order.
     labels
         "file", "object", "material", "colour", or "layer" for surface and interior of a filled grid.
     unit
-        What a unit of the mesh is: "mm", "cm", "m", "in", "ft". Then lengths may have units: ``voxel_size="0.5mm"``.
+        Unit of the mesh: "mm", "cm", "m", "in", "ft". Lengths may then have units: ``voxel_size="0.5mm"``.
     threads, max_memory, simd
-        How it runs, which changes no cell: 0 for all threads; "4G"; "auto".
+        Resources, which never change cells: 0 for all threads; "4G"; "auto".
     progress
-        A function of phase, steps done, and steps in all; or True for a bar of tqdm. An exception of it ends the run.
+        Function of phase, steps done and total steps, or True for a bar of tqdm. An exception in the function ends the run.
 
     Raises
     ------
     UsageError, InputError, MeshError, TooLargeError
-        By who must act; each has `code` and `hint`.
+        Each has `code` and `hint`.
     """
     arguments = locals()
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
@@ -115,17 +115,17 @@ def voxelize(
     made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])
     if _depth:
-        # And that which looks at the names of arguments.
+        # Two more frames: the function that checks the names of arguments, and this one.
         warn(findings, _depth + 2)
     return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"], made["arrays"])
 
 
-#: Arguments that decide the cells, and whether they are flags.
+#: Arguments that decide the cells. The value is True for flags.
 _DECIDING = dict(_native.options())
 
 
 def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
-    """What decides the cells of a mesh, as texts that the library parses."""
+    """Returns the options that decide the cells of a mesh, as texts that the library parses."""
     pairs: list[tuple[str, list[str]]] = []
     for name, value in given.items():
         if name not in _DECIDING:
@@ -144,25 +144,25 @@ def distance(
     nearest: bool = False,
     **options: Any,
 ) -> Voxels:
-    """The distance from the centre of every cell to the mesh, in units of the mesh: a field, `Voxels.field`.
+    """Computes the distance from the centre of every cell to the mesh, in units of the mesh: a field, `Voxels.field`.
 
-    Cells beyond `band` cells have its width as their value; "all" stores every distance. Without `pad` the grid grows by
-    the band. Other arguments are those of `voxelize`.
+    Cells farther away than `band` cells get the width of the band as their value. "all" stores every distance. Without
+    `pad` the grid grows by the band. Other arguments as in `voxelize`.
     """
     return voxelize(mesh, rule="distance", band=band, signed=signed, nearest=nearest, **{"_depth": 2, **options})
 
 
 def fraction(mesh: Any, **options: Any) -> Voxels:
-    """The share of the volume of every cell that is inside the mesh, 0 to 1: a field, `Voxels.field`.
+    """Computes the share of the volume of every cell that is inside the mesh, 0 to 1: a field, `Voxels.field`.
 
-    An open mesh raises an error; inside="robust" closes it, and its caps count as walls. Other arguments are those of
-    `voxelize`.
+    An open mesh raises an error. inside="robust" closes the mesh with caps, which count as part of its surface. Other
+    arguments as in `voxelize`.
     """
     return voxelize(mesh, rule="fraction", **{"_depth": 2, **options})
 
 
 def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
-    """Cells whose centre is within `radius` of the mesh, in its unit or as "2vx" in cells. Other arguments are those of
+    """Returns the cells whose centre is within `radius` of the mesh, in its unit or in cells as "2vx". Other arguments as in
     `voxelize`."""
     return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
 
@@ -176,10 +176,10 @@ def many(
 ) -> Iterator[Voxels]:
     """Voxelizes meshes side by side, each in one thread, and yields the results in the order of the meshes.
 
-    At most `workers` (by default as many as the machine has threads) are worked on or wait to be taken. `max_memory` is a
-    limit for all of them together: each gets its share, and one that needs more runs alone at the end of the others.
-    Ctrl-C, or an end of the iteration, ends what still runs. A mesh that fails ends the iteration, too: a note of the
-    exception names it, as warnings do. Other arguments are those of `voxelize`.
+    At most `workers` meshes (default: the number of threads of the machine) are in work or wait to be yielded. `max_memory`
+    is the common limit: each mesh gets a share, and a mesh that needs more runs alone after the others. Ctrl-C, or the end
+    of the iteration, cancels the running meshes. A mesh that fails also ends the iteration. A note of the exception names
+    the mesh, and so do warnings. Other arguments as in `voxelize`.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = count if workers is None else whole("workers", workers, 1)
@@ -196,7 +196,7 @@ def _many(
     meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
 ) -> Iterator[Voxels]:
     cancel = _native.Cancel()
-    # Workers do not warn: a warning names the line of the caller.
+    # Workers do not warn, since a warning names the line of the caller.
     common = {**options, "threads": 1, "_cancel": cancel, "_depth": 0}
 
     def job(mesh: Any, most: int | None) -> Voxels:
@@ -229,7 +229,7 @@ def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, jo
         except TooLargeError:
             if limit is None:
                 raise
-        # Alone: the others have ended, and the results that wait keep their part of the memory.
+        # The mesh runs alone after the others. Waiting results keep their part of the memory.
         held = 0
         for _, _, other in waiting:
             if other.exception() is None:
@@ -250,9 +250,9 @@ def check(
     max_memory: int | str | None = None,
     progress: bool | Listener | None = None,
 ) -> Check:
-    """Examines a mesh: whether it is closed, oriented and manifold, its components, its defects with their triangles.
+    """Checks a mesh: closed, oriented, manifold, its components, and its defects with their triangles.
 
-    With `like`, walls thinner than its cells are found, too. `max_pairs` limits the pairs of triangles to examine, 0 is all.
+    `like` also searches for walls thinner than its cells. `max_pairs` limits the examined pairs of triangles; 0 is no limit.
     """
     run = how(threads, max_memory, None, progress)
     made = one(mesh, Reading(), run)[0]
@@ -273,7 +273,7 @@ def clearance(
     max_memory: int | str | None = None,
     progress: bool | Listener | None = None,
 ) -> Clearance:
-    """How two meshes lie to each other: whether they touch, cross or contain each other, how far apart they are and where."""
+    """Compares two meshes: touching, crossing or containing each other, their distance and their closest points."""
     run = how(threads, max_memory, None, progress)
     a, b = (one(mesh, Reading(), run)[0] for mesh in (first, second))
     pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
@@ -281,7 +281,7 @@ def clearance(
 
 
 def formats() -> list[dict[str, Any]]:
-    """The voxel formats: name, extensions, kinds of cells and numbers they hold, and whether `open` reads them."""
+    """Returns the voxel formats: name, extensions, kinds of cells and numbers, and whether `open` reads them."""
     return _native.formats()
 
 

@@ -1,4 +1,4 @@
-"""Keyword arguments as the texts that the library parses, so that decimals stay exact."""
+"""Translation of keyword arguments to texts that the library parses, so that decimals stay exact."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ R = TypeVar("R")
 
 #: An exact number: 0.1 and "0.1" are a tenth, Fraction(1, 3) is a third. A text may have a unit, "5mm", or count cells, "2vx".
 Number = int | float | str | Decimal | Fraction
-#: One number for all axes, or one for each.
+#: One number for all axes, or one per axis.
 Size = Number | Sequence[Number]
-#: Called with the phase, the steps done, and the steps in all.
+#: Callback with the phase, the steps done and the total steps.
 Listener = Callable[[str, int, int], None]
 
 
 class How(TypedDict):
-    """How a call runs."""
+    """Settings of a call."""
 
     threads: int
     max_memory: int | None
@@ -39,14 +39,14 @@ class How(TypedDict):
 
 
 def text(name: str, number: Any) -> str:
-    """A number as a person would write it."""
+    """Returns the shortest decimal text of a number."""
     match number:
         case bool():
             pass
         case str():
             return number
         case np.floating():
-            # The shortest decimal of its own precision.
+            # The shortest decimal in its own precision.
             return str(number)
         case int() | np.integer():
             return str(int(number))
@@ -58,7 +58,7 @@ def text(name: str, number: Any) -> str:
 
 
 def several(name: str, values: Any) -> list[Any]:
-    """What a sequence holds."""
+    """Returns the items of a sequence."""
     try:
         return list(values)
     except TypeError:
@@ -66,14 +66,14 @@ def several(name: str, values: Any) -> list[Any]:
 
 
 def words(name: str, value: Any) -> list[str]:
-    """The texts of a value: of a sequence those of what it holds."""
+    """Returns the texts of a value, or of all items of a sequence."""
     if isinstance(value, (str, bytes)) or not np.iterable(value):
         return [text(name, value)]
     return [word for one in value for word in words(name, one)]
 
 
 def whole(name: str, number: Any, least: int = 0) -> int:
-    """A whole number."""
+    """Returns a whole number."""
     try:
         value = number.__index__()
     except AttributeError:
@@ -84,7 +84,7 @@ def whole(name: str, number: Any, least: int = 0) -> int:
 
 
 def word(name: str, value: Any) -> str:
-    """A text, such as the name of a rule."""
+    """Returns a text, such as the name of a rule."""
     if not isinstance(value, str):
         raise usage(f"{name}: a text is expected, not {type(value).__name__}")
     return value
@@ -95,7 +95,7 @@ _RULES = ["surface", "thin", "solid", "filled", "offset", "distance", "fraction"
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, whose error for a keyword that it has not says which one may have been meant."""
+    """Wraps a function so that its error for an unknown keyword suggests the one that was probably meant."""
     names = [name for name in inspect.signature(function).parameters if not name.startswith("_")]
 
     @functools.wraps(function)
@@ -112,7 +112,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def strings(name: str, values: Any) -> list[str]:
-    """Names: one, or several."""
+    """Returns a list of one or several names."""
     return [values] if isinstance(values, str) else [word(name, value) for value in several(name, values)]
 
 
@@ -120,7 +120,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def memory(limit: int | str | None) -> int | None:
-    """Bytes of "4G", "512M" or a number; K, M, G and T are powers of 1024."""
+    """Returns the bytes of "4G", "512M" or a number. K, M, G and T are powers of 1024."""
     if limit is None:
         return None
     if isinstance(limit, str):
@@ -132,7 +132,7 @@ def memory(limit: int | str | None) -> int | None:
 
 
 def listener(progress: bool | Listener | None) -> Listener | None:
-    """The function to call; a bar of tqdm, if that is installed, for True."""
+    """Returns the function to call. True selects a bar of tqdm, which must be installed."""
     if progress is None or progress is False:
         return None
     if progress is not True:
@@ -160,7 +160,7 @@ def how(
     progress: bool | Listener | None = None,
     cancel: _native.Cancel | None = None,
 ) -> How:
-    """How a call runs."""
+    """Returns the settings of a call."""
     return {
         "threads": whole("threads", threads),
         "max_memory": memory(max_memory),
@@ -171,5 +171,5 @@ def how(
 
 
 def path(value: str | os.PathLike[str]) -> str:
-    """A path of a file."""
+    """Returns the path of a file."""
     return os.fspath(os.path.expanduser(value))

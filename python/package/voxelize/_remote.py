@@ -1,4 +1,4 @@
-"""Stores in an object store, by fsspec: regions are made in temporary folders, and their files are moved when they are whole."""
+"""Stores in an object store, by fsspec. Regions are made in temporary folders, and complete files are moved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAN = "plan.json"
 NODE = "zarr.json"
 BINS = "bins/index.json"
 
-#: Shards that are read from an object store at a time, to compare them with their hashes.
+#: Number of shards that are read from an object store at a time, to check their hashes.
 READERS = 8
 
 
@@ -35,18 +35,18 @@ class Remote:
         return f"{self.root.rstrip('/')}/{name}"
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file; None if there is none."""
+        """Returns the bytes of a file, or None for a missing file."""
         try:
             return bytes(self.fs.cat_file(self.at(name)))
         except FileNotFoundError:
             return None
 
     def put(self, folder: Path, name: str) -> None:
-        """Moves a file there: an object appears when it is whole."""
+        """Uploads a file. The object appears when it is complete."""
         self.fs.pipe_file(self.at(name), (folder / name).read_bytes())
 
     def unlike(self, shards: list[tuple[str, int, str]]) -> list[str]:
-        """The names of shards that are missing, or have other bytes than they were made of: those are read."""
+        """Returns the names of shards that are missing or have wrong bytes. Reads shards of the right size."""
         sizes = self.sizes()
 
         def is_unlike(shard: tuple[str, int, str]) -> bool:
@@ -58,7 +58,7 @@ class Remote:
             return [shard[0] for shard, is_one in zip(shards, found, strict=True) if is_one]
 
     def sizes(self) -> dict[str, int]:
-        """The names of all files with their lengths."""
+        """Returns the names of all files with their lengths."""
         self.fs.invalidate_cache()
         try:
             found = self.fs.find(self.root, detail=True)
@@ -77,7 +77,7 @@ def voxelize_remote(
     retries: int,
     planning: dict[str, Any],
 ) -> Finished:
-    """Makes a store at a URL, or what is missing of it."""
+    """Makes a store at a URL, or its missing regions."""
     remote = Remote(url, storage_options)
     files = [os.path.abspath(path(file)) for file in (mesh if isinstance(mesh, list) else [mesh])]
     with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
@@ -87,7 +87,7 @@ def voxelize_remote(
         there = remote.read(PLAN)
         if there not in (None, planned):
             error = OutputError(f"{url}: is a store with another plan")
-            error.code, error.hint, error.file = "exists", "remove it, or name another one", url
+            error.code, error.hint, error.file = "exists", "remove the store, or name another one", url
             raise error
         arrays = sorted(str(node.relative_to(folder)) for node in folder.glob(f"*/{NODE}"))
         nodes = {node: (folder / node).read_bytes() for node in arrays}
@@ -115,7 +115,7 @@ def make(
     nodes: dict[str, bytes],
     task: dict[str, Any],
 ) -> bool:
-    """A task: makes a region in a folder of its own and moves its files, unless they are there."""
+    """Task: makes a region in a temporary folder and uploads its files, unless they exist."""
     remote = Remote(url, storage_options)
     part = f"parts/{region + 1}.json"
     with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
@@ -126,7 +126,7 @@ def make(
         if BINS in nodes:
             own = f"bins/{region + 1}.bin"
             bin = remote.read(own)
-            # A bin that is missing is told of by its name.
+            # The library reports a missing bin by its name.
             if bin is not None:
                 (folder / own).write_bytes(bin)
         there = remote.read(part)
@@ -146,7 +146,7 @@ def make(
 
 
 def _finish(remote: Remote, folder: Path, store: Store) -> Finished:
-    """Checks parts, and reads all shards to compare them with their hashes; writes the node of the group."""
+    """Checks parts, reads all shards to check their hashes, and writes the node of the group."""
     (folder / "parts").mkdir(exist_ok=True)
     for region in range(store.regions):
         content = remote.read(f"parts/{region + 1}.json")

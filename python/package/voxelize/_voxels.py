@@ -1,4 +1,4 @@
-"""Voxels: cells, where they are, and how they came about."""
+"""Voxels: cells with their lattice and their record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._options import how, path
 
 T = TypeVar("T")
 
-#: How a format is written; docs/formats.md lists who takes what.
+#: Options of formats; docs/formats.md lists the formats that accept each option.
 _CHOICES = ("uncompressed", "order", "sparse", "no_cube", "no_pyramid", "vox_hull", "vox_split", "vdb", "mark_free", "merge", "points")
 
 
@@ -34,11 +34,11 @@ class Voxels:
 
     _grid: _native.Grid
     _nearest: npt.NDArray[np.int32] | None
-    #: Name, numbers of a cell, and all numbers, those of a cell side by side.
+    #: Name, count of numbers per cell, and all numbers, cell by cell.
     _arrays: list[tuple[str, int, npt.NDArray[np.float32]]]
-    #: What was noticed while they were made.
+    #: Findings of the run that made the voxels.
     findings: list[Finding]
-    #: The method that decided the inside, and how many coordinates snapped; None of files.
+    #: Method that decided the inside, and number of snapped coordinates. None for files.
     inside: str | None
     snapped: int | None
 
@@ -60,7 +60,7 @@ class Voxels:
         self.findings, self.inside, self.snapped = findings or [], inside, snapped
         return self
 
-    # Where they are.
+    # Position.
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -69,12 +69,12 @@ class Voxels:
 
     @property
     def origin(self) -> tuple[float, float, float]:
-        """The outer corner of cell [0, 0, 0], rounded once; `exact` has the fractions."""
+        """Outer corner of cell [0, 0, 0], rounded once. `exact` has the fractions."""
         return _known(self._grid.origin)
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """The size of a cell per axis, rounded once; `exact` has the fractions."""
+        """Size of a cell per axis, rounded once. `exact` has the fractions."""
         return _known(self._grid.spacing)
 
     @property
@@ -85,31 +85,31 @@ class Voxels:
 
     @property
     def has_lattice(self) -> bool:
-        """Whether it is known where the cells are; some files do not say it."""
+        """The position of the cells is known. Some files do not contain it."""
         return self._grid.origin is not None
 
     @property
     def affine(self) -> npt.NDArray[np.float64]:
-        """The matrix (4, 4) from indices of cells to their centres in world space, as nibabel and trimesh have it."""
+        """Matrix (4, 4) from cell indices to cell centres in world space, as in nibabel and trimesh."""
         matrix = np.diag([*self.spacing, 1.0])
         matrix[:3, 3] = np.asarray(self.origin) + np.asarray(self.spacing) / 2
         return matrix
 
     @property
     def unit(self) -> str | None:
-        """The unit of the coordinates, if the mesh or the call says it."""
+        """Unit of the coordinates, if the mesh or the call states it."""
         return self.record.get("unit")
 
-    # What they are.
+    # Content.
 
     @property
     def kind(self) -> Literal["bits", "labels", "field"]:
-        """The kind of cells."""
+        """Kind of the cells."""
         return self._grid.kind
 
     @property
     def count(self) -> int:
-        """Occupied cells; of a field, cells with another value than the background."""
+        """Number of occupied cells, or of the cells of a field that differ from the background."""
         return self._grid.count
 
     def __len__(self) -> int:
@@ -120,7 +120,7 @@ class Voxels:
 
     @property
     def volume(self) -> float | None:
-        """The volume of the occupied cells, or of shares of cells, in cubed units; other fields have none."""
+        """Volume of the occupied cells, or of the shares of cells, in cubic units. None for other fields."""
         field = self.field
         if field is None:
             return self.count * _known(self._grid.cell_volume)
@@ -130,32 +130,32 @@ class Voxels:
 
     @property
     def digest(self) -> str:
-        """The digest of cells and lattice, or of the cells where no lattice is known; the command prints the same."""
+        """Digest of cells and lattice, or of the cells alone if the lattice is unknown. The command prints the same digest."""
         cells, grid = self._grid.digests
         return grid or cells
 
     @property
     def cells_digest(self) -> str:
-        """The digest of dims and cells alone."""
+        """Digest of dims and cells, without the lattice."""
         return self._grid.digests[0]
 
     @property
     def record(self) -> Mapping[str, str]:
-        """How they were made: tool, rule and its options, transform, snap, input."""
+        """Record of their creation: tool, rule and its options, transform, snap, input."""
         return dict(self._grid.record)
 
     @property
     def legend(self) -> dict[int, Label]:
-        """The labels by their value; empty of bits and fields."""
+        """Labels by value. Empty for bits and fields."""
         return {value: Label(value, name, (r, g, b), count) for value, name, (r, g, b), count in self._grid.legend}
 
     # Arrays.
 
     def numpy(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-        """A new dense array (nx, ny, nz), x fastest in memory: occupied or not, labels (uint8) or values (float32).
+        """Returns a new dense array (nx, ny, nz), x fastest in memory: bool, labels (uint8) or values (float32).
 
-        With `dtype` bool or a number type it is converted. ``order="F"``: NumPy's ``ascontiguousarray`` turns it, which is a
-        second copy.
+        `dtype` converts to bool or a number type. The array has ``order="F"``; NumPy's ``ascontiguousarray`` makes a second
+        copy in C order.
         """
         if self.kind == "field":
             values = self._grid.values()
@@ -176,47 +176,46 @@ class Voxels:
 
     @property
     def bits(self) -> npt.NDArray[np.uint64]:
-        """The grid's own memory, read-only, without a copy: words (nz, ny, ceil(nx / 64)), cell x in bit x % 64."""
+        """Read-only view of the grid's memory: words (nz, ny, ceil(nx / 64)), with cell x in bit x % 64."""
         nx, ny, nz = self.shape
         return self._grid.words().reshape(nz, ny, -(-nx // 64))
 
     @property
     def labels(self) -> npt.NDArray[np.uint8] | None:
-        """Labels (nx, ny, nz), 0 where a cell is empty; None of bits and fields. `legend` names them."""
+        """Labels (nx, ny, nz), 0 for empty cells. None for bits and fields. `legend` names the labels."""
         return self.numpy() if self.kind == "labels" else None
 
     @property
     def field(self) -> npt.NDArray[np.float32] | None:
-        """The values (nx, ny, nz), read-only, without a copy; None of bits and labels."""
+        """Read-only view of the values (nx, ny, nz). None for bits and labels."""
         return self._shaped(self._grid.values()) if self.kind == "field" else None
 
     @property
     def background(self) -> float | None:
-        """The value of cells that nothing was computed for; None of bits and labels."""
+        """Value of cells without a computed value. None for bits and labels."""
         return self._grid.background
 
     @property
     def nearest(self) -> npt.NDArray[np.int32] | None:
-        """The triangle nearest to each cell (nx, ny, nz), −1 in the background; None if it was not wanted."""
+        """Index of the triangle nearest to each cell (nx, ny, nz), −1 in the background. None if not requested."""
         return None if self._nearest is None else self._shaped(self._nearest)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.float32]]:
-        """The arrays that `with_` asked for, by name: (nx, ny, nz), or (3, nx, ny, nz) of normals, faces and
-        centroids."""
+        """Arrays requested by `with_`, by name: (nx, ny, nz), or (3, nx, ny, nz) for normals, faces and centroids."""
         return {name: self._beside(count, numbers) for name, count, numbers in self._arrays}
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """The indices (n, 3) of occupied cells, x fastest; of a field, of those with a value."""
+        """Returns the indices (n, 3) of occupied cells, x fastest. In a field, cells with a value count as occupied."""
         return self._grid.indices().reshape(-1, 3)
 
     def centres(self) -> npt.NDArray[np.float64]:
-        """The centres (n, 3) of these cells in world space."""
+        """Returns the centres (n, 3) of the same cells in world space."""
         origin, spacing = np.array(self.origin, np.float64), np.array(self.spacing, np.float64)
         return origin + (self.cells().astype(np.float64) + 0.5) * spacing
 
     def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """The cell (n, 3) that each point (n, 3) is in, −1 for all three of one outside the grid; a point on a wall belongs
+        """Returns the cell (n, 3) of each point (n, 3), or −1, −1, −1 for a point outside the grid. A point on a wall belongs
         to the cell above. Decided exactly."""
         array = np.ascontiguousarray(np.atleast_2d(np.asarray(points, dtype=np.float64)))
         if array.ndim != 2 or array.shape[1] != 3:
@@ -224,7 +223,7 @@ class Voxels:
         return self._grid.index(array).reshape(-1, 3)
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each point (n, 3) is in an occupied cell."""
+        """Returns for each point (n, 3) whether it is in an occupied cell."""
         x, y, z = self.index(points).T
         words = self.bits
         bit = words[z, y, x // 64] >> (x % 64).astype(np.uint64)
@@ -244,19 +243,20 @@ class Voxels:
         overwrite: bool = True,
         **choices: bool | str,
     ) -> list[str]:
-        """Saves them, whole or not at all, in the format of the name; answers with the files that were written.
+        """Saves the voxels in the format of the extension and returns the names of the written files. After an error no file
+        is left.
 
-        `choices` are those of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/formats.md).
+        `choices` are the format options of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/formats.md).
         """
         saving = _saving(format, dtype, values, sidecar, overwrite, choices)
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]
 
     def to_bytes(self, format: str = "npz", *, dtype: str | None = None, **choices: bool | str) -> bytes:
-        """The bytes of a file in this format."""
+        """Returns the bytes of a file in this format."""
         return self._grid.packed(_saving(format, dtype, (), False, True, choices))
 
     def diff(self, other: Voxels, tolerance: float | None = None) -> Difference | FieldDifference:
-        """What differs between these voxels and `other`; of fields, beyond a tolerance."""
+        """Compares these voxels with `other`. Values of fields may differ by `tolerance`."""
         if self.kind == "field" or other.kind == "field":
             facts = _native.diff_fields(self._grid, other._grid, tolerance, how())
             facts["bounds"] = bounds_of(facts["bounds"])
@@ -273,13 +273,13 @@ class Voxels:
     # Other packages.
 
     def to_trimesh(self) -> Any:
-        """A trimesh.voxel.VoxelGrid at the same place."""
+        """Returns a trimesh.voxel.VoxelGrid at the same place."""
         from trimesh.voxel import VoxelGrid
 
         return VoxelGrid(np.ascontiguousarray(self.numpy(np.bool_)), transform=self.affine)
 
     def to_pyvista(self) -> Any:
-        """A pyvista.ImageData with the cells as cell data: "occupied", "label" or "value"."""
+        """Returns a pyvista.ImageData with the cells as cell data: "occupied", "label" or "value"."""
         import pyvista
 
         image = pyvista.ImageData(
@@ -291,7 +291,7 @@ class Voxels:
         return image
 
     def to_open3d(self) -> Any:
-        """An open3d.geometry.VoxelGrid at the same place; cells must be cubes, since it has one size for all axes."""
+        """Returns an open3d.geometry.VoxelGrid at the same place. Cells must be cubes, since it has one size for all axes."""
         import open3d
 
         side = self.spacing[0]
@@ -303,7 +303,7 @@ class Voxels:
         return open3d.geometry.VoxelGrid.create_from_point_cloud_within_bounds(cloud, side, low, high)
 
     def to_torch(self) -> Any:
-        """A tensor of PyTorch (nx, ny, nz), by DLPack; it shares memory with nothing else."""
+        """Returns a PyTorch tensor (nx, ny, nz), by DLPack, with its own memory."""
         import torch
 
         return torch.from_dlpack(self.numpy())
@@ -311,14 +311,14 @@ class Voxels:
     # Python.
 
     def picture(self, size: tuple[int, int] = (800, 600), *, layer: int | None = None, axis: int = 2) -> bytes:
-        """A PNG: the cells from above a corner, or one layer across an axis; of a field always a layer, by default the
-        middle one."""
+        """Returns a PNG of the cells from above a corner, or of one layer across an axis. A field is drawn as a layer, by
+        default the middle one."""
         if self.kind == "field" and layer is None:
             layer = self.shape[axis] // 2
         return self._grid.picture(size, None if layer is None else (axis, layer))
 
     def _repr_html_(self) -> str:
-        # The picture is part of the HTML: a notebook that is given both shows the HTML alone.
+        # The picture is part of the HTML, since a notebook shows only the HTML if both exist.
         image = ""
         if self.count:
             data = base64.b64encode(self.picture()).decode()
@@ -382,7 +382,7 @@ class Voxels:
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs between two grids of bits or labels."""
+    """Differences between two grids of bits or labels."""
 
     common: int
     added: int
@@ -390,11 +390,11 @@ class Difference:
     relabelled: int
     #: Intersection over union; 1.0 for two empty grids.
     iou: float
-    #: The box of the cells that differ, both ends inclusive.
+    #: Box of the different cells, both ends inclusive.
     bounds: tuple[Cell, Cell] | None
-    #: How the lattices differ, in words.
+    #: Differences between the lattices, as text.
     mismatches: list[str]
-    #: The cells that differ, labelled "added" and "removed".
+    #: Different cells, labelled "added" and "removed".
     voxels: Voxels
 
     def __bool__(self) -> bool:
@@ -402,7 +402,7 @@ class Difference:
 
 
 def open(file: str | os.PathLike[str], *, max_memory: int | str | None = None) -> Voxels:
-    """Opens a voxel file: any format that `formats()` says is readable."""
+    """Opens a voxel file of any format that `formats()` lists as readable."""
     return Voxels._of(_native.open_grid(path(file), how(max_memory=max_memory)))
 
 
@@ -418,7 +418,7 @@ def _saving(
     overwrite: bool,
     choices: Mapping[str, bool | str],
 ) -> dict[str, Any]:
-    """How a grid is saved, as the library takes it."""
+    """Returns the options for saving a grid, for the library."""
     made: list[tuple[str, str | None]] = []
     for name, value in choices.items():
         if name not in _CHOICES:
@@ -442,6 +442,6 @@ def _known(value: T | None) -> T:
 
 
 def _short(spacing: tuple[float, float, float]) -> str:
-    """One number where all three are equal."""
+    """Returns one number if all three are equal."""
     sides = [f"{side:g}" for side in spacing]
     return sides[0] if len(set(sides)) == 1 else " × ".join(sides)

@@ -1,4 +1,4 @@
-"""One grid by many processes: a store of Zarr whose regions are made alone, each restartable. docs/scale.md has the whole.
+"""One grid made by many processes: a Zarr store with independent, restartable regions. See docs/scale.md.
 
 >>> import tempfile, numpy as np, voxelize
 >>> from voxelize import regions
@@ -29,15 +29,15 @@ from ._options import Listener, how, path, whole, word
 
 @dataclass(frozen=True)
 class Finished:
-    """A store that is whole."""
+    """Complete store."""
 
     path: str
-    #: The digests of the grid and of its cells: those that one process would have found.
+    #: Digests of the grid and of its cells, equal to the digests of a single process.
     digest: str
     cells_digest: str
     #: Cells per axis, (nx, ny, nz); the array in the store is a[z, y, x].
     shape: tuple[int, int, int]
-    #: Occupied cells; of a field, those with a value.
+    #: Number of occupied cells, or of the cells of a field with a value.
     count: int
     nbytes: int
     findings: list[Finding]
@@ -45,10 +45,10 @@ class Finished:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of Zarr with a plan of regions, which count from 0."""
+    """Zarr folder with a plan of regions, numbered from 0."""
 
     path: str
-    #: How many regions there are.
+    #: Number of regions.
     regions: int
 
     def make(
@@ -60,26 +60,26 @@ class Store:
         simd: str | None = None,
         progress: bool | Listener | None = None,
     ) -> list[bool]:
-        """Makes regions that are not whole, and says of each whether it was made now.
+        """Makes the incomplete regions among these. Returns for each region whether it was made now.
 
-        `mesh` says where the mesh is, if it does not lie as the plan has it.
+        `mesh` is the path of the mesh, if the mesh has moved since the plan.
         """
         run = how(threads, max_memory, simd, progress)
         files = None if mesh is None else [path(file) for file in (mesh if isinstance(mesh, list) else [mesh])]
         return _native.make_regions(self.path, [whole("region", n) for n in regions], files, run)
 
     def states(self) -> list[str]:
-        """What is there of each region: "whole", "missing", "damaged" or "stale"."""
+        """Returns the state of each region: "whole", "missing", "damaged" or "stale"."""
         found: list[str] = _native.check_store(self.path, False, False, how())["states"]
         return found
 
     def finish(self, *, threads: int = 0, progress: bool | Listener | None = None) -> Finished:
-        """Checks all regions, and writes the metadata by which readers know the store.
+        """Checks all regions and writes the metadata that readers of the store need.
 
         Raises
         ------
         OutputError
-            If regions are not whole; `states` says which.
+            If regions are incomplete. `states` lists them.
         """
         found = _native.check_store(self.path, True, False, how(threads, progress=progress))
         finished = finished_of(self.path, found)
@@ -88,7 +88,7 @@ class Store:
 
 
 def finished_of(store: str, found: dict[str, Any]) -> Finished:
-    """What is known of a store that is whole, or the error of one that is not."""
+    """Returns the facts of a complete store, or raises the error for an incomplete one."""
     findings = findings_of(found["findings"])
     if found["digest"] is None:
         raise _unfinished(store, findings)
@@ -122,11 +122,11 @@ def plan(
     _depth: int = 1,
     **options: Any,
 ) -> Store:
-    """Plans the regions of a grid in a folder `NAME.zarr`, or takes the store that is there, if its plan is the same.
+    """Plans the regions of a grid in a folder `NAME.zarr`, or opens an existing store with the same plan.
 
-    `mesh` is the name of a file, or several, since other processes read it again. At most `regions` are planned, by
-    default 64. `dtype` is "u8" or "bool". With `bin` the triangles of each region are written to a file of the store, which its
-    process reads in place of the mesh. Other arguments are those of `voxelize.voxelize`.
+    `mesh` is the name of a file, or a list of names, since other processes read the mesh again. At most `regions` regions
+    are planned, by default 64. `dtype` is "u8" or "bool". `bin` writes the triangles of each region to a file of the store,
+    which its process reads instead of the mesh. Other arguments as in `voxelize.voxelize`.
     """
     files = mesh if isinstance(mesh, list) else [mesh]
     if not all(isinstance(file, (str, os.PathLike)) for file in files):

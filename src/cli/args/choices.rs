@@ -1,15 +1,15 @@
-//! The choices of formats as options, from their table: one option for those of one name.
+//! Choices of formats as options. Choices of one name share an option.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use voxelize::format::{Choice, FORMATS};
 
-/// What is chosen of that which formats leave to choose.
+/// Choices that the options request.
 #[derive(Debug, Default)]
 pub struct ChoiceArgs(pub Vec<Choice>);
 
-/// The names of the formats that give a choice.
+/// Returns the names of the formats that offer a choice.
 pub fn givers(choice: Choice) -> String {
     let names: Vec<_> = FORMATS
         .iter()

@@ -1,4 +1,4 @@
-//! The options of input and output.
+//! Options of input and output.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use voxelize::mesh::read::{INPUTS, Tolerance};
 use super::choices::ChoiceArgs;
 use super::values::{self, CellValues, ProcessShare};
 
-/// The treatment of damaged and unusual mesh files.
+/// Treatment of damaged and unusual mesh files.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
@@ -34,7 +34,7 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// The findings that a reader tolerates.
+    /// Returns the findings that a reader tolerates.
     pub fn tolerance(&self) -> Tolerance {
         match (self.strict, self.lenient) {
             (true, _) => Tolerance::Strict,
@@ -44,7 +44,7 @@ impl ReadArgs {
     }
 }
 
-/// The meshes.
+/// Meshes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -104,7 +104,7 @@ fn mesh_formats() -> String {
     format!("{}; or a folder", names.join(", "))
 }
 
-/// The output.
+/// Output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -142,7 +142,7 @@ pub struct OutputArgs {
     pub stack: bool,
 }
 
-/// How an output of voxels is written.
+/// Form of an output of voxels.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct FileArgs {

@@ -1,4 +1,4 @@
-//! Where the cells are.
+//! Options of the grid.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Every option with its values, its group, its line for `-h` (the comment) and its text for `--help`
+//! Options with their values, their group, their line for `-h` (the comment) and their text for `--help`
 //! (`long_help`, if the line is not enough).
 
 mod choices;
@@ -25,7 +25,7 @@ use super::report::{ReportOptions, Verbosity, hint_text};
 use transform::UpArgs;
 use values::{ColourWhen, Simd};
 
-/// The arguments of the conversion, each valid by itself; `Options` makes sense of them together.
+/// Arguments of the conversion, each valid by itself. `Options` validates them together.
 #[derive(Debug, Args)]
 #[command(version)]
 pub struct ConvertArgs {
@@ -250,12 +250,12 @@ pub fn with_values(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Returns the name of an option, which may be one of the table.
+/// Returns the name of an option.
 fn option_name(id: &Id) -> String {
     id.as_str().replace('_', "-")
 }
 
-/// Returns the text of an option if the option has such a value.
+/// Returns the text of an option if its value has this type.
 fn checked(option: &RequestOption, text: &str) -> Result<String, String> {
     match option.check(text) {
         Ok(()) => Ok(text.to_string()),

@@ -1,4 +1,4 @@
-//! The options of the rule: which cells are occupied.
+//! Options of the rule, which decides the occupied cells.
 
 use std::path::PathBuf;
 
@@ -125,7 +125,7 @@ pub struct RuleArgs {
     ties: Option<String>,
 }
 
-/// The parts of a mesh.
+/// Options of the parts of a mesh.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 struct PartArgs {
@@ -179,7 +179,7 @@ fn methods() -> String {
     format!("{} [{}]", names.join("|"), Inside::default().name())
 }
 
-/// `error` with `prefix` before its message, such as the name of an option.
+/// Returns `error` with `prefix` before its message, such as the name of an option.
 pub fn prefixed(prefix: &str, error: &Error) -> Error {
     match error.kind() {
         Kind::Usage | Kind::TooLarge => error
@@ -223,7 +223,7 @@ pub struct NearestArgs {
     pub nearest: Option<PathBuf>,
 }
 
-/// Options of numbers beside shares of cells.
+/// Options of arrays next to shares of cells.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct QuantityArgs {
@@ -241,7 +241,7 @@ pub struct QuantityArgs {
     pub with: Vec<Quantity>,
 }
 
-/// Options of cells in doubt: methods disagree on whether they are inside.
+/// Options of cells in doubt, on which the methods for the inside disagree.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct DoubtArgs {

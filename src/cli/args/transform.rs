@@ -1,12 +1,12 @@
-//! The options that transform the coordinates of a mesh.
+//! Options that transform the coordinates of a mesh.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use voxelize::job::UnitOfLength;
 
-/// Behind the options that name inputs.
+/// Display order after the options that name inputs.
 const LAST: usize = 900;
 
-/// The map from coordinates of a mesh to coordinates of the grid.
+/// Map from coordinates of a mesh to coordinates of the grid.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct TransformArgs {
@@ -52,7 +52,7 @@ pub struct TransformArgs {
     unit: Option<String>,
 }
 
-/// The axis that points up in the file.
+/// Axis that points up in the file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct UpArgs {
@@ -73,7 +73,7 @@ pub fn unit() -> impl TypedValueParser<Value = UnitOfLength> {
         .try_map(|name| UnitOfLength::from_name(&name).ok_or("no such name"))
 }
 
-/// Returns the names of units with their other words.
+/// Returns the names of units with their aliases.
 pub fn units() -> Vec<PossibleValue> {
     let mut values = vec![];
     for unit in UnitOfLength::ALL {

@@ -1,5 +1,4 @@
-//! From the text of one value to its meaning. Errors are sentences without the option's name, which the parser
-//! of the command line puts in front.
+//! Parsers of values. Errors do not contain the name of the option, which the command line adds.
 
 use std::io::IsTerminal;
 use std::str::FromStr;
@@ -15,7 +14,7 @@ pub use voxelize::tool::text::{count, whole};
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Error, Level, Rational};
 
-/// `8`: threads to start.
+/// Parses `8`: number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
     match count(text)? {
         n if n > MAX_THREADS => Err(format!("the most is {MAX_THREADS}")),
@@ -23,12 +22,12 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// `0`, `100`: cells that may differ.
+/// Parses `100`: number of cells that may differ.
 pub fn allowance(text: &str) -> Result<u64, String> {
     Ok(whole(text)? as u64)
 }
 
-/// `0.999`: a share of one.
+/// Parses `0.999`: a share of one.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = Rational::parse(text)?;
     if share < Rational::ZERO || share > Rational::ONE {
@@ -37,7 +36,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     Ok(share.to_f64())
 }
 
-/// `0.001`: a difference of values, 0 or more.
+/// Parses `0.001`: a difference of values, 0 or more.
 pub fn tolerance(text: &str) -> Result<f64, String> {
     let tolerance = Rational::parse(text)?;
     if tolerance < Rational::ZERO {
@@ -46,7 +45,7 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
     Ok(tolerance.to_f64())
 }
 
-/// `0.2`, `1/3` or `0.2mm`: a distance, 0 or more, exactly.
+/// Parses `0.2`, `1/3` or `0.2mm`: an exact distance, 0 or more.
 pub fn distance(text: &str) -> Result<Measure, String> {
     let distance: Measure = parsed(text)?;
     if distance.number < Rational::ZERO {
@@ -55,7 +54,7 @@ pub fn distance(text: &str) -> Result<Measure, String> {
     Ok(distance)
 }
 
-/// `1000000` or `all`: pairs of triangles to examine.
+/// Parses `1000000` or `all`: number of pairs of triangles to examine.
 pub fn pairs(text: &str) -> Result<PairLimit, String> {
     if text == "all" {
         return Ok(PairLimit::All);
@@ -64,7 +63,7 @@ pub fn pairs(text: &str) -> Result<PairLimit, String> {
     Ok(PairLimit::AtMost(text.parse().map_err(count)?))
 }
 
-/// `0.01` or `1%`: a share of one, exactly.
+/// Parses `0.01` or `1%`: an exact share of one.
 pub fn portion(text: &str) -> Result<Rational, String> {
     let portion = match text.strip_suffix('%') {
         Some(percent) => &Rational::parse(percent.trim_end())? * &Rational::new(1, 100),
@@ -76,7 +75,7 @@ pub fn portion(text: &str) -> Result<Rational, String> {
     Ok(portion)
 }
 
-/// The share of one of several processes: `3/64`.
+/// Share of one of several processes: `3/64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessShare {
     number: usize,
@@ -84,18 +83,18 @@ pub struct ProcessShare {
 }
 
 impl ProcessShare {
-    /// The places of so many things that are in it: every N-th, from the I-th on.
+    /// Returns the positions in the share: every N-th, from the I-th on.
     pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
         (self.number - 1..count).step_by(self.of)
     }
 
-    /// Whether the thing at this place is in it.
+    /// Returns `true` if the share contains this position.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }
 }
 
-/// `3/64`: the third of 64 shares.
+/// Parses `3/64`: the third of 64 shares.
 pub fn share_of(text: &str) -> Result<ProcessShare, String> {
     let numbers = text
         .split_once('/')
@@ -107,7 +106,7 @@ pub fn share_of(text: &str) -> Result<ProcessShare, String> {
     }
 }
 
-/// `4G`, `1.5GiB`, `512M`, `1000000`: bytes; K, M, G and T are powers of 1024.
+/// Parses `4G`, `1.5GiB`, `512M` or `1000000`: bytes. K, M, G and T are powers of 1024.
 pub fn memory(text: &str) -> Result<u64, String> {
     let bad = || "expected a size such as 4G, 512M or plain bytes".to_string();
     let upper = text.to_ascii_uppercase();
@@ -128,7 +127,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "must be at least one byte".to_string())
 }
 
-/// Returns a parser of names: one of these, each with its value.
+/// Returns a parser of names, each with its value.
 pub fn named<T: Clone + Send + Sync + 'static>(
     rows: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
@@ -140,26 +139,26 @@ pub fn named<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// The names of voxel formats.
+/// Returns a parser of voxel formats.
 pub fn format() -> impl TypedValueParser<Value = &'static Format> {
     named(FORMATS.iter().map(|format| (format.name, format)))
 }
 
-/// The names of number types.
+/// Returns a parser of number types.
 pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     named([Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(|dtype| (dtype.name(), dtype)))
 }
 
-/// The names of quantities next to shares of cells.
+/// Returns a parser of quantities next to shares of cells.
 pub fn quantity() -> impl TypedValueParser<Value = Quantity> {
     named(Quantity::ALL.map(|quantity| (quantity.name(), quantity)))
 }
 
-/// Numbers of cells, `-1,0,1`.
+/// Numbers for cells, `-1,0,1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellValues(pub Vec<i16>);
 
-/// `-1,0,1`: the numbers of empty cells and of labels.
+/// Parses `-1,0,1`: the numbers for empty cells and for labels.
 pub fn cell_values(text: &str) -> Result<CellValues, String> {
     let one = |word: &str| {
         word.trim()
@@ -171,7 +170,7 @@ pub fn cell_values(text: &str) -> Result<CellValues, String> {
     ))
 }
 
-/// `1200x900` or `cells`: the size of a picture.
+/// Parses `1200x900` or `cells`: the size of a picture.
 pub fn picture_size(text: &str) -> Result<PixelSize, String> {
     if text == "cells" {
         return Ok(PixelSize::Cells);
@@ -186,18 +185,18 @@ pub fn picture_size(text: &str) -> Result<PixelSize, String> {
     Ok(PixelSize::Pixels([side(width)?, side(height)?]))
 }
 
-/// The axes that may point up.
+/// Returns a parser of the axes that may point up.
 pub fn up() -> impl TypedValueParser<Value = Up> {
     named([("y", Up::Y), ("z", Up::Z)])
 }
 
-/// `x`, `y` or `z`, as a number.
+/// Parses `x`, `y` or `z` as a number.
 pub fn axis(text: &str) -> Result<usize, String> {
     let found = AXES.iter().position(|axis| text.parse() == Ok(*axis));
     found.ok_or_else(|| "expected an axis: x, y or z".to_string())
 }
 
-/// Layers of cells across an axis: the one named, the middle one, or all.
+/// Layers of cells across an axis: a given one, the middle one, or all.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerChoice {
     axis: usize,
@@ -206,7 +205,7 @@ pub struct LayerChoice {
 }
 
 impl LayerChoice {
-    /// The layer in a grid of these dims.
+    /// Returns the layer in a grid of these dims.
     pub fn layer(self, dims: [usize; 3]) -> Layer {
         Layer {
             axis: self.axis,
@@ -214,14 +213,14 @@ impl LayerChoice {
         }
     }
 
-    /// Every layer in a grid of these dims.
+    /// Returns all layers of a grid of these dims.
     pub fn layers(self, dims: [usize; 3]) -> impl Iterator<Item = Layer> {
         let axis = self.axis;
         (0..dims[axis]).map(move |index| Layer { axis, index })
     }
 }
 
-/// `z=40`, `z` or `z=all`.
+/// Parses `z=40`, `z` or `z=all`.
 pub fn layer(text: &str) -> Result<LayerChoice, String> {
     let choice = LayerChoice {
         axis: axis(text.split('=').next().unwrap_or_default())?,
@@ -246,21 +245,21 @@ pub fn layer(text: &str) -> Result<LayerChoice, String> {
     }
 }
 
-/// The size of a picture.
+/// Size of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PixelSize {
     /// Width and height in pixels.
     Pixels([usize; 2]),
-    /// A pixel for each cell.
+    /// One pixel per cell.
     Cells,
 }
 
-/// `white`, `#f4f1ea`: the background.
+/// Parses `white` or `#f4f1ea`: the background.
 pub fn background(text: &str) -> Result<Background, String> {
     parse_colour(text).map(Background::Plain)
 }
 
-/// When messages are coloured.
+/// Condition for coloured messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColourWhen {
     #[default]
@@ -270,7 +269,7 @@ pub enum ColourWhen {
 }
 
 impl ColourWhen {
-    /// Whether messages to stderr are coloured: https://no-color.org.
+    /// Returns `true` if messages to stderr are coloured: https://no-color.org.
     pub fn is_on(self) -> bool {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -285,7 +284,7 @@ impl ColourWhen {
 /// Instruction set of the kernels. `None` is the best of this machine.
 pub type Simd = Option<Level>;
 
-/// `auto` and the names of levels.
+/// Returns a parser of `auto` and the names of levels.
 pub fn simd() -> impl TypedValueParser<Value = Simd> {
     named(
         [("auto", None)]

@@ -1,5 +1,5 @@
-//! The meshes of a batch: names from a list, files as they are, folders for the meshes in them; and what their
-//! outputs are called: the path of a mesh below the folder that all have in common.
+//! Meshes of a batch, from names in a list, files and folders, and the names of their outputs. An output
+//! is named after the path of its mesh below the common folder.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
@@ -20,7 +20,8 @@ use crate::cli::progress::Bar;
 use crate::cli::report::display::grouped;
 use crate::cli::signals::Signals;
 
-/// The names in the list `file`, `-` for standard input; `named` are those on the command line.
+/// Returns the names in the list `file`, or in standard input for `-`. `named` are the names on the
+/// command line.
 pub fn read_list(
     list: &Path,
     named: &[PathBuf],
@@ -60,7 +61,7 @@ fn from_file(list: &InputFile, signals: &Signals) -> Result<Vec<u8>> {
         .and_then(all_of)
 }
 
-/// The longest list that is read: a million names of some length.
+/// Maximum length of a list in bytes, enough for a million long names.
 const MAX_LIST: u64 = 64 << 20;
 
 fn all_of(from: impl Read) -> Result<Vec<u8>> {
@@ -88,7 +89,7 @@ fn unreadable(error: &std::io::Error) -> Error {
     }
 }
 
-/// The names in `bytes`, without empty ones: lines, or what ends in a NUL byte.
+/// Returns the names in `bytes` except empty ones. They end with a line or with a NUL byte.
 fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
     let end = if null { 0 } else { b'\n' };
     let names = bytes.split(|byte| *byte == end);
@@ -120,20 +121,20 @@ fn path(name: &[u8]) -> Result<PathBuf> {
     }
 }
 
-/// A mesh that was named, or found in a folder that was.
+/// Mesh that was named or found in a named folder.
 pub struct FoundMesh {
-    /// As it was named, or the folder's name and what follows.
+    /// Name as given, or the path below the name of the folder.
     pub path: PathBuf,
-    /// Where it is from the root: its name below the folder of outputs is made of this.
+    /// Absolute path, from which the name below the output folder is derived.
     pub whole: PathBuf,
-    /// The folder that was named, or the one that the file is in, from the root.
+    /// Absolute path of the named folder, or of the folder of the file.
     pub folder: PathBuf,
-    /// Why there is nothing to read: a folder that cannot be looked into, or has no mesh.
+    /// Error of a folder that cannot be listed or has no mesh.
     pub problem: Option<Error>,
 }
 
-/// Everything that `names` stand for: in their order, folders sorted by name; and the files of folders that are no
-/// meshes.
+/// Returns the meshes for `names` in their order, folders sorted by name, and the files of folders that
+/// are not meshes.
 pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     let mut found = Vec::new();
     let mut skipped = Skipped::default();
@@ -147,7 +148,7 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         }
         let whole = match files::named(name) {
             _ if name.is_dir() => name.canonicalize().unwrap_or_else(|_| name.clone()),
-            // The output has the name that is given.
+            // The output has the given name.
             Some((given, file)) if !name.exists() => {
                 files::located(Path::new(file)).with_file_name(format!("{given}.mesh"))
             }
@@ -191,7 +192,7 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     Ok((found, skipped))
 }
 
-/// The meshes of these names, as [`all`] finds them in folders; any other name, `-` too, stays as it is.
+/// Returns the meshes of these names. [`all`] searches folders. Any other name is kept, also `-`.
 pub fn in_folders(names: &[PathBuf], bar: &Bar) -> Result<Vec<(PathBuf, Option<Error>)>> {
     let mut meshes = vec![];
     for name in names {
@@ -206,7 +207,8 @@ pub fn in_folders(names: &[PathBuf], bar: &Bar) -> Result<Vec<(PathBuf, Option<E
     Ok(meshes)
 }
 
-/// The files of folders that are not named like meshes, counted by extension; voxel files and sidecars do not count.
+/// Files in folders without the extension of a mesh, counted by extension. Voxel files and sidecars do
+/// not count.
 #[derive(Default)]
 pub struct Skipped(BTreeMap<String, u64>);
 
@@ -220,7 +222,7 @@ impl Skipped {
         }
     }
 
-    /// `3 files that are not named like meshes: 2 .obj, 1 .ply`; nothing if there are none.
+    /// Returns `3 files that are not named like meshes: 2 .txt, 1 .md`, or `None` without such files.
     pub fn text(&self) -> Option<String> {
         let all: u64 = self.0.values().sum();
         let are = if all == 1 {
@@ -237,20 +239,20 @@ impl Skipped {
     }
 }
 
-/// A look through a folder and all below: each real folder once, whatever links lead to it. Links are followed after
-/// all else, so that a folder is known by its own name where it has one.
+/// Search through a folder and all folders below. Each real folder is searched once, whatever links lead
+/// to it. Links are followed last, so that a folder keeps its own name if possible.
 struct FolderWalk<'a> {
     bar: &'a Bar,
     seen: HashSet<PathBuf>,
     links: VecDeque<PathBuf>,
     meshes: Vec<PathBuf>,
     skipped: &'a mut Skipped,
-    /// The first folder that cannot be listed.
+    /// Error of the first folder that cannot be listed.
     problem: Option<Error>,
 }
 
 impl FolderWalk<'_> {
-    /// The meshes in `folder` and below, sorted by name.
+    /// Returns the meshes in `folder` and below, sorted by name.
     fn all(mut self, folder: &Path) -> Result<(Vec<PathBuf>, Option<Error>)> {
         self.links.push_back(folder.to_path_buf());
         while let Some(folder) = self.links.pop_front() {
@@ -267,7 +269,7 @@ impl FolderWalk<'_> {
         Ok((self.meshes, self.problem))
     }
 
-    /// Takes in the entries of a folder; its folders are returned.
+    /// Adds the entries of a folder and returns its folders.
     fn entries(&mut self, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         let mut folders = vec![];
         if !self.seen.insert(folder.canonicalize()?) {
@@ -282,7 +284,7 @@ impl FolderWalk<'_> {
         paths.sort();
         for path in paths {
             match (path.is_dir(), path.is_symlink()) {
-                // Voxels, which may be thousands of files.
+                // Voxel formats that are folders may hold thousands of files.
                 (true, _) if format::by_path(&path).is_some_and(Format::is_folder) => {}
                 (true, true) => self.links.push_back(path),
                 (true, false) => folders.push(path),
@@ -320,7 +322,7 @@ fn no_mesh(folder: &Path) -> Error {
     .with_hint("hidden files and folders are skipped; a file that is named is always read")
 }
 
-/// Each mesh with its output; a mesh that is missing has the reason.
+/// Returns each mesh with its output, or the error of a missing mesh.
 ///
 /// # Errors
 /// If two meshes make one file, or a file that is read would be written.
@@ -330,9 +332,9 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
         Some(problem) => Err(problem.clone()),
         None => MeshSource::find(&mesh.path, &call.names),
     };
-    // All inputs before the first output: none of them may be written.
+    // All inputs are registered before the first output, so that no output overwrites an input.
     let mut sources: Vec<_> = found.iter().map(source).collect();
-    // The file of --json is written, so that it may be no mesh.
+    // The file of --json is written and cannot be a mesh.
     if let Some(Err(error)) = sources
         .iter()
         .find(|source| matches!(source, Err(e) if e.kind() == Kind::Usage))
@@ -376,7 +378,7 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     Ok(items)
 }
 
-/// The deepest folder that all of these are, or are in.
+/// Returns the deepest folder that contains or equals all of these.
 fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
     let first = folders.next().unwrap_or(Path::new("")).to_path_buf();
     folders.fold(first, |common, folder| {
@@ -388,9 +390,9 @@ fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
     })
 }
 
-/// The path of a mesh below the folder, without its extension.
+/// Returns the path of a mesh below the folder, without its extension.
 fn below(common: &Path, whole: &Path) -> PathBuf {
-    // Paths on different drives have no common part: the rest must not lead out of the folder of outputs.
+    // Paths on different drives have no common part. The rest must not lead out of the output folder.
     let plain = |part: &Component| matches!(part, Component::Normal(_));
     let path: PathBuf = whole
         .strip_prefix(common)
@@ -413,7 +415,7 @@ fn twice(first: &Path, second: &Path, output: &Path) -> Error {
         .with_hint("rename one of them, or run voxelize once for each")
 }
 
-/// Refuses pipes, where a mesh is read twice.
+/// Refuses pipes if meshes are read twice.
 pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
     match found.iter().find(|found| files::is_pipe(&found.path)) {
         Some(pipe) => Err(Error::usage("--same-grid: a pipe cannot be read twice")
@@ -484,7 +486,8 @@ mod tests {
         );
     }
 
-    /// Eight folders with links to each other were walked in every order: 13,700 paths to one mesh.
+    /// Regression test: eight folders with links to each other were searched in every order, on 13,700
+    /// paths to one mesh.
     #[cfg(unix)]
     #[test]
     fn folders_that_link_to_each_other_are_walked_once() {
@@ -504,7 +507,7 @@ mod tests {
             found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
             [root.join("d7/x.stl")]
         );
-        // A folder outside of the one that is walked has the name of its link.
+        // A folder outside the searched folder has the name of its link.
         let (found, _) = all(&[root.join("d0")], &bar).unwrap();
         assert_eq!(
             found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),

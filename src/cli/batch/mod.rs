@@ -1,5 +1,5 @@
-//! Several meshes in one call, a file each: which there are, what their files are called, their grids made
-//! in parallel, and one report.
+//! Conversion of several meshes to one file each: finds the meshes, names the outputs, makes the grids
+//! in parallel, and reports once.
 
 pub mod inputs;
 mod report;
@@ -28,7 +28,7 @@ use super::suggest;
 use inputs::Skipped;
 use report::{Entry, OrderedReporter};
 
-/// All of a call with several meshes, decided.
+/// Validated options of a call with several meshes.
 struct BatchOptions {
     options: JobOptions,
     /// The named meshes and the meshes of folders, in that order.
@@ -43,29 +43,30 @@ struct BatchOptions {
     mode: Mode,
 }
 
-/// The threads that wait for the disk while cells are made. With eight it takes 500 files of 11 KB in less than half the
-/// time that it takes with two; more gain nothing.
+/// Threads that wait for the disk while cells are made. 500 files of 11 KB take less than half the time
+/// with eight threads as with two. More threads gain nothing.
 const NAMERS: usize = 8;
 
-/// The memory of the names, options and report of each mesh, in bytes: 9,000 meshes took 5 KiB each.
+/// Memory of the names, options and report of each mesh in bytes, measured with 9,000 meshes.
 const PER_MESH: u64 = 5 << 10;
 
-/// The open files of the program itself, and of a mesh on its way: its file, its outputs, and the folder.
+/// Open files of the program itself, and of a mesh in work: its file, its outputs, and the folder.
 const OWN_FILES: u64 = 8;
 const FILES_OF_ONE: u64 = 4;
 
-/// The number of meshes that may be made, and of those that may wait for their names, within the limit of open files.
+/// Returns the numbers of meshes that may be made and that may wait for their names at a time, within
+/// the limit of open files.
 fn within_open_files(threads: usize) -> [usize; 2] {
     let Some(limit) = system::open_files() else {
         return [threads, NAMERS];
     };
-    // For each that waits, another waits for it.
+    // Three kinds of meshes are open: in work, waiting for a name, and waiting for one of these.
     let most = limit.saturating_sub(OWN_FILES) / FILES_OF_ONE / 3;
     let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
     [threads.min(most), NAMERS.min(most)]
 }
 
-/// A mesh whose cells are made: its files may still wait for their names.
+/// Mesh whose cells are made. Its files may still wait for their names.
 struct MadeItem<'a> {
     n: usize,
     item: &'a Item,
@@ -76,9 +77,9 @@ struct MadeItem<'a> {
 
 /// One of several meshes.
 struct Item {
-    /// As it was named.
+    /// Name as given.
     path: PathBuf,
-    /// The input and the output, or the error.
+    /// Input and output, or the error.
     ready: Result<(MeshSource, Output)>,
 }
 
@@ -89,7 +90,7 @@ impl Item {
     }
 }
 
-/// How the lattice of each mesh is chosen.
+/// Source of the lattice of each mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grids {
     /// The mesh itself.
@@ -98,8 +99,8 @@ enum Grids {
     Same,
 }
 
-/// Whether there may be more than one grid. Several meshes that are named go into one file, if `-o` names one: a name
-/// without an extension is hardly meant as that, unless it is there already, as a device is.
+/// Returns `true` if the call may make more than one grid. Several named meshes go into one file if `-o`
+/// names a file. A name without an extension counts as a file only if it exists, as a device does.
 pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
     let InputArgs {
         meshes,
@@ -120,13 +121,13 @@ pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
 
 /// Voxelizes all meshes.
 pub fn convert(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
-    // Before a list is waited for: a folder may have been made by then.
+    // Signals are handled before a list is read, because folders may exist by then.
     call.signals.listen()?;
     BatchOptions::new(args, call)?.run(call)
 }
 
 impl BatchOptions {
-    /// Looks at files but changes none.
+    /// Creates the options. Looks at files but changes none.
     fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let request = argv.request()?;
@@ -187,7 +188,7 @@ impl BatchOptions {
         if grids == Grids::Same {
             inputs::refuse_pipes(&found)?;
         }
-        // Of all, so that every process finds the same names, and the same that collide.
+        // Names are derived from all meshes, so that every process finds the same names and conflicts.
         let mut items = inputs::items(found, &output, call)?;
         let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         let bytes = items.len() as u64 * PER_MESH;
@@ -214,7 +215,7 @@ impl BatchOptions {
         })
     }
 
-    /// Makes the grids of all, and reports each and all.
+    /// Makes all grids, and reports each of them and the total.
     fn run(&self, call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let (options, unreadable) = match self.grids {
@@ -247,7 +248,7 @@ impl BatchOptions {
                 |(n, (item, unreadable)), resources, slot| {
                     let found = RunReport::new(Instant::now());
                     let known = match (unreadable, &item.ready) {
-                        // Interrupted: nothing else is begun.
+                        // After an interrupt no other mesh is started.
                         _ if bar.cancelled() => Some(Error::interrupted()),
                         (Some(error), _) | (_, Err(error)) => Some(error.clone()),
                         _ => None,
@@ -290,7 +291,7 @@ impl BatchOptions {
         file.written_by(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
     }
 
-    /// One mesh in its slot; `None` if that has too little memory.
+    /// Makes the grid of one mesh. Returns `None` if the slot has too little memory.
     fn one<'a>(
         &self,
         (n, item): (usize, &'a Item),
@@ -321,7 +322,7 @@ impl BatchOptions {
             quantities,
             mode: self.mode,
         };
-        // Many would share one line of the terminal: the bar counts meshes.
+        // The bar counts meshes, since many jobs would share its line.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&mut options, &bar, call.signals, &mut found) {
             Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => {
@@ -337,7 +338,7 @@ impl BatchOptions {
         }
     }
 
-    /// The report of a mesh, whose files now get their names.
+    /// Renames the files of a mesh and returns its report.
     fn named(&self, made: MadeItem, call: &Call) -> Entry {
         let MadeItem {
             item,
@@ -356,7 +357,7 @@ impl BatchOptions {
         Entry::new(self, item, Some(&options), &found, outcome, call)
     }
 
-    /// The options with one grid for all meshes, and why some of these cannot be read: they do not count.
+    /// Returns the options with one grid for all readable meshes, and the errors of the others.
     fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(JobOptions, Vec<Option<Error>>)> {
         bar.begin("bounds", self.items.len() as u64);
         let found = schedule::each(
@@ -382,7 +383,7 @@ impl BatchOptions {
         let units = found.iter().flatten().map(|(_, transform)| transform.unit);
         let origin = [const { Rational::ZERO }; 3];
         options.take_stated(&[(one_unit(units)?, None)], origin)?;
-        // Each mesh has its own up axis, which must be that of all.
+        // All meshes must have the same up axis.
         one_up(
             found
                 .iter()
@@ -404,7 +405,7 @@ impl BatchOptions {
         Ok((options, found.into_iter().map(Result::err).collect()))
     }
 
-    /// The bounds of a mesh, and its transform, with unit and up axis.
+    /// Returns the bounds of a mesh, and its transform with unit and up axis.
     fn bounds(
         &self,
         item: &Item,
@@ -412,7 +413,7 @@ impl BatchOptions {
         call: &Call,
     ) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
-        // All bounds are in the same coordinates.
+        // The bounds of all meshes must be in the same coordinates.
         let options = JobOptions {
             resources: resources.clone(),
             reads_near: false,
@@ -463,7 +464,7 @@ fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
     }
 }
 
-/// The folder that `-o` names.
+/// Returns the folder that `-o` names.
 fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> {
     if let Some(error) = slip(&input.meshes, argv).filter(|_| args.output.is_none()) {
         return Err(error);
@@ -496,7 +497,8 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         .with_hint(store.unwrap_or_else(usual)))
 }
 
-/// The error for words that were hardly meant as meshes: a command, an output, a file for JSON.
+/// Returns the error for words that were probably not meant as meshes: a command, an output, a file for
+/// JSON.
 fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     let line = |words: &[PathBuf]| {
         let words = words.iter().map(|word| word.display().to_string());

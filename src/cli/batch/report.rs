@@ -1,5 +1,5 @@
-//! The report of several meshes: each as soon as all before it are done, so that the order is theirs, and
-//! the total.
+//! Report of several meshes. Each mesh is reported once all earlier meshes are done, in the order of the
+//! call. The total follows.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,43 +16,43 @@ use crate::cli::report::display::{bytes, counted, dims, duration, grouped};
 use crate::cli::report::{self, Outcome, Report, finding_line};
 use crate::cli::run::{self, RunReport, RunResult};
 
-/// The report of a finished mesh, and its contribution to the total.
+/// Report of a finished mesh, and its contribution to the total.
 pub struct Entry {
     report: Report,
     kind: EntryKind,
-    /// Occupied cells.
+    /// Number of occupied cells.
     cells: u64,
-    /// The bytes written; for a dry run the estimate, if there is one.
+    /// Written bytes. For a dry run the estimate, or 0 without an estimate.
     bytes: u64,
-    /// The memory estimate of a dry run.
+    /// Memory estimate of a dry run.
     memory: u128,
-    /// Its grid, if it was made: `22 × 22 × 22 cells`, and how it is padded.
+    /// Grid and padding, if the grid was made: `22 × 22 × 22 cells`.
     grid: Option<[String; 2]>,
-    /// Its warnings.
+    /// Warnings about the mesh.
     warnings: Vec<BatchWarning>,
 }
 
-/// A warning of a mesh.
+/// Warning about a mesh.
 struct BatchWarning {
     code: Code,
     message: String,
-    /// As it is printed for one mesh.
+    /// Line for a single mesh.
     line: String,
 }
 
-/// The warnings of one code.
+/// Warnings of one code.
 struct SameCode {
-    /// How many meshes have it.
+    /// Number of meshes with this warning.
     count: u64,
     first: BatchWarning,
-    /// Whether all have the message of the first.
+    /// All meshes have the message of the first.
     is_one_message: bool,
 }
 
-/// The outcome of a mesh.
+/// Outcome of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
-    /// It was written, or would be.
+    /// The output was written, or would be in a dry run.
     Good,
     Skipped,
     Failed,
@@ -101,7 +101,7 @@ impl Entry {
         }
         match &mut report.outcome {
             Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),
-            // Not every error has the name of a file, and not every name is that of the mesh.
+            // An error may lack a file or name a file other than the mesh.
             Outcome::Failed(error)
                 if error
                     .file()
@@ -141,7 +141,7 @@ impl Entry {
     }
 }
 
-/// The outcome of a mesh, on one line.
+/// Returns the outcome of a mesh on one line.
 fn in_brief(options: &Options, found: &RunReport) -> String {
     let grid = found.lattice.as_ref().map_or_else(String::new, |lattice| {
         format!("{} cells, ", dims(lattice.dims()))
@@ -157,7 +157,7 @@ fn in_brief(options: &Options, found: &RunReport) -> String {
     }
 }
 
-/// Prints reports in the order of their meshes, whatever the order they are done in.
+/// Prints reports in the order of the meshes, although these are finished in any order.
 pub struct OrderedReporter<'a> {
     batch: &'a BatchOptions,
     call: &'a Call<'a>,
@@ -173,9 +173,9 @@ struct BatchState {
     counts: [u64; 4],
     cells: u64,
     bytes: u64,
-    /// The most that one takes.
+    /// Largest memory of one mesh.
     memory: u128,
-    /// What all grids have in common.
+    /// Grid and padding that all meshes share. Empty text where they differ.
     grids: Option<[String; 2]>,
     warnings: BTreeMap<Code, SameCode>,
 }
@@ -190,7 +190,7 @@ impl<'a> OrderedReporter<'a> {
         }
     }
 
-    /// Takes the report of number `n`, and prints all reports that are due.
+    /// Adds the report of mesh `n` and prints all reports that are due.
     pub fn take(&self, n: usize, entry: Entry) {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.waiting.insert(n, entry);
@@ -205,7 +205,7 @@ impl<'a> OrderedReporter<'a> {
         }
     }
 
-    /// The warnings of all, and what became of them.
+    /// Returns the report of the warnings and of the number of outputs.
     pub fn total(&self, stacked: Option<Written>) -> Vec<Report> {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let mut total = Report::default();
@@ -229,7 +229,7 @@ impl<'a> OrderedReporter<'a> {
         vec![total]
     }
 
-    /// `490 of 500 written to out/, 10 failed; …`.
+    /// Returns `490 of 500 written to out/, 10 failed; …`.
     fn text(&self, state: &BatchState, stacked: Option<u64>) -> String {
         let batch = self.batch;
         let [good, skipped, failed, interrupted] = state.counts;
@@ -286,7 +286,8 @@ impl<'a> OrderedReporter<'a> {
     }
 }
 
-/// `warning[W009]: 81 of 1,000 meshes: …; -v lists them`: the message where all have one, else that of the code.
+/// Returns `warning[W009]: 81 of 1,000 meshes: …; -v lists them`, with the message that all meshes
+/// share, else the text of the code.
 fn summed_up(warning: &SameCode, all: u64) -> String {
     let SameCode {
         count,
@@ -308,7 +309,7 @@ fn summed_up(warning: &SameCode, all: u64) -> String {
 impl BatchState {
     fn add(&mut self, entry: &mut Entry, is_stacked: bool) {
         if entry.kind == EntryKind::Interrupted {
-            // Once for all.
+            // One message for all meshes.
             let is_first = self.counts[EntryKind::Interrupted as usize] == 0;
             let text = match (is_first, is_stacked) {
                 (true, true) => "error: interrupted; nothing was written\n",

@@ -1,4 +1,4 @@
-//! The file of `--mark`: the triangles that have defects as binary STL, or their cells as labels.
+//! File of `--mark`: triangles with defects as binary STL, or their cells as labels.
 
 use std::path::Path;
 

@@ -82,7 +82,7 @@ struct CheckArgs {
     pairs: PairArgs,
 }
 
-/// The names of what `--require` takes.
+/// Names of the properties of `--require`.
 fn fitness() -> impl TypedValueParser<Value = Fitness> {
     const SYNONYM: (&str, Fitness) = ("watertight", Fitness::Closed);
     let named = Fitness::ALL
@@ -99,7 +99,7 @@ fn fitness() -> impl TypedValueParser<Value = Fitness> {
     })
 }
 
-/// Places of each finding in text, and in JSON.
+/// Number of places per finding in text, and in JSON.
 const PLACES: [usize; 2] = [5, 20];
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -162,7 +162,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(Vec::new())
 }
 
-/// The check of one mesh.
+/// Checks one mesh.
 struct Checking<'a> {
     job: Job,
     has_grid: bool,
@@ -261,7 +261,7 @@ impl Checking<'_> {
         })
     }
 
-    /// Refuses cells of defects that would take more memory than there is.
+    /// Refuses cells of defects that would exceed the memory limit.
     fn refuse_too_many_cells(&self, mesh: &Mesh, lattice: &Lattice) -> Result<()> {
         let resources = &self.job.options.resources;
         let run = Run::default().threads(resources.threads);
@@ -287,7 +287,7 @@ impl Checking<'_> {
         self.mark.is_some_and(|mark| mark.format().is_some())
     }
 
-    /// Refuses a mesh that would take more memory than there is.
+    /// Refuses a mesh that would exceed the memory limit.
     fn refuse_too_large(&self, mesh: &Mesh) -> Result<()> {
         let triangles = mesh.triangles().len() as u64;
         let need = bytes_for(mesh);

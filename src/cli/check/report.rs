@@ -12,10 +12,10 @@ use crate::cli::report::display::{self, bytes, counted, grouped};
 use crate::cli::report::value::{self, CornersJson, Grid, OutputJson, Warning};
 use crate::cli::run::{RunReport, extent, mesh_format, triangles};
 
-/// Components that have a row.
+/// Maximum number of components with a row.
 const LISTED: usize = 10;
 
-/// Components that have an object in the JSON: a soup has as many as triangles.
+/// Maximum number of components in the JSON. A triangle soup has a component per triangle.
 const LISTED_IN_JSON: usize = 1000;
 
 /// Result of the command for one mesh.
@@ -94,7 +94,7 @@ struct Verdict {
 }
 
 impl CheckedMesh {
-    /// Takes the results, with at most `places` of each defect.
+    /// Copies the results, with at most `places` of each defect.
     pub(super) fn set(
         &mut self,
         found: &RunReport,
@@ -194,7 +194,7 @@ impl ComponentInfo {
     }
 }
 
-/// The places that are shown, and how many are not.
+/// Returns the listed places and the number of the others.
 fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     let shown = &defect.places[..most.min(defect.places.len())];
     (
@@ -203,8 +203,8 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     )
 }
 
-/// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls were searched if there is a
-/// lattice.
+/// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls are searched
+/// only with a lattice.
 pub(super) fn add_rows(
     rows: &mut ReportRows,
     name: &str,
@@ -278,14 +278,14 @@ fn defect_rows(rows: &mut ReportRows, defect: &Defect, most: usize, coordinates:
     }
 }
 
-/// `32 open edges`, or `at least 32 pairs of triangles that cross`.
+/// Returns `32 open edges`, or `at least 32 pairs of triangles that cross`.
 fn count(defect: &Defect) -> String {
     let [one, many] = defect.info.nouns;
     let at_least = if defect.is_partial { "at least " } else { "" };
     format!("{at_least}{}", counted(defect.count, one, many))
 }
 
-/// `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
+/// Returns `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
 fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
     let DefectPlace {
         at,
@@ -296,7 +296,7 @@ fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
         edges,
         ..
     } = place;
-    // Rounding in a sum of edges is not worth reading.
+    // Six digits hide the rounding in a sum of edges.
     let least = 1e-9 * length.unwrap_or(0.0);
     let at = at.map(|c| if c.abs() < least { 0.0 } else { c });
     let mut text = format!("at {}", coordinates.point_text(at));
@@ -362,7 +362,7 @@ fn component_rows(
     }
 }
 
-/// The last rows: why --strict or --require fails, and the verdict.
+/// Adds the last rows: the reason why --strict or --require fails, and the verdict.
 pub(super) fn verdict_rows(
     rows: &mut ReportRows,
     checked: &MeshCheck,
@@ -387,7 +387,7 @@ pub(super) fn verdict_rows(
     }
 }
 
-/// `yes, with --inside auto, nonzero, robust; 1 shell lies within another`.
+/// Returns `yes, with --inside auto, nonzero, robust; 1 shell lies within another`.
 fn safe_methods(checked: &MeshCheck) -> String {
     let CheckVerdict {
         safe_methods,
@@ -411,7 +411,7 @@ fn safe_methods(checked: &MeshCheck) -> String {
     text
 }
 
-/// Why a mesh is not fit for a use, `32 open edges`; `None` if it is.
+/// Returns the reason why a mesh is not fit for a use, `32 open edges`, or `None` if it is fit.
 fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
     let why = || {
         checked
@@ -424,7 +424,8 @@ fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
     (!checked.is_fit(fitness)).then(why)
 }
 
-/// Why a mesh lacks what `--require` asks for: `not closed: 32 open edges; not safe for solid: 32 open edges`.
+/// Returns the properties of `--require` that a mesh lacks, with reasons: `not closed: 32 open edges;
+/// not safe for solid: 32 open edges`.
 pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String> {
     let lack = |fitness: &Fitness| {
         let why = lack(*fitness, checked)?;
@@ -438,7 +439,7 @@ pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String>
     (!lacks.is_empty()).then(|| lacks.join("; "))
 }
 
-/// The error of `--strict` for a mesh with defects.
+/// Returns the error of `--strict` for a mesh with defects.
 pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
     let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
     let limit = checked

@@ -1,4 +1,4 @@
-//! The file of `--mark`: the cells where meshes meet or are closest, and the cells around them.
+//! File of `--mark`: cells where meshes meet or are closest, and the cells around them.
 
 use voxelize::compare::clearance::{Clearance, cells};
 use voxelize::format::{SaveOptions, Sidecar, Written};

@@ -1,4 +1,4 @@
-//! The meshes of a comparison: each with a transform of its own, `part.stl@rotate=z,90@translate=0,0,5`.
+//! Meshes of a comparison, each with its own transform, `part.stl@rotate=z,90@translate=0,0,5`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,22 +13,23 @@ use crate::cli::names::InputFile;
 use crate::cli::progress::Bar;
 use crate::cli::report::display::bytes;
 
-/// The options of a transform behind the name of a mesh.
+/// Options of a transform after the name of a mesh.
 const TRANSFORMS: [&str; 5] = ["axes", "matrix", "rotate", "scale", "translate"];
 
-/// The memory of a triangle, in bytes.
+/// Memory of a triangle in bytes.
 const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
 
-/// A mesh as it was named.
+/// Mesh as given.
 pub struct PlacedMesh {
-    /// The file with its transform, as reports call it.
+    /// File with its transform, in reports.
     pub name: String,
     pub path: PathBuf,
     transform: Request,
 }
 
 impl PlacedMesh {
-    /// The file, and the transform behind it. A file whose whole name is there has none.
+    /// Splits a name into the file and its transform. An existing file of the whole name has no
+    /// transform.
     pub fn new(argument: &Path) -> Result<Self> {
         let name = argument.display().to_string();
         let mut transform = Request::new(|name| format!("@{name}"));
@@ -47,7 +48,7 @@ impl PlacedMesh {
             options.push(option);
             path = before;
         }
-        // Rotations are done in the order typed.
+        // Rotations are applied in the given order.
         for (option, value) in options.into_iter().rev() {
             set(&mut transform, option, value).map_err(|why| {
                 let error = Error::usage(format!("{name}: @{option}={value}: {}", why.message()));
@@ -69,7 +70,7 @@ impl PlacedMesh {
             .map_err(|error| error.in_file(&self.name))
     }
 
-    /// Axes, matrix or rotations are given.
+    /// Returns `true` if axes, a matrix or rotations are given.
     fn turns(&self) -> bool {
         let turns = &TRANSFORMS[..3];
         turns.iter().any(|name| self.transform.is_given(name))
@@ -88,7 +89,7 @@ fn set(transform: &mut Request, name: &str, text: &str) -> Result<()> {
     transform.set(name, text)
 }
 
-/// Reads all meshes, within the memory for them, and moves them to where they are compared; with the unit of all.
+/// Reads all meshes within the memory limit and transforms them. Returns them with their common unit.
 pub fn read_all(
     args: &ClearanceArgs,
     named: &[PlacedMesh],
@@ -130,7 +131,7 @@ pub fn read_all(
             ))
         })?,
     };
-    // A mesh that is turned stands as its transform says.
+    // A transform of the axes overrides the up axis of the file.
     let as_stated = meshes.iter().zip(named).filter(|(_, named)| !named.turns());
     one_up(as_stated.map(|(loaded, _)| loaded.up)).map_err(|error| {
         error.with_hint(
@@ -144,7 +145,7 @@ pub fn read_all(
         };
         loaded.findings.extend(other_unit(loaded.unit, &transform));
         if transform.turns() || transform.is_scaled() || transform.is_moved() {
-            // Both are in memory for a while.
+            // Meanwhile both meshes are in memory.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
             loaded.mesh = transform.apply_all(mesh).map_err(|_| {
@@ -167,10 +168,10 @@ fn open(file: &InputFile, options: &ReadOptions) -> Result<Loaded> {
     })
 }
 
-/// The memory that is left for meshes, their trees and the comparison.
+/// Memory that is left for meshes, their trees and the comparison.
 pub struct MemoryLeft<'a> {
     resources: &'a Resources,
-    /// In bytes; none if there is no limit.
+    /// Bytes, or `None` without a limit.
     pub left: Option<u64>,
 }
 
@@ -182,14 +183,14 @@ impl<'a> MemoryLeft<'a> {
         }
     }
 
-    /// Takes memory, or refuses it.
+    /// Reserves memory, or returns an error.
     pub fn take(&mut self, need: u64) -> Result<()> {
         self.admit(need)?;
         self.left = self.left.map(|left| left - need);
         Ok(())
     }
 
-    /// Refuses more memory than is left.
+    /// Returns an error for more memory than is left.
     pub fn admit(&self, need: u64) -> Result<()> {
         let Some(left) = self.left.filter(|left| need > *left) else {
             return Ok(());

@@ -50,7 +50,7 @@ pub struct PairInfo {
     pub badness: (u8, u64),
     #[serde(skip)]
     pub text: String,
-    /// Rows for people, the first of which has the text.
+    /// Rows of text. The first one has the verdict.
     #[serde(skip)]
     pub rows: ReportRows,
 }
@@ -62,7 +62,7 @@ struct PairPlaceJson {
     ends: [[f64; 3]; 2],
 }
 
-/// `a.stl: 12 triangles, closed`.
+/// Returns `a.stl: 12 triangles, closed`.
 pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
     let closed = match loaded.mesh.closedness() {
         Closedness::Oriented => "closed",
@@ -89,7 +89,7 @@ impl ClearanceMeshJson {
     }
 }
 
-/// A length with its unit, if that is known.
+/// Returns a length with its unit, if known.
 pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
     unit.map_or_else(
         || number(length),
@@ -97,7 +97,7 @@ pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
     )
 }
 
-/// How a pair lies: `a.stl and b.stl are 0.4 mm apart`.
+/// Returns the relation of a pair: `a.stl and b.stl are 0.4 mm apart`.
 fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
     let at_least = if found.is_all { "" } else { "at least " };
     let meetings = counted(
@@ -129,19 +129,20 @@ fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) ->
     }
 }
 
-/// How bad a pair is, the worst first: meshes that share volume, those that may, those that meet, then by distance.
+/// Returns the sort key of a pair, the worst pair first: meshes that share volume, that may share
+/// volume, that meet, then by distance.
 fn badness(found: &Clearance) -> (u8, u64) {
     let rank = match (found.shares_volume, found.relation) {
         (Some(true), _) | (_, Relation::Crossing | Relation::Contains | Relation::Within) => 0,
         (None, _) => 1,
         _ => 2,
     };
-    // Bits of numbers that are not negative are in the order of the numbers.
+    // The bits of non-negative floats sort like the numbers.
     (rank, found.distance.to_bits())
 }
 
-/// Returns how a pair lies, and where it meets or is closest. The label states whether it is too close, if that was
-/// requested.
+/// Returns the relation of a pair and the points where it meets or is closest. The label is `pass` or
+/// `FAIL` if a distance was requested.
 fn pair_rows(
     [a, b]: [&str; 2],
     text: &str,
@@ -182,7 +183,7 @@ fn pair_rows(
     rows
 }
 
-/// `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.
+/// Returns `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.
 fn place_text(place: &MeetingPair) -> String {
     let [s, t] = place.triangles;
     let [from, to] = place.ends.each_ref().map(point);
@@ -199,13 +200,13 @@ fn place_text(place: &MeetingPair) -> String {
     format!("triangles {s} and {t} {verb}, {ends}")
 }
 
-/// Six digits; JSON has all.
+/// Returns a number with six digits. JSON has all digits.
 fn point(point: &[f64; 3]) -> String {
     format!("({})", point.map(number).join(", "))
 }
 
 impl PairInfo {
-    /// `listed` is the number of places that have rows.
+    /// Creates the object. `listed` is the number of listed places.
     pub fn new(
         [a, b]: [&str; 2],
         found: &Clearance,

@@ -1,4 +1,5 @@
-//! `voxelize finish`: whether all regions of a store are whole, its digest, and its metadata.
+//! `voxelize finish` checks that all regions of a store are complete, computes its digest and writes its
+//! metadata.
 
 use std::path::PathBuf;
 use std::time::Duration;

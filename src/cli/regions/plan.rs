@@ -1,4 +1,4 @@
-//! `voxelize plan`: a store whose regions other processes make.
+//! `voxelize plan` creates a store whose regions other processes make.
 
 use std::path::{Path, PathBuf};
 
@@ -165,7 +165,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// The mesh and its options; looks at files but changes none.
+/// Returns the mesh and its options. Looks at files but changes none.
 fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let names = &call.names;
     let resources = call.resources(args.run.max_memory)?;
@@ -327,7 +327,7 @@ fn plan(
     Ok(Outcome::Done)
 }
 
-/// Reads the mesh; the limit of memory is that of processes which do not, if they have bins.
+/// Reads the mesh. With bins, the memory limit applies to the processes of the regions, not to the plan.
 fn read(
     args: &PlanArgs,
     job: &mut Job,
@@ -344,7 +344,7 @@ fn read(
     mesh
 }
 
-/// What is chosen of a store.
+/// Choices for a store.
 pub struct StoreChoice<'a> {
     pub root: &'a Path,
     pub dtype: Option<Dtype>,
@@ -354,7 +354,7 @@ pub struct StoreChoice<'a> {
     pub bins: bool,
 }
 
-/// The plan, and the findings about mesh and rule.
+/// Returns the plan, and the findings about mesh and rule.
 pub fn planned(
     store: &StoreChoice,
     job: &Job,

@@ -1,4 +1,4 @@
-//! `voxelize STORE --region I/N`: some regions of a plan.
+//! `voxelize STORE --region I/N` makes regions of a plan.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,7 +87,7 @@ struct Occupied {
     occupied: u64,
 }
 
-/// The parts of regions, each with whether it was made now.
+/// Parts of regions. The flag states that the region was made in this run.
 type RegionParts = Vec<(StorePart, bool)>;
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -143,7 +143,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// Registers the files of a store, and the meshes that its plan names: no report is written onto them.
+/// Registers the files of a store and the meshes of its plan, so that no report overwrites them.
 pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InputFile>> {
     call.names
         .reads_folder(&store.root, "a folder of the store")?;
@@ -153,7 +153,7 @@ pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<
         .collect()
 }
 
-/// The error of an interrupt, if there was one.
+/// Returns the error of an interrupt after a signal.
 fn interrupted(error: Error, bar: &Bar) -> Error {
     if bar.cancelled() {
         Error::interrupted()
@@ -162,7 +162,7 @@ fn interrupted(error: Error, bar: &Bar) -> Error {
     }
 }
 
-/// The regions of these that are whole, and the numbers of those that are not.
+/// Returns the complete regions among these, and the numbers of the others.
 fn looked_at(
     store: &RegionStore,
     regions: &[usize],
@@ -181,7 +181,7 @@ fn looked_at(
     Ok((parts, wanted))
 }
 
-/// The parts of these regions, in their order: those that are not whole are made, each of its bin.
+/// Returns the parts of these regions in order. Makes incomplete regions from their bins.
 fn make_each(
     store: &RegionStore,
     regions: &[usize],
@@ -207,7 +207,8 @@ fn make_each(
     Ok(parts)
 }
 
-/// The parts of these regions, in their order: those that are not whole are made, of the mesh that `mesh` reads if there are any.
+/// Returns the parts of these regions in order. Makes incomplete regions from the mesh, which `mesh`
+/// reads only if it is needed.
 pub fn make(
     store: &RegionStore,
     regions: &[usize],
@@ -241,7 +242,7 @@ fn make_wanted(
     durability: Durability,
     bar: &Bar,
 ) -> Result<RegionParts> {
-    // Several are counted; one shows its slabs.
+    // The bar counts several regions, or shows the slabs of one.
     let silent = Silent(bar);
     let progress: &dyn Progress = if wanted.len() > 1 { &silent } else { bar };
     let run = Run::default()

@@ -1,4 +1,4 @@
-//! Parts of reports that the commands of regions have in common.
+//! Common parts of the reports of region commands.
 
 use serde::Serialize;
 use voxelize::Finding;

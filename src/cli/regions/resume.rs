@@ -1,4 +1,4 @@
-//! `--resume`: the plan, its regions and the end of a store in one process, which goes on after a crash.
+//! `--resume` plans, makes and finishes a store in one process, and continues after a crash.
 
 use voxelize::format::Durability;
 use voxelize::grid::record::INSIDE;
@@ -18,7 +18,7 @@ use crate::cli::progress::Bar;
 use crate::cli::report::{Outcome, Report};
 use crate::cli::run::{self, RunReport, RunResult, timed};
 
-/// Makes the store of `-o`, or what is missing of it.
+/// Makes the store of `-o`, or its missing regions.
 pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
     if batch::is_requested(&args.input, &args.output) {
         let error = Error::usage("--resume makes one grid, in one .zarr");
@@ -58,7 +58,7 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
     report
 }
 
-/// The options; looks at files but changes none.
+/// Returns the options. Looks at files but changes none.
 fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
     let request = call.argv.request()?;
     let mut options = Options::unchecked(args, request, call, Output::unregistered)?;
@@ -121,7 +121,7 @@ fn steps(options: &mut Options, call: &Call, bar: &Bar, found: &mut RunReport) -
     Ok(())
 }
 
-/// The store that is there, if its plan makes the same cells, or a new one.
+/// Opens an existing store if its plan makes the same cells, or creates a new one.
 fn store(
     options: &Options,
     mesh: &Mesh,
@@ -143,7 +143,7 @@ fn store(
     let (plan, findings): (RegionPlan, _) = planned(&chosen, &options.job, mesh, &lattice, bar)?;
     found.warnings.extend(findings);
     match RegionStore::open_if_planned(root)? {
-        // Layers may be shared out in another way.
+        // The layers of the regions may differ.
         Some(there) if there.plan.makes_same(&plan) => Ok(there),
         _ => RegionStore::create(root, plan, durability),
     }

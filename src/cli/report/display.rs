@@ -1,4 +1,4 @@
-//! Values for people: numbers, sizes, durations, grids, digests. Each is formatted here and nowhere else.
+//! Text of values: numbers, sizes, durations, grids, digests. All of them are formatted here.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ pub use voxelize::tool::text::{bytes, counted, grouped, grouped_number, number};
 use voxelize::tool::text::{is_obeyed, visible};
 use voxelize::{Digest, Lattice, Rational};
 
-/// `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
+/// Returns `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
 pub fn sizes(values: [f64; 3]) -> String {
     let [x, y, z] = values.map(number);
     if x == y && y == z {
@@ -17,7 +17,7 @@ pub fn sizes(values: [f64; 3]) -> String {
     }
 }
 
-/// A share in percent, never rounded to all or nothing: `86.4 %`, `< 0.1 %`.
+/// Returns a share in percent, never rounded to 0 or 100: `86.4 %`, `< 0.1 %`.
 pub fn percent(part: u64, whole: u128) -> String {
     let share = 100.0 * part as f64 / whole as f64;
     if part == 0 {
@@ -33,22 +33,23 @@ pub fn percent(part: u64, whole: u128) -> String {
     }
 }
 
-/// `42 × 42 × 42`.
+/// Returns `42 × 42 × 42`.
 pub fn dims([x, y, z]: [usize; 3]) -> String {
     format!("{x} × {y} × {z}")
 }
 
-/// Where cells are: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
+/// Returns the grid: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
 pub fn grid(lattice: &Lattice) -> String {
     grid_in(lattice, None)
 }
 
-/// The grid in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+/// Returns the grid in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
 pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
     format!("{} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
-/// The grid with the number of its cells: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+/// Returns the grid with the number of its cells: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5,
+/// -0.5, -0.5)`.
 pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     let all: u128 = lattice.dims().iter().map(|&n| n as u128).product();
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
@@ -59,12 +60,12 @@ pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     )
 }
 
-/// A unit behind a length: ` mm`, or nothing.
+/// Returns the unit after a length, ` mm`, or nothing.
 pub fn suffix(unit: Option<&str>) -> String {
     unit.map_or_else(String::new, |unit| format!(" {unit}"))
 }
 
-/// `8,000 mm³`.
+/// Returns `8,000 mm³`.
 pub fn volume(volume: f64, unit: Option<&str>) -> String {
     match unit {
         Some(unit) => format!("{} {unit}³", grouped_number(volume)),
@@ -72,7 +73,7 @@ pub fn volume(volume: f64, unit: Option<&str>) -> String {
     }
 }
 
-/// The cells without their number.
+/// Returns the cells without their number.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)
 }
@@ -90,7 +91,7 @@ fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
     )
 }
 
-/// `64,000 of 74,088 (86.4 %)`.
+/// Returns `64,000 of 74,088 (86.4 %)`.
 pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     let all: u128 = dims.iter().map(|&n| n as u128).product();
     let share = percent(occupied, all);
@@ -101,7 +102,7 @@ pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     )
 }
 
-/// Axes whose last wall does not belong to the grid.
+/// Returns the axes whose last wall does not belong to the grid.
 pub fn open_axes(lattice: &Lattice) -> Vec<String> {
     let open = AXES
         .iter()
@@ -110,7 +111,7 @@ pub fn open_axes(lattice: &Lattice) -> Vec<String> {
     open.map(|(axis, _)| axis.to_string()).collect()
 }
 
-/// Both digests on one line.
+/// Returns both digests on one line.
 pub fn digest(digest: &Digest) -> String {
     let grid = digest
         .grid
@@ -118,12 +119,12 @@ pub fn digest(digest: &Digest) -> String {
     format!("{grid}cells {}", digest.cells)
 }
 
-/// `3.2 ms`.
+/// Returns `3.2 ms`.
 pub fn duration(time: Duration) -> String {
     durations(time, &[])
 }
 
-/// How long it took, in all and by phase: `3.0 ms: read 0.2, write 2.1`.
+/// Returns the total time and the time of each phase: `3.0 ms: read 0.2, write 2.1`.
 pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String {
     let (unit, per_second) = unit(total);
     let mut texts = vec![];
@@ -138,7 +139,7 @@ pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String
     )
 }
 
-/// The unit of a time, and how many of it are a second.
+/// Returns the unit for a time, and the number of units in a second.
 fn unit(time: Duration) -> (&'static str, f64) {
     if time < Duration::from_secs(1) {
         ("ms", 1e3)
@@ -156,7 +157,7 @@ fn rounded(time: Duration, per_second: f64) -> String {
     }
 }
 
-/// The corners of a box of cells in world space.
+/// Returns the corners of a box of cells in world space.
 pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
     let at = |axis: usize, wall: usize| lattice.wall(axis, wall).to_f64();
     [
@@ -165,7 +166,7 @@ pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2]
     ]
 }
 
-/// A box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
+/// Returns a box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
 pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     let [low, high] = cells;
     let mut texts = vec![];
@@ -183,14 +184,14 @@ pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     }
 }
 
-/// `x 0 … 20, y 0 … 20, z 0 … 20`.
+/// Returns `x 0 … 20, y 0 … 20, z 0 … 20`.
 pub fn ranges([min, max]: [[f64; 3]; 2]) -> String {
     [0, 1, 2]
         .map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a])))
         .join(", ")
 }
 
-/// A share of one, never rounded to all.
+/// Returns a share of one, never rounded to 1.
 pub fn share(value: f64) -> String {
     let text = number(value);
     if text == "1" && value < 1.0 {
@@ -200,17 +201,18 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// One line without anything that a terminal would obey: names of files may hold that, and line ends.
+/// Escapes line ends and the control characters of terminals in a line. Names of files may contain them.
 pub fn sanitized(line: &str) -> String {
     visible(line)
 }
 
-/// Lines without anything that a terminal or the log of a CI service would obey.
+/// Escapes control characters of terminals and commands of CI services in lines.
 pub fn sanitized_lines(text: &str) -> String {
     text.split_inclusive('\n').map(sanitized_line).collect()
 }
 
-/// A line with its end, if it has one. GitHub obeys lines that begin with `::`, Azure and GitHub `##[` and `##vso[`.
+/// Escapes one line, with or without its end. GitHub obeys lines that begin with `::`; Azure and GitHub
+/// obey `##[` and `##vso[`.
 fn sanitized_line(line: &str) -> String {
     let (line, end) = line
         .strip_suffix('\n')
@@ -226,7 +228,8 @@ fn sanitized_line(line: &str) -> String {
     }
 }
 
-/// Lines of which the first word is coloured where it says how bad they are: `error[S004]:`, `warning[W006]:`, `hint:`.
+/// Colours the first word of lines that begin with a severity: `error[S004]:`, `warning[W006]:`,
+/// `hint:`.
 pub fn coloured(text: &str) -> String {
     text.split_inclusive('\n').map(coloured_line).collect()
 }
@@ -249,7 +252,8 @@ fn coloured_line(line: &str) -> String {
     }
 }
 
-/// JSON in which strings escape terminal control characters; JSON itself requires this for C0 alone.
+/// Escapes control characters of terminals in the strings of JSON. JSON itself requires this for C0
+/// only.
 pub fn sanitized_json(line: &str) -> String {
     let mut text = String::new();
     for c in line.chars() {
@@ -264,7 +268,7 @@ pub fn sanitized_json(line: &str) -> String {
     text
 }
 
-/// `body 1,234, lid 56 and 2 more`: no more than fit a few lines.
+/// Returns `body 1,234, lid 56 and 2 more`, at most a few lines.
 pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
     const SHOWN: usize = 12;
     let more = items.len().saturating_sub(SHOWN);

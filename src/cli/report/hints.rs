@@ -1,4 +1,4 @@
-//! Hints in the words of the command line: options as they are typed, calls in quotes.
+//! Hints for the command line, with options as typed and calls in quotes.
 
 use voxelize::{Error, Hint, Kind};
 
@@ -12,7 +12,7 @@ pub fn hint_text(hint: &Hint) -> String {
     hint.spelled(|option| Some(spelled(option)))
 }
 
-/// Gives the error a hint that names only options of its command.
+/// Removes steps from the hint of an error that name options its command lacks.
 pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Error {
     let own = error.hint().filter(|hint| !hint.is_empty());
     let hint = match own {
@@ -35,12 +35,12 @@ pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Err
     error.with_hint(fitted)
 }
 
-/// Whether it is a call of the tool, not an option of a command.
+/// Returns `true` for a call of the tool, `false` for an option.
 fn is_call(option: &str) -> bool {
     option.starts_with("voxelize ")
 }
 
-/// Returns an option as it is typed, a call in quotes.
+/// Returns an option as typed, or a call in quotes.
 fn spelled(option: &str) -> String {
     if is_call(option) {
         format!("'{option}'")

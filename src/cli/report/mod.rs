@@ -1,5 +1,5 @@
-//! Reports of commands. A command fills in one struct that derives `Serialize`; its JSON is that struct. [`ReportRows`] prints
-//! the text, and the outcome decides the exit code. Nothing else prints.
+//! Reports of commands. A command fills in one struct that derives `Serialize`, which is its JSON.
+//! [`ReportRows`] holds the text, and the outcome decides the exit code. Only this module prints.
 
 pub mod display;
 mod hints;
@@ -24,19 +24,19 @@ use super::signals::Signals;
 use display::{bytes, coloured, sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, hint_text};
 
-/// How much is printed.
+/// Amount of printed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
     /// Errors.
     Quiet,
     /// Errors, warnings and the summary.
     Normal,
-    /// The choices made and their reasons, too.
+    /// Also the choices and their reasons.
     Verbose,
 }
 
 impl Verbosity {
-    /// Whether a finding is printed: notes only where every detail is wanted.
+    /// Returns `true` if a finding is printed. Notes are printed only in verbose runs.
     pub fn prints(self, finding: &Finding) -> bool {
         match self {
             Self::Quiet => false,
@@ -46,33 +46,33 @@ impl Verbosity {
     }
 }
 
-/// The verbosity, the destination of the JSON, and colour.
+/// Verbosity, destination of the JSON, and colour.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
     pub verbosity: Verbosity,
     pub json: Option<Destination>,
-    /// Whether messages are coloured.
+    /// Messages are coloured.
     pub is_coloured: bool,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Default)]
 pub enum Outcome {
     #[default]
     Done,
-    /// A dry run: all could be done.
+    /// A dry run found no error.
     Planned,
-    /// The output exists, and stays.
+    /// The output exists and is kept.
     Skipped,
-    /// The reader of the output wants no more of it.
+    /// The reader of the output closed the pipe.
     PipeClosed,
-    /// All is done, and a check failed; the sentence about it, unless the rows have it.
+    /// The work is done, and a check failed. Holds the message, unless the rows contain it.
     CheckFailed(Option<String>),
     Failed(Error),
 }
 
 impl Outcome {
-    /// How a run ends that stopped with `error`.
+    /// Returns the outcome of a run that stopped with `error`.
     pub fn of(error: Error) -> Self {
         if error.code() == Code::ClosedPipe {
             Self::PipeClosed
@@ -81,7 +81,7 @@ impl Outcome {
         }
     }
 
-    /// The word for it in JSON.
+    /// Returns the status in JSON.
     fn status(&self) -> &'static str {
         match self {
             Self::Done | Self::PipeClosed => "ok",
@@ -103,14 +103,14 @@ impl Outcome {
 
 const OK: u8 = 0;
 const CHECK_FAILED: u8 = 1;
-/// Some of many failed, for different reasons.
+/// Several inputs failed for different reasons.
 const MIXED: u8 = 7;
-/// A bug; the number is that of EX_SOFTWARE of sysexits.
+/// A bug. The number is `EX_SOFTWARE` of sysexits.
 const INTERNAL: u8 = 70;
 
-/// The exit code for an error; `signal` is the number of the signal that interrupted the run.
+/// Returns the exit code for an error. `signal` is the number of the signal that interrupted the run.
 pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
-    /// The number of the signal of an interrupt from the keyboard, as shells report it.
+    /// Number of the signal of an interrupt from the keyboard.
     const SIGINT: u8 = 2;
     match error.kind() {
         Kind::Usage => 2,
@@ -119,12 +119,13 @@ pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
         Kind::TooLarge => 5,
         Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
         Kind::Internal => INTERNAL,
-        // Output; an unknown kind is not a fault of command line or input.
+        // Output errors. An unknown kind is not an error of the command line or of the input.
         _ => 6,
     }
 }
 
-/// The exit code of a batch: an interrupt, else the code of the failures, if they have one in common.
+/// Returns the exit code of a batch: the code that all failures share, else the code of an interrupt,
+/// else [`MIXED`].
 fn worst(codes: &[u8]) -> u8 {
     let failed: Vec<u8> = codes.iter().copied().filter(|code| *code != OK).collect();
     match failed.as_slice() {
@@ -134,10 +135,10 @@ fn worst(codes: &[u8]) -> u8 {
     }
 }
 
-/// An object of JSON: keys in their order.
+/// JSON object with ordered keys.
 pub type Object = Map<String, Value>;
 
-/// Result of a command for one file, case or mesh, for people and for programs.
+/// Result of a command for one file, case or mesh, as text and as JSON.
 #[derive(Default)]
 pub struct Report {
     /// Requested rows, for standard output.
@@ -152,7 +153,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Does `work`, which fills in the result of its command as far as it comes. Rows of failed work are dropped.
+    /// Runs `work`, which fills in the result of its command step by step. Rows of failed work are
+    /// dropped.
     pub fn of<R: Default + Serialize>(
         work: impl FnOnce(&mut Self, &mut R) -> Result<Outcome>,
     ) -> Self {
@@ -171,7 +173,7 @@ impl Report {
         report
     }
 
-    /// Report without rows.
+    /// Creates a report without rows.
     pub fn new(result: &impl Serialize, outcome: Outcome) -> Self {
         Self {
             object: Some(object(result)),
@@ -180,7 +182,7 @@ impl Report {
         }
     }
 
-    /// Rows about other reports, such as a total.
+    /// Creates a report of rows about other reports, such as a total.
     pub fn rows(out: String) -> Self {
         Self {
             out: ReportRows(out),
@@ -206,7 +208,7 @@ pub fn empty<R: Default + Serialize>(_started: Instant) -> Object {
     object(&R::default())
 }
 
-/// Lines for people: a label of up to eight characters and a text.
+/// Lines of text, each with a label of up to eight characters.
 #[derive(Default)]
 pub struct ReportRows(pub String);
 
@@ -230,7 +232,7 @@ impl ReportRows {
         }
     }
 
-    /// Adds a warning or note; `about` stands before its message.
+    /// Adds a warning or note, with `about` before its message.
     pub fn finding(&mut self, about: &str, finding: &Finding) {
         self.0 += &finding_line(about, finding);
     }
@@ -243,7 +245,7 @@ impl ReportRows {
     }
 }
 
-/// Prints reports, and gives the exit code in the end.
+/// Prints reports and decides the exit code.
 pub struct Printer {
     pub options: ReportOptions,
     /// Name of the command; empty for the conversion.
@@ -256,15 +258,16 @@ pub struct Printer {
 
 #[derive(Default)]
 struct PrinterState {
-    /// The lines of JSON so far, for a file.
+    /// Lines of JSON so far, for a file.
     lines: String,
     json_file: Option<OutputFile>,
     codes: Vec<u8>,
-    /// Whether it is known that the file for JSON is none of the others.
+    /// The JSON file is known to differ from every other file of the run.
     files_checked: bool,
     /// The first error.
     error: Option<Error>,
-    /// Nothing goes to standard output: it failed, or the process is not this program's own.
+    /// Nothing is written to standard output, because writing failed or the process runs another
+    /// program.
     is_silent: bool,
 }
 
@@ -285,7 +288,7 @@ impl Printer {
         }
     }
 
-    /// Whether rows for people are wanted.
+    /// Returns `true` if rows are printed.
     pub fn prints_rows(&self) -> bool {
         match self.options.verbosity {
             Verbosity::Quiet => false,
@@ -298,7 +301,7 @@ impl Printer {
         self.options.verbosity == Verbosity::Verbose
     }
 
-    /// The names of a call; the file of `--json` is the first.
+    /// Creates the names of a call and registers the file of `--json` first.
     pub fn names(&self) -> Names {
         let names = Names::new(&self.signals);
         if let Some(Destination::File(path)) = &self.options.json {
@@ -309,7 +312,7 @@ impl Printer {
         names
     }
 
-    /// From now on it is known that the file for JSON is none of the others.
+    /// Records that the JSON file differs from every other file of the run.
     pub fn files_are_checked(&self) {
         self.state().files_checked = true;
     }
@@ -333,7 +336,7 @@ impl Printer {
             .push(report.outcome.exit_code(self.signals.caught()));
         let prints_rows = self.prints_rows();
         if prints_rows {
-            // With JSON on standard output nothing else goes there.
+            // Standard output holds only the JSON if the JSON goes there.
             if self.options.json == Some(Destination::Stdout) {
                 self.to_stderr(&report.out.0);
             } else {
@@ -344,7 +347,7 @@ impl Printer {
         match &report.outcome {
             Outcome::Failed(error) => {
                 let error = self.with_page(error.clone());
-                // Rows that are printed contain the error.
+                // Printed rows contain the error.
                 if !prints_rows || report.out.0.is_empty() {
                     let text = report.error_text.clone();
                     self.to_stderr(&text.unwrap_or_else(|| error_text("", &error)));
@@ -403,7 +406,8 @@ impl Printer {
         sanitized_json(&object.to_string())
     }
 
-    /// A usage error without a hint names the page of its command; other hints name only options that it has.
+    /// Adds the help page of the command to a usage error without a hint. Other hints keep only options
+    /// of the command.
     fn with_page(&self, error: Error) -> Error {
         let error = fitting(error, self.arguments);
         match (error.kind(), error.hint()) {
@@ -415,7 +419,7 @@ impl Printer {
         }
     }
 
-    /// Writes the file of `--json`, and gives the exit code.
+    /// Writes the file of `--json` and returns the exit code.
     pub fn finish(&self) -> u8 {
         let is_safe = {
             let state = self.state();
@@ -426,7 +430,7 @@ impl Printer {
                     .is_some_and(|file| !file.is_disputed())
         };
         if !is_safe {
-            // Names of its own, where a call has none, or not all of them.
+            // The call registered no names, or not all of them.
             self.names();
         }
         let state = self.state();
@@ -438,7 +442,7 @@ impl Printer {
             return code;
         }
         match file.save_bytes("json", state.lines.as_bytes()) {
-            // The first failure is the one to report.
+            // Only the first failure is reported.
             Err(error) if code == OK => {
                 self.to_stderr(&error_text("", &error));
                 exit_code(&error, None)
@@ -457,7 +461,8 @@ impl PrinterState {
     }
 
     fn print(&mut self, text: &str) {
-        // Standard output may be held by a write to a pipe that nobody reads.
+        // Nothing is locked without text, since another thread may be blocked in a write to standard
+        // output.
         if self.is_silent || text.is_empty() {
             return;
         }
@@ -469,7 +474,7 @@ impl PrinterState {
     }
 }
 
-/// Clears the sign of every zero. Sums and products of rounding have signs that mean nothing.
+/// Clears the sign of every zero. In rounded sums and products it has no meaning.
 fn clear_signs_of_zeros(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {
@@ -481,8 +486,8 @@ fn clear_signs_of_zeros(value: &mut Value) {
     }
 }
 
-/// Whether the JSON may go to `path` if `path` was not checked against the inputs: only if there is no
-/// such file, or it is JSON of this kind, and not the very file that the error is about.
+/// Returns `true` if the JSON may be written to `path`, although `path` was not checked against the
+/// inputs. The file must not exist or hold JSON of this tool, and the error must not be about it.
 fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     const OURS: &[u8] = br#"{"schema":"#;
     let is_ours = || {
@@ -492,12 +497,12 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
             .is_ok_and(|_| start == OURS)
     };
     let is_named = error.is_some_and(|error| error.file() == Some(&path.display().to_string()));
-    // A pipe or a device holds nothing that could be lost, and may give its first byte never or for ever.
+    // A pipe or a device has no content to lose, and reading it may block.
     let is_file = || path.metadata().is_ok_and(|found| found.is_file());
     !is_named && (!path.exists() || is_pipe(path) || is_file() && is_ours())
 }
 
-/// `warning[W006]: …`; `about` stands before the message.
+/// Returns `warning[W006]: …`, with `about` before the message.
 pub fn finding_line(about: &str, finding: &Finding) -> String {
     let head = format!("{}[{}]", finding.severity.name(), finding.code());
     let hint = finding
@@ -511,10 +516,10 @@ pub fn finding_line(about: &str, finding: &Finding) -> String {
     )) + "\n"
 }
 
-/// `error[S004]: …` and `hint: …`, a line each; `about` stands before the message.
+/// Returns the lines `error[S004]: …` and `hint: …`, with `about` before the message.
 pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
-    // Names that are words say no more than the message.
+    // Codes that are words repeat the message.
     let code = error.code().name();
     let code = if code.starts_with(|c: char| c.is_ascii_uppercase()) {
         format!("[{code}]")
@@ -534,7 +539,7 @@ pub fn show(text: &str, signals: &Signals) -> u8 {
 fn to_stderr(text: &str, is_coloured: bool) {
     let text = sanitized_lines(text);
     let text = if is_coloured { coloured(&text) } else { text };
-    // If stderr is gone nobody is left to read it.
+    // There is no other place for an error of standard error.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,5 @@
-//! Parts that objects of `--json` have in common, and values that take a unit or a rounding. Keys of schema 1 stay.
+//! Common parts of the objects of `--json`, and values with a unit or a rounding. Keys of schema 1 are
+//! stable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -96,7 +97,7 @@ pub fn outputs(written: &[Written]) -> Vec<OutputJson> {
     outputs
 }
 
-/// Path as JSON has it: text, whatever its bytes.
+/// Returns a path as text. Bytes that are not UTF-8 are replaced.
 pub fn lossy(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -178,13 +179,13 @@ impl From<&Digest> for Digests {
     }
 }
 
-/// Options of a rule by their names in files, null where the rule has none.
+/// Options of a rule by their names in files. Null for options that the rule lacks.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct FieldsJson(Object);
 
 impl Default for FieldsJson {
-    /// Every option of rules, none of them known.
+    /// Returns every option of rules, all unknown.
     fn default() -> Self {
         Self::new(&FIELDS, &[])
     }
@@ -214,7 +215,7 @@ pub fn transform(record: &Record) -> Object {
         .collect()
 }
 
-/// Number of cells, by what is known of them.
+/// Numbers of cells, by kind.
 #[derive(Default, Serialize)]
 pub struct Counts {
     pub cells: u64,
@@ -237,7 +238,7 @@ pub struct SidesJson {
     pub interior: Option<u64>,
 }
 
-/// Number of cells that two labels share.
+/// Number of cells shared by two labels.
 #[derive(Serialize)]
 pub struct SharedCount {
     pub labels: [String; 2],
@@ -292,7 +293,7 @@ pub struct ArrayValues {
     pub digest: String,
 }
 
-/// Returns a number. Infinity and NaN, which JSON does not have, become text.
+/// Returns a number. Infinity and NaN become text, since JSON lacks them.
 pub fn float(value: impl Into<f64>) -> Value {
     let value = value.into();
     if value.is_finite() {
@@ -319,7 +320,7 @@ pub fn ms(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Returns the milliseconds of each phase, null for phases that were not reached, and of all.
+/// Returns the milliseconds of each phase and the total. Phases that were not reached are null.
 pub fn timings(phases: &[(&str, Option<Duration>)], total: Duration) -> Object {
     let mut times = Object::new();
     for (name, time) in phases {

@@ -1,4 +1,4 @@
-//! From the options of a job to the library's own job, and from its result to the report.
+//! Translation from the options of a job to a job of the library, and from its result to the report.
 
 use voxelize::job::{Extras, JobResult, JobTimes, findings};
 use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
@@ -10,8 +10,7 @@ use crate::cli::options::{Job, JobOptions};
 use crate::cli::progress::Bar;
 use crate::cli::signals::Signals;
 
-/// The finished grid of `job`, all of it in memory; nothing is written. To be called in the pool of
-/// threads that is to do it.
+/// Makes the complete grid of `job` in memory and writes nothing. Uses the thread pool of the caller.
 pub fn voxels(
     job: &mut Job,
     bar: &Bar,
@@ -35,7 +34,7 @@ pub fn voxels(
     Ok((voxels, digest))
 }
 
-/// Notes how far the mesh is closed, where the rule may mind.
+/// Records the closedness of the mesh, if the rule depends on it.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     if options.rule.inside().is_some() && options.has_findings {
         let found = timed(&mut report.times.voxelize, || {
@@ -45,7 +44,7 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     }
 }
 
-/// The voxelizer of a job.
+/// Voxelizer of a job.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule)
         .with_run(*run)
@@ -66,14 +65,14 @@ pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
 }
 
 impl Job {
-    /// A prepared job; the refusal for want of memory begins with the option that decides the size of the grid.
+    /// Prepares a job. An error about memory begins with the option that decides the size of the grid.
     pub fn sized<T>(&self, prepared: Result<T>) -> Result<T> {
         prepared.map_err(|error| prefixed(&format!("{}: ", self.options.grid.option), &error))
     }
 }
 
 impl RunReport {
-    /// Takes the numbers, the findings and the times of a job that has run.
+    /// Copies the numbers, the findings and the times of a finished job.
     pub fn take(&mut self, result: JobResult) {
         let JobTimes {
             voxelize,
@@ -100,7 +99,7 @@ impl RunReport {
     }
 }
 
-/// The file of the mesh without its folder; `None` for a pipe.
+/// Returns the file name of the mesh without its folder, or `None` for a pipe.
 pub fn input_name(job: &Job) -> Option<String> {
     job.source.file_name()
 }

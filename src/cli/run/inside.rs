@@ -1,4 +1,4 @@
-//! Inside of a mesh, in summaries and as JSON; options of rules in words.
+//! Inside of a mesh in summaries and in JSON, and text of the options of rules.
 
 use serde::Serialize;
 use voxelize::grid::PieceCounts;
@@ -14,9 +14,9 @@ use crate::cli::report::Object;
 use crate::cli::report::display::{counted, grouped};
 use crate::cli::report::value::CornersJson;
 
-/// An option of a rule, by its name and value in files: `hollow 2`, `ties: up`, `inside: nonzero (auto)`,
-/// `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is that of the run that made the cells, if it is this
-/// one; `unit` is that of lengths.
+/// Returns the text of an option of a rule, by its name and value in files: `hollow 2`, `ties: up`,
+/// `inside: nonzero (auto)`, `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` belongs to
+/// the run that made the cells, if it is the current one. `unit` is the unit of lengths.
 pub fn option_text(
     name: &str,
     value: &str,
@@ -55,7 +55,8 @@ pub fn record_text(record: &Record) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// The finding that a finite element mesh falls apart, or hangs together in edges or vertices alone (W025).
+/// Returns the finding that a finite element mesh has several pieces, or pieces connected only at edges
+/// or vertices (W025).
 pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
     let mut texts = vec![];
     if counts.pieces > 1 {
@@ -81,14 +82,14 @@ pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
     (!texts.is_empty()).then(|| Finding::new(Code::W025, texts.join("; ")))
 }
 
-/// `2 holes of at most 3 cells closed`; without the number where nothing was done yet.
+/// Returns `2 holes of at most 3 cells closed`, without the number before the run.
 fn closed_holes(most: &str, holes: Option<u64>) -> String {
     let holes = holes.map_or("holes".to_string(), |n| counted(n, "hole", "holes"));
     let cells = if most == "1" { "cell" } else { "cells" };
     format!("{holes} of at most {most} {cells} closed")
 }
 
-/// The options of the method that finds the inside.
+/// Returns the options of the method that finds the inside.
 pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String)> {
     rule.fields()
         .into_iter()
@@ -103,7 +104,7 @@ pub struct InsideInfo {
     used: Option<String>,
     #[serde(flatten)]
     options: Object,
-    /// Null until the holes are closed, absent if none are to be closed.
+    /// Null until holes are closed, absent without `--close-holes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_holes: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,7 +182,7 @@ struct RepairsInfo {
 }
 
 impl InsideInfo {
-    /// Returns `None` for a rule without an inside.
+    /// Creates the object, or `None` for a rule without an inside.
     pub fn new(rule: &Rule, found: &RunReport, coordinates: &GridCoordinates) -> Option<Self> {
         let method = rule.inside()?;
         let inside = &found.inside_report;

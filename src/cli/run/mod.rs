@@ -1,5 +1,5 @@
-//! The run of one conversion: read, prepare, then voxelize, digest and save, one after the other or slab by
-//! slab; and its report.
+//! Run of one conversion and its report: read, prepare, then voxelize, digest and save, one step after
+//! the other or slab by slab.
 
 mod fill;
 mod inside;
@@ -35,7 +35,7 @@ use super::signals::Signals;
 use fill::{check_closed, input_name};
 use report::DoubtReport;
 
-/// Carries out `options`, and records the results in `report`. On an error no output remains.
+/// Runs `options` and records the results in `report`. After an error no output remains.
 pub fn convert(
     options: &mut Options,
     bar: &Bar,
@@ -45,7 +45,7 @@ pub fn convert(
     if options.output.kept().is_some() {
         return Outcome::Skipped;
     }
-    // One pool for all of it: reading, voxelizing, digests, writing.
+    // Reading, voxelizing, digests and writing share one pool.
     let threads = options.job.options.resources.threads;
     let result = guarded(|| par::with_threads(threads, || steps(options, bar, signals, report))?);
     bar.clear();
@@ -58,10 +58,10 @@ pub fn convert(
     outcome
 }
 
-/// How a run ends that stopped with `error`.
+/// Returns the outcome of a run that stopped with `error`.
 pub fn failed(error: Error, options: &Options) -> Outcome {
     match error.code() {
-        // It appeared while its cells were made.
+        // Another process created it meanwhile.
         Code::Exists if options.output.skips_existing() => Outcome::Skipped,
         _ => Outcome::of(error),
     }
@@ -73,7 +73,7 @@ fn steps(
     signals: &Signals,
     report: &mut RunReport,
 ) -> Result<Outcome> {
-    // In a folder of outputs, where that is known of each one alone.
+    // In a folder of outputs, an existing output is found only now.
     options.output.file.check()?;
     let mesh = read(&mut options.job, bar, signals, report)?;
     let options = &*options;
@@ -97,7 +97,7 @@ fn steps(
     write_aux(options, aux, &lattice, bar, report)
 }
 
-/// Prepares the job, and reports the memory that it will take.
+/// Prepares the job and reports its expected memory.
 pub fn plan<'a>(
     options: &'a Options,
     mesh: &'a Mesh,
@@ -173,13 +173,13 @@ impl Writer<'_> {
     }
 }
 
-/// The cells of `--doubt` and `--leak`.
+/// Cells of `--doubt` and `--leak`.
 struct AuxCells {
     doubt: Option<Doubt>,
     leak: Option<BitGrid>,
 }
 
-/// Writes them, and checks `--max-doubt`.
+/// Writes the cells and checks `--max-doubt`.
 fn write_aux(
     options: &Options,
     AuxCells { doubt, leak }: AuxCells,

@@ -1,4 +1,5 @@
-//! Result of a run as JSON, schema 1. Every key is always present; steps that the run did not reach are null.
+//! Result of a run as JSON, schema 1. Every key is always present. Steps that the run did not reach are
+//! null.
 
 use std::path::Path;
 use std::time::Instant;
@@ -84,7 +85,7 @@ struct TransformInfo {
 struct PaddedGrid {
     #[serde(flatten)]
     grid: Grid,
-    /// One number for sides that are padded alike.
+    /// One number if all sides have the same padding.
     pad: Value,
 }
 
@@ -116,13 +117,13 @@ struct EstimateJson {
     cells: Option<u64>,
 }
 
-/// Returns the keys of a run that did not begin.
+/// Returns the keys for a run that did not begin.
 pub fn empty(started: Instant) -> Object {
     object(&RunResult::new(None, None, &RunReport::new(started)))
 }
 
 impl RunResult {
-    /// The result as far as the run came, for the mesh of this name.
+    /// Creates the result of a run, complete or not, for the mesh of this name.
     pub fn new(mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) -> Self {
         let coordinates = options.map(|options| options.job.options.grid.transform.coordinates());
         let own_fields = FIELDS
@@ -224,7 +225,7 @@ impl RunResult {
         } else if let Some(occupied) = found.occupied {
             counts.occupied = Some(occupied);
             let named = surface_and_interior(&found.labels);
-            // With nothing inside, all is surface.
+            // Without interior cells, all cells are surface.
             let sides = if rule.is_hollow() {
                 Some([occupied, 0])
             } else {

@@ -1,5 +1,4 @@
-//! From options to what will be done: the mesh is read, its lattice fitted, and a plan of memory found. A dry
-//! run ends here.
+//! Preparation of a run: reads the mesh, fits its lattice and plans the memory. A dry run ends here.
 
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use crate::cli::pipes::PipeReader;
 use crate::cli::progress::Bar;
 use crate::cli::signals::Signals;
 
-/// How the library is to do a job.
+/// Returns the settings of the library for a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
     let resources = &options.resources;
     Run::default()
@@ -28,7 +27,7 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
         .memory(resources.for_job())
 }
 
-/// The mesh, which may be made of several; the options take what the files state.
+/// Reads the mesh, or joins several, and applies what the files state to the options.
 pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
     let sources = job.source.parts.as_slice();
@@ -60,7 +59,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
     if job.options.labels() == JobLabels::Colours && mesh.colours().is_none() {
-        // What is known of them is why.
+        // The finding about the colours explains their absence.
         if let Some(why) = report
             .warnings
             .iter()
@@ -86,8 +85,8 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     Ok(mesh)
 }
 
-/// All files. Coordinates of a mesh that is far from the origin are relative to a point near the first file, if all files
-/// can be read so.
+/// Reads all files. Coordinates of a mesh that is far from the origin are relative to a point near the
+/// first file, if all files can be read that way.
 fn read_all(
     sources: &[PartSource],
     options: &JobOptions,
@@ -129,7 +128,7 @@ fn read_all(
     Ok(all)
 }
 
-/// A file, while others hold so many bytes.
+/// Reads a file while others hold `held` bytes of memory.
 fn read_one(
     source: &PartSource,
     options: &JobOptions,
@@ -173,7 +172,7 @@ fn read_one(
         }
     });
     let loaded = loaded.map(|mut loaded| {
-        // Colours that were asked for and are not known are no oddity.
+        // Missing colours are a warning, not a note, if they were requested.
         let unknown = loaded
             .findings
             .iter_mut()
@@ -182,7 +181,7 @@ fn read_one(
         loaded
     });
     loaded.map_err(|e| match (e.kind(), e.hint()) {
-        // A folder.
+        // The file is a folder.
         (Kind::Usage, None) => {
             let folder = name.trim_end_matches('/');
             e.with_hint(format!(
@@ -194,7 +193,7 @@ fn read_one(
     })
 }
 
-/// One mesh of all; while several are joined, both they and it are in memory.
+/// Joins the meshes. Meanwhile the parts and the result are in memory.
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
         let (name, Loaded { mesh, .. }) = all.remove(0);
@@ -215,7 +214,7 @@ fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> 
     )
 }
 
-/// The mesh in the axes of the grid; both are in memory for a while.
+/// Transforms the mesh to the axes of the grid. Meanwhile both are in memory.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
     let transform = &job.options.grid.transform;
     if transform.turns() {
@@ -251,7 +250,7 @@ impl MeshInput {
         }
     }
 
-    /// About the mesh that was made of these files.
+    /// Creates the description of the mesh of these files.
     fn of_files(mesh: &Mesh, files: Vec<MeshFile>, dropped: u64) -> Self {
         let MeshFile {
             format, packing, ..
@@ -283,7 +282,8 @@ impl MeshFile {
     }
 }
 
-/// The error for a mesh without triangles. Findings name what was left out of its file.
+/// Returns the error for a mesh without triangles. Findings explain which content of its file was left
+/// out.
 pub fn without_triangles(findings: &[Finding]) -> Error {
     const LEFT_OUT: [Code; 3] = [Code::S120, Code::S121, Code::S107];
     let why = findings
@@ -299,7 +299,7 @@ pub fn without_triangles(findings: &[Finding]) -> Error {
     }
 }
 
-/// Where the cells of a mesh will be.
+/// Fits the lattice of a mesh.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
     let name = job.source.name();
@@ -343,7 +343,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         &coordinates,
     );
     let found = found.map_err(|error| error.in_file(name))?;
-    // A mesh beside the grid does not go on beyond it.
+    // A mesh outside the grid is not cut by it.
     report
         .cut
         .take_if(|_| found.iter().any(|finding| finding.code() == Code::W002));
@@ -352,12 +352,13 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     Ok(lattice)
 }
 
-/// Fits the lattice for an output; refuses what its format cannot hold, and notes what it may not.
+/// Fits the lattice for an output. Refuses a grid that the format cannot hold, and warns if it may not
+/// hold it.
 pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    // As files have it.
+    // The lattice in the coordinates of files.
     let placed = job.options.grid.placed(&lattice)?;
     output.check_lattice(job.options.kind(), &placed, job.options.grid.transform.up)?;
     job.options
@@ -384,7 +385,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     Ok(lattice)
 }
 
-/// The finding that the empty inside of a part is marked as free space.
+/// Returns the finding that the empty inside of a part is marked as free space.
 fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
     let is_hollow = match rule {
         Rule::Offset { .. }

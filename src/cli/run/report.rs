@@ -1,4 +1,4 @@
-//! Results of a run, as far as it came. Summary, JSON and -v print them.
+//! Results of a run, printed by the summary, JSON and -v.
 
 use std::time::{Duration, Instant};
 
@@ -20,54 +20,54 @@ pub struct RunReport {
     pub mesh: Option<MeshInput>,
     pub lattice: Option<Lattice>,
     pub memory: Option<MemoryPlan>,
-    /// The peak of memory that is expected, with the program; only for a dry run.
+    /// Expected peak of memory, including the program. Only for a dry run.
     pub peak: Option<u128>,
-    /// The size of the output to come; only for a dry run, where its format allows a guess.
+    /// Expected size of the output. Only for a dry run, if the format allows an estimate.
     pub output_size: Option<FileSize>,
-    /// The axes along which the mesh goes on beyond a box that was given: `x, z`.
+    /// Axes along which the mesh extends beyond the given box: `x, z`.
     pub cut: Option<String>,
-    /// Coordinates that were snapped.
+    /// Number of snapped coordinates.
     pub snapped: Option<u64>,
-    /// How far the mesh is closed, where that matters.
+    /// Closedness of the mesh, if the rule depends on it.
     pub closedness: Option<Closedness>,
-    /// The defect that the cheap part of a check shows, where that matters.
+    /// Defect found by the cheap part of a check, if the rule depends on it.
     pub defect: Option<ClosednessDefect>,
-    /// How inside was decided, by name.
+    /// Name of the method that found the inside.
     pub inside: Option<String>,
     /// Findings about the inside.
     pub inside_report: InsideReport,
-    /// The features that solid loses or keeps.
+    /// Features that solid loses or keeps.
     pub lost: Option<LostFeatures>,
-    /// How many cells keep them.
+    /// Number of cells that keep them.
     pub kept: Option<u64>,
-    /// Occupied cells.
+    /// Number of occupied cells.
     pub occupied: Option<u64>,
-    /// The values of a field; its occupied cells are those with a value.
+    /// Values of a field, whose cells with a value count as occupied.
     pub field: Option<FieldSummary>,
-    /// The sum of shares of cells.
+    /// Sum of the shares of cells.
     pub shares: Option<f64>,
     /// The mesh has colours.
     pub has_colours: bool,
-    /// The arrays beside it, with the digest of each.
+    /// Arrays next to the field, with their digests.
     pub arrays: Vec<(Quantity, Hash)>,
-    /// How many of them have each label, where they are labelled.
+    /// Number of cells of each label.
     pub labels: Vec<(Label, u64)>,
-    /// How many cells of parts have the label of a part before them.
+    /// Number of cells of parts that have the label of an earlier part.
     pub taken: u64,
-    /// The same for each pair of labels.
+    /// Shared cells of each pair of labels.
     pub shared: Vec<SharedCells>,
     /// Cells in doubt, if requested.
     pub doubt: Option<DoubtReport>,
-    /// Cells of the leak path, if requested.
+    /// Number of cells of the leak path, if requested.
     pub leak_path: Option<u64>,
     pub digest: Option<Digest>,
     pub warnings: Vec<Finding>,
     pub times: Times,
-    /// The files written.
+    /// Written files.
     pub outputs: Option<Vec<Written>>,
 }
 
-/// How many cells are surface and interior, if these are the labels.
+/// Returns the numbers of surface and interior cells, if these are the labels.
 pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
     let is_standard = labels
         .iter()
@@ -87,29 +87,29 @@ pub struct MeshFile {
     pub packing: Option<&'static str>,
 }
 
-/// About the input.
+/// Description of the input.
 pub struct MeshInput {
-    /// `stl-binary`; of several files the format of the first.
+    /// `stl-binary`. The format of the first of several files.
     pub format: &'static str,
-    /// Of all files.
+    /// Total size of all files.
     pub bytes: u64,
     pub packing: Option<&'static str>,
     /// The files, if there are several.
     pub files: Vec<MeshFile>,
     pub triangles: usize,
-    /// How many of them have no area.
+    /// Number of triangles without area.
     pub degenerate: u64,
-    /// How many were there, or in parts, and were not taken.
+    /// Number of triangles that were dropped, complete or cut short.
     pub dropped: u64,
     pub bounds: Bounds,
 }
 
-/// How long each phase took.
+/// Time of each phase.
 #[derive(Default)]
 pub struct Times {
     pub read: Option<Duration>,
     pub voxelize: Option<Duration>,
-    /// Counting and digests.
+    /// Time for counting and digests.
     pub digest: Option<Duration>,
     pub write: Option<Duration>,
 }
@@ -141,7 +141,7 @@ impl Times {
     }
 }
 
-/// Does `work` and adds how long it took.
+/// Runs `work` and adds its time.
 pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();
@@ -155,9 +155,9 @@ pub struct DoubtReport {
     cells: u64,
     /// Share of the cells inside.
     share: f64,
-    /// Cells that any compared method calls inside.
+    /// Cells that any compared method counts as inside.
     inside: u64,
-    /// Cells that each method calls inside.
+    /// Cells that each method counts as inside.
     #[serde(rename = "inside_by", serialize_with = "by_name")]
     by: [(Inside, u64); 4],
     /// Methods that are not compared: a flood that leaked.
@@ -205,7 +205,7 @@ impl DoubtReport {
             .is_none_or(|most| whole(self.cells) <= most * &whole(self.inside))
     }
 
-    /// `1,234 cells (0.4 % of the 310,000 that at least one of four methods counts as inside)`.
+    /// Returns `1,234 cells (0.4 % of the 310,000 that at least one of four methods counts as inside)`.
     pub fn line(&self) -> String {
         let cells = counted(self.cells, "cell", "cells");
         let share = percent(self.cells, u128::from(self.inside));
@@ -220,8 +220,8 @@ impl DoubtReport {
         )
     }
 
-    /// `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the surface`; a flood that
-    /// leaked is named apart.
+    /// Returns `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the
+    /// surface`. A flood that leaked is mentioned separately.
     pub fn by_method(&self) -> String {
         let mut flood = "; flood leaked and is not compared".to_string();
         let mut others = vec![];
@@ -236,7 +236,7 @@ impl DoubtReport {
         format!("inside by {}{flood}", others.join(", "))
     }
 
-    /// Why the check failed.
+    /// Returns the message of the failed check.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
         format!(

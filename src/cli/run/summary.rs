@@ -1,4 +1,4 @@
-//! The summary for people: the mesh, the position and number of cells, the outputs.
+//! Summary of a run as text: the mesh, the position and number of cells, the outputs.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::cli::report::display::{
 };
 use crate::cli::report::{ReportRows, value};
 
-/// Most pairs of labels that share cells which the summary lists.
+/// Maximum number of label pairs with shared cells in the summary.
 const SHOWN_PAIRS: usize = 6;
 
-/// Adds the rows of the summary, as far as the run came.
+/// Adds the rows of the summary for all steps that the run reached.
 pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     let job = &options.job;
     if let Some(mesh) = &found.mesh {
@@ -86,7 +86,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
         }
     } else if let Some(occupied) = found.occupied {
         rows.row("cells", cells(job, occupied, lattice, found.kept));
-        // Cells that are all surface have one value.
+        // Cells of the surface alone have one value.
         let is_surface = matches!(surface_and_interior(&found.labels), Some([_, 0]));
         if !found.labels.is_empty() && !is_surface {
             label_rows(rows, found);
@@ -143,7 +143,7 @@ fn label_rows(rows: &mut ReportRows, found: &RunReport) {
     }
 }
 
-/// `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
+/// Returns `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
 pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     let mut format = mesh_format(mesh.format);
     if !mesh.files.is_empty() {
@@ -158,13 +158,14 @@ pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     )
 }
 
-/// The size of a mesh: `20 × 20 × 20`.
+/// Returns the size of a mesh: `20 × 20 × 20`.
 pub fn extent(bounds: &Bounds, scale: f64) -> String {
     let side = |axis: usize| scale * (f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]));
     [0, 1, 2].map(|axis| number(side(axis))).join(" × ")
 }
 
-/// The unit and the transforms of a mesh of these bounds: ` mm, y up`, `, scaled by 0.001 to 2 × 2 × 2 m`.
+/// Returns the unit and the transforms of a mesh of these bounds: ` mm, y up`, `, scaled by 0.001 to 2 ×
+/// 2 × 2 m`.
 fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     let mut text = String::new();
     if let Some(unit) = transform.unit.filter(|_| !transform.is_scaled()) {
@@ -198,7 +199,7 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     text
 }
 
-/// The format of a mesh for people: `stl-binary` reads better turned around.
+/// Returns the format of a mesh as text: `binary STL` for `stl-binary`.
 pub fn mesh_format(name: &str) -> String {
     match name.split_once('-') {
         Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
@@ -211,7 +212,7 @@ pub fn mesh_format(name: &str) -> String {
     }
 }
 
-/// `871,414 triangles (108 degenerate), 2 triangles dropped`.
+/// Returns `871,414 triangles (108 degenerate), 2 triangles dropped`.
 pub fn triangles(mesh: &MeshInput) -> String {
     let mut text = counted(mesh.triangles as u64, "triangle", "triangles");
     if mesh.degenerate > 0 {
@@ -226,7 +227,7 @@ pub fn triangles(mesh: &MeshInput) -> String {
     text
 }
 
-/// The grid; `cut` are the axes along which the mesh goes on beyond a box that was given.
+/// Returns the text of the grid. `cut` lists the axes along which the mesh extends beyond the given box.
 fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(UnitOfLength::name);
@@ -249,10 +250,10 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     text
 }
 
-/// The cells around the mesh: `, grown by 3 cells on every side`.
+/// Returns the padding of the mesh: `, grown by 3 cells on every side`.
 pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     let grid = &options.grid;
-    // Where a box cuts the mesh, the mesh may go on in the padding.
+    // If a box cuts the mesh, the mesh may continue in the padding.
     let is_empty = grid.bounds.is_none() && options.rule.margin() == Length::ZERO;
     let padded = if is_empty { "padded" } else { "grown" };
     match grid.padding(lattice) {
@@ -263,8 +264,7 @@ pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     }
 }
 
-/// Axes along which the box that was given had to grow for its cells to be whole, or to be cubes:
-/// `x = 1.2, z = -1 … 3`.
+/// Returns the axes along which the given box grew to whole or cubic cells: `x = 1.2, z = -1 … 3`.
 fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
     let [min, max] = job.grid.bounds.as_ref()?;
     let padding = job.grid.padding(lattice).unwrap_or_default();
@@ -287,7 +287,7 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
     (!grown.is_empty()).then(|| grown.join(", "))
 }
 
-/// `filled; ties: none; inside: nonzero (auto)`.
+/// Returns `filled; ties: none; inside: nonzero (auto)`.
 fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = job.rule.name().to_string();
@@ -308,7 +308,7 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     text
 }
 
-/// `63,084 of 262,144 (24.1 %), 72 of them by --keep-thin, volume 63,084 mm³`.
+/// Returns `63,084 of 262,144 (24.1 %), 72 of them by --keep-thin, volume 63,084 mm³`.
 fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) -> String {
     let mut text = occupancy(occupied, lattice.dims());
     if let Some(kept) = kept {
@@ -318,7 +318,7 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
         return text;
     }
     if job.rule.is_hollow() {
-        // The volume of a shell would be read as that of the part.
+        // The volume of a shell would be mistaken for the volume of the part.
         let is_full = value::cells(lattice.dims()) == occupied;
         return if is_full {
             text
@@ -339,7 +339,7 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
     text
 }
 
-/// `2 holes leak; 37 cells on the paths through them`.
+/// Returns `2 holes leak; 37 cells on the paths through them`.
 fn leak(cells: u64, found: &RunReport) -> String {
     let holes = found
         .inside_report
@@ -357,7 +357,7 @@ fn leak(cells: u64, found: &RunReport) -> String {
     }
 }
 
-/// Output and memory of the run that a dry run stands for.
+/// Returns the expected output and memory of the run.
 fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     let resources = &options.job.options.resources;
     let name = options.output.name();
@@ -407,7 +407,7 @@ fn wrote(options: &Options, written: &Written) -> String {
         text += &format!(", {}", aux.role());
     } else if written.format == output.format.name {
         text += &numbers(&output.target());
-        // A reader of the file alone does not know where its cells are.
+        // The file alone does not contain the position of its cells.
         if output.format.carries == Carries::SidecarOnRequest
             && !output.file.is_stdout()
             && output.sidecar_path().is_none()
@@ -418,12 +418,12 @@ fn wrote(options: &Options, written: &Written) -> String {
     text
 }
 
-/// The type and the axes of an array: `, bool a[x,y,z]`.
+/// Returns the type and the axes of an array: `, bool a[x,y,z]`.
 fn numbers(target: &Target) -> String {
     let Some(dtype) = target.dtype.filter(|_| target.format.dtypes.len() > 1) else {
         return String::new();
     };
-    // NumPy's index order; the other formats have no index to speak of.
+    // Index order of NumPy. Other formats have no index order.
     let index = match target.choices {
         _ if !target.format.name.starts_with("np") => "",
         [] if dtype == Dtype::Bit => " a[x/8,y,z]",
@@ -450,7 +450,7 @@ fn time(options: &Options, found: &RunReport) -> String {
     )
 }
 
-/// How long it took, in all and by phase, and with what.
+/// Returns the total time, the time of each phase, threads and instruction set.
 pub fn time_line(
     total: Duration,
     phases: &[(&str, Option<Duration>)],

@@ -57,7 +57,7 @@ fn against_file(
     let Some(now) = &made.voxels else {
         return Ok(CaseResult::Same);
     };
-    // The file may hold a grid of any size, so its headers come first.
+    // The file may hold a grid of any size, so its headers are read first.
     let path = file.path();
     files::is_there(path).map_err(|error| missing(task, error))?;
     let recorded = format::describe(path)?.metadata;

@@ -1,4 +1,4 @@
-//! Results as JUnit XML, which GitHub, GitLab and Jenkins show: one suite with one test case per case of the list.
+//! Results as JUnit XML, which CI services show: one suite with one test case per case of the list.
 //!
 //! There is no binding schema. This file writes the common subset of these readers: `testsuites`, `testsuite` and
 //! `testcase` with counts and seconds, `failure` for a wrong result, and `error` for a missing one.
@@ -12,7 +12,7 @@ use voxelize::tool::text::is_obeyed;
 use super::report::{CaseReport, details};
 use super::task::Task;
 
-/// Returns the XML of the cases of a list, which took `time` in all.
+/// Returns the XML of the cases of a list, which took `time` in total.
 pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration) -> String {
     let list = escaped(list);
     let mut failures = 0;

@@ -320,7 +320,7 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
     Ok(tasks)
 }
 
-/// Refuses cases that can make no grid, and files outside the allowed places.
+/// Refuses cases that cannot make a grid, and files outside the allowed places.
 fn check(tasks: &[Task], reach: Reach, names: &Names) -> Result<()> {
     for task in tasks {
         check_case(task, names)?;
@@ -362,7 +362,7 @@ fn located(error: Error, task: &Task, line: Option<u64>) -> Error {
     }
 }
 
-/// Refuses a case that can make no grid.
+/// Refuses a case that cannot make a grid.
 fn check_case(task: &Task, names: &Names) -> Result<()> {
     let case = &task.case;
     if case.mesh == "-" {
@@ -451,7 +451,7 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
         options.extend(case::options_of([("rule", name)]));
     }
     options.extend(case::options_of(fields));
-    // The up axis changes no cell, and the reader finds the point near the mesh again.
+    // The up axis does not change cells, and the reader finds the point near the mesh again.
     let transform = transform
         .into_iter()
         .filter(|(name, _)| !matches!(*name, "up" | "near"));

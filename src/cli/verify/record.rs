@@ -81,7 +81,7 @@ fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar
     Ok(())
 }
 
-/// Refuses arguments that make no sense, and recording in CI.
+/// Refuses invalid combinations of arguments, and recording in CI.
 fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
         let error =
@@ -109,7 +109,7 @@ fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a voxel file, or the name of one, in place of a list.
+/// Refuses a voxel file, or its name, instead of a list.
 fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let list = args.goldens.as_path();
     let mesh = args
@@ -173,7 +173,7 @@ fn named(
         if let Some(cells_folder) = &args.verify.golden {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = case::slug(&format!("{stem} {text}"));
-            // The folder may be that of the list, which has no name in the list.
+            // The folder may be the folder of the list itself, which has no name in the list.
             let path = case::relative(folder, &cells_folder.join("-"))?;
             let path = format!("{}{name}", path.strip_suffix('-').unwrap_or_default());
             let path = case::unused(&path, |path| {
@@ -203,7 +203,7 @@ fn recording(list: &Path, case: Case, cells: Option<String>, names: &Names) -> R
     if let Some(name) = cells {
         let file = golden_file(&case::resolve(case::folder_of(list), &name), names)?;
         let is_known = matches!(task.case.golden, Golden::File(_));
-        // The loss of a file that no case had so far is reported as well.
+        // The loss of a file that no case had before is also reported.
         if is_known || matches!(task.wanted, Wanted::Nothing) && file.path().exists() {
             task.wanted = Wanted::File(file.before());
         }
@@ -229,7 +229,8 @@ fn new_golden(path: &Path, role: &str) -> OutputFile {
     )
 }
 
-/// Returns whether a golden may replace a file: one of this tool, or one without content. A list may name any file.
+/// Returns `true` if a golden may replace a file: a file of this tool, or an empty one. A list may name
+/// any file.
 fn may_go(path: &Path) -> bool {
     tool::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
 }
@@ -262,7 +263,7 @@ enum Change {
 }
 
 impl Change {
-    /// Returns the word in the text and the outcome in JSON.
+    /// Returns the label in the text and the outcome in JSON.
     fn word(self) -> &'static str {
         match self {
             Self::New => "new",

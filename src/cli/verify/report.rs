@@ -196,7 +196,7 @@ fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
     vec![first, format!("golden {old}"), format!("now    {new}")]
 }
 
-/// Returns the reason why there is no picture of the differences.
+/// Returns the reason for a missing picture of the differences.
 fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     match outcome {
         CaseResult::Grid(_) => Some(
@@ -319,7 +319,7 @@ fn row(Task { case, .. }: &Task, report: &CaseReport) -> [String; 5] {
     ]
 }
 
-/// Returns the rows as lines, with numbers to the right and words to the left.
+/// Returns the rows as lines, with numbers aligned right and words aligned left.
 fn aligned(rows: &[[String; 5]]) -> Vec<String> {
     let mut widths = [0; 5];
     for row in rows {

@@ -90,8 +90,8 @@ impl Task {
         Ok(Job { source, options })
     }
 
-    /// Refuses options that can make no grid, and files that the run writes. A missing mesh is found when its turn
-    /// comes.
+    /// Refuses options that cannot make a grid, and files that the run writes. A missing mesh is found
+    /// later.
     pub fn check(&self, names: &Names) -> Result<()> {
         match self.job(names) {
             Err(error) if error.kind() == Kind::Usage => Err(error),
@@ -104,7 +104,7 @@ impl Task {
         self.mesh.metadata().map_or(0, |found| found.len())
     }
 
-    /// Returns the number of grids in memory at a time. A golden file is one more.
+    /// Returns the number of grids in memory at a time, including a golden file.
     fn grids(&self) -> usize {
         if matches!(self.wanted, Wanted::File(_)) {
             2

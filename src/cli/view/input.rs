@@ -1,4 +1,4 @@
-//! The input of a picture: the cells of a voxel file, or of a mesh that is voxelized, or the mesh itself.
+//! Input of a picture: cells of a voxel file, cells of a mesh, or the mesh itself.
 
 use std::path::Path;
 use std::time::Instant;
@@ -22,35 +22,35 @@ use crate::cli::options::{Job, JobOptions};
 use crate::cli::report::Object;
 use crate::cli::run::{self, RunReport, timed};
 
-/// The opened file and its properties.
+/// Opened file and its properties.
 pub struct ViewInput {
-    /// The file, as messages call it.
+    /// Name of the file in messages.
     pub name: String,
-    /// The mesh, where it is to be drawn.
+    /// Mesh, if the mesh is drawn.
     pub mesh: Option<Mesh>,
-    /// The cells, where they are drawn.
+    /// Cells, if the cells are drawn.
     pub cells: Option<Cells>,
-    /// The cells around them.
+    /// Cells of `--veil`.
     pub veil: Option<BitGrid>,
-    /// The axis that points up, where a voxel file says it.
+    /// Axis that points up, if a voxel file states it.
     pub up: Option<Up>,
-    /// The unit of length, if known.
+    /// Unit of length, if known.
     pub unit: Option<String>,
-    /// The rule that made the cells, if known.
+    /// Rule that made the cells, if known.
     pub rule: Option<String>,
     /// Findings of the reader.
     pub found: RunReport,
 }
 
-/// The file of a picture before it is opened.
+/// File of a picture before it is opened.
 pub enum ViewSource {
-    /// A voxel file, and the most bytes that its cells may take.
+    /// Voxel file, and the memory limit of its cells in bytes.
     Voxels(InputFile, Option<u64>),
     Mesh(Box<Job>),
 }
 
 impl ViewSource {
-    /// The most bytes that cells may take.
+    /// Returns the memory limit of the cells in bytes.
     fn limit(&self) -> Option<u64> {
         match self {
             Self::Voxels(_, limit) => *limit,
@@ -58,7 +58,8 @@ impl ViewSource {
         }
     }
 
-    /// The file, by its content, else by its name; options for meshes are refused with a voxel file.
+    /// Creates the source by the content of the file, else by its name. Refuses options for meshes with
+    /// a voxel file.
     pub fn new(args: &ViewArgs, resources: Resources, call: &Call) -> Result<Self> {
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         if args.picture.mesh {
@@ -83,13 +84,13 @@ impl ViewSource {
     }
 }
 
-/// Whether content or name of a file are those of a voxel file.
+/// Returns `true` if the content or the name of a file belongs to a voxel file.
 fn is_voxel_file(path: &Path) -> Result<bool> {
     if path.as_os_str() == "-" {
         return Ok(false);
     }
     files::is_there(path)?;
-    // A pipe cannot be looked into twice.
+    // A pipe cannot be read twice.
     Ok(files::is_voxel_name(path) || !files::is_pipe(path) && files::voxel_format(path).is_some())
 }
 
@@ -154,9 +155,9 @@ impl ViewInput {
         Ok(input)
     }
 
-    /// The cells of a voxel file on the same grid.
+    /// Reads the cells of a voxel file on the same grid.
     fn around(&self, file: &InputFile, limit: Option<u64>) -> Result<BitGrid> {
-        // The picture has a copy of them.
+        // The picture has a copy of the cells.
         let taken = 2 * BitGrid::bytes_for(self.dims());
         let left =
             limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));
@@ -185,7 +186,7 @@ impl ViewInput {
         self.cells = Some(voxels.cells);
     }
 
-    /// Cells per axis.
+    /// Returns the number of cells per axis.
     pub fn dims(&self) -> [usize; 3] {
         self.cells
             .as_ref()
@@ -193,13 +194,13 @@ impl ViewInput {
             .unwrap_or_default()
     }
 
-    /// The size of a cell; cubes where nothing says it.
+    /// Returns the size of a cell, 1 if unknown.
     pub fn spacing(&self) -> [f64; 3] {
         let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
         self.found.lattice.as_ref().map_or([1.0; 3], size)
     }
 
-    /// Cells of it, with the colours of its rule.
+    /// Creates the cells of the picture, with the colours of the rule.
     pub fn shown<'a>(&self, cells: &'a Cells) -> Shown<'a> {
         Shown::by_rule(cells, self.rule.as_deref())
     }
@@ -233,14 +234,14 @@ pub struct GridSize {
     spacing: Option<[f64; 3]>,
 }
 
-/// Number of cells of each label.
+/// Returns the number of cells of each label.
 #[derive(Serialize)]
 pub struct LabelCells {
     occupied: Option<u64>,
     labels: Object,
 }
 
-/// Refuses the options of `refused`, which say how a mesh is read or becomes cells.
+/// Refuses the options of `refused`, which decide the reading of a mesh or its cells.
 fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
     let given = refused
         .get_arguments()

@@ -227,7 +227,7 @@ fn show(
     result.digest = input.found.digest.as_ref().map(Digests::from);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || {
-        // A picture is not looked at while it is drawn, and nothing is written: a signal may end the process there.
+        // Drawing does not check for interrupts and writes nothing, so a signal may end the process.
         let is_one_picture = !matches!(options.content, PictureContent::Layers(_));
         let _may_stall = is_one_picture.then(|| call.signals.may_stall());
         draw(&options, &input, resources.threads, call)
@@ -264,7 +264,7 @@ fn show(
     ];
     result.timings_ms = Some(value::timings(&phases, input.found.elapsed()));
     result.outputs = Some(value::outputs(&written));
-    // A slice as text speaks for itself.
+    // A slice as text has no summary.
     if !written.is_empty() || call.printer.is_verbose() {
         add_rows(rows, &input, &options, &written);
         if let (PictureContent::Layers(_), Some(older)) =
@@ -281,7 +281,7 @@ fn show(
     Ok(Outcome::Done)
 }
 
-/// The finding that layers across z lie in a mesh whose y points up (W019).
+/// Returns the finding that the mesh of layers across z has y up (W019).
 fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
     let PictureContent::Layers(choice) = options.content else {
         return None;
@@ -292,7 +292,8 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
     (is_across_z && input.up == Some(Up::Y)).then(|| Finding::new(Code::W019, text).with_hint(hint))
 }
 
-/// The layers in a folder that are not those that were written: `36 layers from z064.png to z099.png are there, of another run`.
+/// Returns the layers in a folder that this run did not write: `36 layers from z064.png to z099.png are
+/// there, of another run`.
 fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
     let new: HashSet<_> = written
         .iter()
@@ -326,11 +327,11 @@ fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String>
 enum Drawn {
     Picture(Picture),
     Text(String),
-    /// A file for each.
+    /// Writes a file per layer.
     Layers(Vec<Written>),
 }
 
-/// The picture with its caption, if that was requested.
+/// Returns the picture, with its caption if requested.
 fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> Picture {
     if !options.has_caption {
         return picture;
@@ -348,7 +349,7 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
         }
         (None, None) => format!("{x} x {y} x {z} cells"),
     };
-    // Cells that are nowhere have no length.
+    // Cells without a position have no length.
     let has_length = input.mesh.is_some() || input.found.lattice.is_some();
     let unit = if has_length { unit } else { "cells" };
     let name = Path::new(&input.name)
@@ -362,7 +363,8 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
     )
 }
 
-/// `z=40 (x right, y up)`: the layer of a picture, or the axis that layers are across, and the axes that are seen.
+/// Returns `z=40 (x right, y up)`: the layer of a picture, or the axis across layers, and the visible
+/// axes.
 fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
     let (layer, what) = match options.content {
         PictureContent::Slice(choice) => {
@@ -379,7 +381,7 @@ fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
     Some(format!("{what} ({right} right, {up} up)"))
 }
 
-/// A file for each layer: `z0000.png`.
+/// Names of a file per layer: `z0000.png`.
 fn draw_layers(
     choice: LayerChoice,
     cells: &Cells,
@@ -388,7 +390,7 @@ fn draw_layers(
     call: &Call,
 ) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
-    // Before the first file.
+    // The plate is checked before the first file.
     view::mask(
         cells,
         Layer {
@@ -407,7 +409,7 @@ fn draw_layers(
         let file = new.hint(HINT).register(&call.names)?;
         file.check().map(|()| (layer, file))
     };
-    // All names before the first file.
+    // All names are registered before the first file.
     let files = choice.layers(dims).map(file).collect::<Result<Vec<_>>>()?;
     let made = MadeFolders::default();
     let bar = call.bar();
@@ -420,7 +422,7 @@ fn draw_layers(
         bar.advance(1);
         Ok(written)
     };
-    // The disk is waited for side by side, too.
+    // Threads also wait for the disk side by side.
     let done: Vec<Result<Written>> =
         tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
     bar.clear();
@@ -551,7 +553,7 @@ fn cells(input: &ViewInput) -> String {
             [_] => occupied,
             labels => listed(contents::texts(labels).into_iter()),
         },
-        // Of a mesh that was voxelized for the picture.
+        // Hollow cells of a mesh that was voxelized for the picture.
         _ if input.found.mesh.is_some()
             && matches!(input.rule.as_deref(), Some("surface" | "thin" | "offset")) =>
         {

@@ -1,4 +1,4 @@
-//! The content and the destination of a picture, decided before any file is read.
+//! Content and destination of a picture, decided before any file is read.
 
 use std::path::{Path, PathBuf};
 
@@ -16,38 +16,38 @@ use crate::cli::names::OutputFile;
 use crate::cli::output::{check_stdout, is_folder};
 use crate::cli::report::display::bytes;
 
-/// A requested picture.
+/// Requested picture.
 pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
     /// File, standard output, or the folder of all layers.
     pub output: OutputFile,
-    /// Whether a slice has a pixel for each cell, black or white.
+    /// A slice has one black or white pixel per cell.
     pub is_mask: bool,
     pub has_caption: bool,
-    /// The size of the pictures of all layers, a pixel a cell.
+    /// Size of the pictures of all layers, one pixel per cell.
     pub plate: Option<[usize; 2]>,
 }
 
-/// The content of a picture.
+/// Content of a picture.
 #[derive(Clone, Copy)]
 pub enum PictureContent {
     /// Cells, from outside.
     Cells,
-    /// The triangles of a mesh.
+    /// Triangles of a mesh.
     Mesh,
     /// One layer.
     Slice(LayerChoice),
     /// One layer as rows of text, to standard output.
     Text(LayerChoice),
-    /// Every layer, a file each.
+    /// Every layer in its own file.
     Layers(LayerChoice),
     /// Layers side by side.
     Sheet(usize),
 }
 
 impl PictureContent {
-    /// The word for it in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cells => "cells",
@@ -127,7 +127,8 @@ impl PictureOptions {
         })
     }
 
-    /// The memory for drawing, without the cells or the mesh; an error if it exceeds half of the limit.
+    /// Returns the memory for drawing, without the cells or the mesh. Returns an error if it exceeds
+    /// half of the limit.
     pub fn extra_bytes(&self, resources: &Resources) -> Result<u64> {
         if let PictureContent::Text(_) = self.content {
             return Ok(0);
@@ -147,7 +148,7 @@ impl PictureOptions {
     }
 }
 
-/// Options of the direction that layers are never drawn from.
+/// Options that have no effect on layers.
 const ALWAYS_FRONT: &[&str] = &["from", "up", "perspective", "no_axes"];
 
 /// Refuses options that would have no effect.
@@ -196,7 +197,7 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     })
 }
 
-/// Pictures of this tool alone are replaced where no option names the file.
+/// Only pictures of this tool are replaced if no option names the file.
 pub const OURS: Existing = Existing::ReplaceIf(view::made_by_this_tool);
 
 /// Path of the output; `-` for standard output.
@@ -221,7 +222,7 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     })
 }
 
-/// `NAME.png` in the working directory.
+/// Returns `NAME.png` in the working directory.
 fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
         return Err(
