@@ -281,15 +281,5 @@ struct Readme;
 
 /// And so are those of the page about the library.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/library.md")]
+#[doc = include_str!("../docs/reference/library.md")]
 struct LibraryPage;
-
-/// And of the page about kinds of cells.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/cells.md")]
-struct CellsPage;
-
-/// And of the page about distances.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/distance.md")]
-struct DistancePage;

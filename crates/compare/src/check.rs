@@ -1,5 +1,5 @@
 //! The check of a mesh: its defects with their places and their effect on a fill, its components, and a verdict.
-//! Definitions are in docs/check.md.
+//! Definitions are in docs/reference/check.md.
 
 use voxelize_core::error::{Code, Result, Severity};
 use voxelize_core::grid::Lattice;

@@ -14,7 +14,7 @@ Place = tuple[int | None, int | None, int | None]
 class Error(Exception):
     """What is wrong; `hint` says what to do, `triangle`, `byte` and `line` where it is, as far as known.
 
-    Triangles and bytes count from 0, lines from 1. `code` is stable: docs/findings.md lists them.
+    Triangles and bytes count from 0, lines from 1. `code` is stable: docs/reference/findings.md lists them.
     """
 
     code: str = "internal"
@@ -101,7 +101,7 @@ class FindingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something noticed on the way, with a stable code: docs/findings.md lists them."""
+    """Something noticed on the way, with a stable code: docs/reference/findings.md lists them."""
 
     code: str
     #: "note" or "warning".

@@ -19,7 +19,7 @@ from ._options import how, path
 
 T = TypeVar("T")
 
-#: How a format is written; docs/formats.md lists who takes what.
+#: How a format is written; docs/reference/formats.md lists who takes what.
 _CHOICES = ("uncompressed", "order", "sparse", "no_cube", "no_pyramid", "vox_hull", "vox_split", "vdb", "mark_free", "merge", "points")
 
 
@@ -246,7 +246,7 @@ class Voxels:
     ) -> list[str]:
         """Saves them, whole or not at all, in the format of the name; answers with the files that were written.
 
-        `choices` are those of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/formats.md).
+        `choices` are those of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/reference/formats.md).
         """
         saving = _saving(format, dtype, values, sidecar, overwrite, choices)
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]

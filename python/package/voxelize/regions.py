@@ -1,4 +1,4 @@
-"""One grid by many processes: a store of Zarr whose regions are made alone, each restartable. docs/scale.md has the whole.
+"""One grid by many processes: a store of Zarr whose regions are made alone, each restartable. docs/how-to/clusters.md has the whole.
 
 >>> import tempfile, numpy as np, voxelize
 >>> from voxelize import regions

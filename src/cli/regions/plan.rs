@@ -34,7 +34,7 @@ voxelize finish huge.zarr                                   what is missing, and
     notes: "\
 A region is some layers of the grid: a process makes it alone, on any machine that reads the mesh and writes to the store. \
 The names of meshes in the plan are relative to the folder that the store is in; absolute names stay. A region that is \
-whole is left as it is, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
+whole is left as it is, so every command can be repeated. docs/how-to/clusters.md shows job arrays, Slurm and Dask.
 
 With --bin the plan writes the triangles of each region to a file of the store: a process reads its own, not the mesh, which need not be there any more. --max-memory is that of such a process; the plan itself holds the whole mesh. Bins that were damaged or removed are made again by the same words. --inside vote and robust, which look at all of a mesh, and --band all are refused.
 

@@ -4,7 +4,7 @@
 //! Every two points of two triangles bound the distance from above, and every direction bounds it from below: by how far
 //! the triangles are apart along it. So pairs are left out that are surely farther apart than some two points that are
 //! known. Of the rest, few but for ties, fractions find the least distance, and of points at that distance the least by
-//! coordinates: neither threads nor the order of triangles change the answer (docs/clearance.md).
+//! coordinates: neither threads nor the order of triangles change the answer (docs/internals/clearance.md).
 
 use std::cmp::Ordering;
 use std::sync::Mutex;

@@ -2,7 +2,7 @@
 //!
 //! Triangles of both are in trees of boxes. Pairs of triangles whose bounds meet are compared exactly
 //! ([`tri_tri`](voxelize_core::geom::tri_tri)); if none meet, a component of one mesh is inside the other or outside it as a
-//! whole, and one ray decides for it. Else the closest pair is searched for, by bounds again. docs/clearance.md
+//! whole, and one ray decides for it. Else the closest pair is searched for, by bounds again. docs/internals/clearance.md
 //! defines the answers and bounds their error.
 
 #[doc(hidden)]

@@ -4,7 +4,7 @@
 //! triangles have in common: it is bounded by pieces of both surfaces, and where these pieces meet there are such
 //! corners. Around each corner, the edges of one mesh that lie in a triangle of the other cut it into sectors. Each
 //! sector is followed by an infinitesimal from the corner, then by its square to either side: if such a point is
-//! inside both meshes, they share volume, and if none is they do not (docs/clearance.md has the proof).
+//! inside both meshes, they share volume, and if none is they do not (docs/internals/clearance.md has the proof).
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};

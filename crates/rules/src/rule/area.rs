@@ -1,4 +1,4 @@
-//! The rule area: every cell has the area of the mesh in it. docs/fraction.md says how it is computed.
+//! The rule area: every cell has the area of the mesh in it. docs/internals/fraction.md says how it is computed.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! The rule distance: every cell has the distance from its centre to the nearest point of the mesh, in units of the
-//! file, or cells are occupied up to one distance. docs/distance.md says how it is computed and how exact it is.
+//! file, or cells are occupied up to one distance. docs/internals/distance.md says how it is computed and how exact it is.
 
 use std::fmt;
 use std::ops::Range;

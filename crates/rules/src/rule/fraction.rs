@@ -1,4 +1,4 @@
-//! The rule fraction: every cell has the share of its volume that is inside the mesh. docs/fraction.md says how it is
+//! The rule fraction: every cell has the share of its volume that is inside the mesh. docs/internals/fraction.md says how it is
 //! computed and how exact it is.
 
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! The thin rule: a cell is occupied iff a triangle meets one of the three segments that join the centres of its
 //! opposite faces, displaced as walls and centres are. No path of empty cells that share faces leads through a closed
-//! mesh (6-separating; Laine, A Topological Approach to Voxelization, 2013): docs/separation.md proves it.
+//! mesh (6-separating; Laine, A Topological Approach to Voxelization, 2013): docs/internals/separation.md proves it.
 
 use super::covered::CoveredCells;
 use crate::run::cover::IntersectionTarget;

@@ -1,7 +1,7 @@
 //! Leaks: the holes through which a flood entered a mesh.
 //!
 //! A mesh whose holes are capped is closed, so that the cells it touches under ties up keep the flood
-//! out (docs/separation.md). A flood that reached the inside went through a cell which only a cap
+//! out (docs/internals/separation.md). A flood that reached the inside went through a cell which only a cap
 //! touches: a hole leaks iff its cap touches a cell that the flood reached.
 
 use std::ops::{ControlFlow, Range};
