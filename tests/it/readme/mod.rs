@@ -206,7 +206,7 @@ fn pages_keep_to_their_length() {
 }
 
 #[test]
-fn the_recipes_named_are_those_of_the_justfile() {
+fn named_recipes_exist_in_the_justfile() {
     let text = page("docs/internals/development.md");
     let justfile = page("justfile");
     let starts =
