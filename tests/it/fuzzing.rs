@@ -1,5 +1,5 @@
 //! The fuzz targets match the project. They are a separate package that no other test compiles: `just fuzz
-//! TARGET SECONDS`, docs/fuzzing.md.
+//! TARGET SECONDS`, docs/internals/fuzzing.md.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +29,7 @@ fn every_target_has_its_check_its_seeds_and_its_row() {
         .collect();
     assert!(names.len() >= 7, "{names:?}");
     let seeds = text("examples/make_fuzz_seeds/main.rs");
-    let docs = text("docs/fuzzing.md");
+    let docs = text("docs/internals/fuzzing.md");
     let replay = text("tools/fuzz/examples/replay.rs");
     for name in names.iter().map(|name| name.trim_matches('"')) {
         assert!(

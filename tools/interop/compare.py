@@ -1,4 +1,4 @@
-"""Table of docs/interop.md: the results of three readers for odd and broken STL files.
+"""Table of docs/internals/interop.md: the results of three readers for odd and broken STL files.
 
 `compare.py ANSWERS FOLDER`: the output of `examples/wild.rs`, and the files it wrote.
 """
@@ -15,10 +15,10 @@ SECONDS = 10
 HEAD = """\
 # Odd and broken STL files
 
-This reader and two others read the files of [support/wild](../tests/support/wild/mod.rs). The table has the number of
-triangles with the [codes](findings.md) of the findings, or `refused`. `just interop` makes this page; Cargo.lock and
-[requirements.txt](../tools/interop/requirements.txt) have the versions. "Refused after N" means that the reader returned
-N triangles, right or not, before the error.
+This reader and two others read the files of `tests/support/wild/mod.rs`. The table has the number of triangles with the
+[codes](../reference/findings.md) of the findings, or `refused`. `just interop` makes this page; Cargo.lock and
+`tools/interop/requirements.txt` have the versions. "Refused after N" means that the reader returned N triangles, right or
+not, before the error.
 """
 
 

@@ -4,7 +4,7 @@
     just peers distance [MESH:RES ...]    distance fields, in distances.py
 
 For a peer only its voxelization call is timed; for voxelize both the call and the whole process. Each peer
-runs in a separate process, which may take a minute. docs/benchmarks.md describes the comparison.
+runs in a separate process, which may take a minute. docs/internals/benchmarks.md describes the comparison.
 """
 
 import os

@@ -1,5 +1,5 @@
 //! Check of a mesh: its defects with their places and their effect on a fill, its components, and a
-//! verdict. docs/check.md has the definitions.
+//! verdict. docs/reference/check.md has the definitions.
 
 use voxelize_core::error::{Code, Result, Severity};
 use voxelize_core::grid::Lattice;

@@ -313,7 +313,8 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         format!("the axes of the image are tilted against x, y and z by up to {tilt:.4} degrees");
     let bounds = list(&[least, most].concat());
     let hint = [
-        "resample the image along x, y and z, or turn the mesh (docs/coming-from.md)".to_string(),
+        "resample the image along x, y and z, or turn the mesh (docs/how-to/coming-from.md)"
+            .to_string(),
         format!("`--bounds {bounds}` holds it"),
         format!("`--voxel-size {size}` are its cells"),
     ];

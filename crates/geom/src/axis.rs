@@ -88,7 +88,7 @@ impl Planes {
     }
 
     /// Returns the plane of half-index `m` as a double, and its error bound: a few roundings of its parts
-    /// (docs/error-bounds.md).
+    /// (docs/internals/error-bounds.md).
     pub fn at(&self, m: f64) -> (f64, f64) {
         let offset = m * self.half;
         let exact = self.exact && m.abs() <= EXACT_PLANES;

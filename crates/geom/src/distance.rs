@@ -8,7 +8,7 @@
 //!
 //! Slivers need care in one place: the normal is a product of two nearly parallel edges. Its components
 //! include the rounding errors of their products (Dekker 1971), so that the normal is accurate to a few
-//! roundings even if it is 2^-50 of those products. docs/distance.md bounds the total error.
+//! roundings even if it is 2^-50 of those products. docs/internals/distance.md bounds the total error.
 
 use std::cmp::Ordering;
 

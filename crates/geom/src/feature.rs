@@ -26,7 +26,7 @@ enum Feature {
 }
 
 /// Error bound of a dot product, relative to the product of both vectors' sums of absolute components. The
-/// first sum also counts the coordinates of the point. See docs/distance.md.
+/// first sum also counts the coordinates of the point. See docs/internals/distance.md.
 const DOT: f64 = 32.0 * UNIT;
 
 /// Error bound of the expression for an edge, relative to the product of four such sums.

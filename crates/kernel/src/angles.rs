@@ -2,7 +2,7 @@
 //!
 //! Half a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of them
 //! is the argument of a product. The product loses full turns. They are counted when it crosses the negative
-//! real axis. One arctangent then serves any number of triangles. Error bounds: `docs/winding.md`, section 6.
+//! real axis. One arctangent then serves any number of triangles. Error bounds: `docs/internals/winding.md`, section 6.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 

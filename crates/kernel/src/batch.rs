@@ -162,7 +162,7 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 
 impl<S: Simd> TriangleBatch<S> {
     /// Creates the batch from lanes whose triangles lie within the layers and have known lowest and highest
-    /// cells. Only the walls of the lowest cells are computed in doubles (docs/error-bounds.md, section 2).
+    /// cells. Only the walls of the lowest cells are computed in doubles (docs/internals/error-bounds.md, section 2).
     #[inline(always)]
     pub fn of_bounds(
         simd: S,

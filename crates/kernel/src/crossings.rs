@@ -226,7 +226,7 @@ impl<'a> Crosser<'a> {
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
         }
-        // Coordinates are at most 1 and have an error of half the margin: docs/error-bounds.md, section 9.
+        // Coordinates are at most 1 and have an error of half the margin: docs/internals/error-bounds.md, section 9.
         let bound = f32x16::splat(simd, 2.1 * margin + 10.0 * U32);
         let [_, b, c] = local;
         let mut left = mask32x16::splat(simd, false);
@@ -305,7 +305,7 @@ impl<'a> Crosser<'a> {
             }
             let y = [y[0] + j, y[1] + j, y[2] + j];
             let z = [z[0] + k, z[1] + k, z[2] + k];
-            // Position of the row relative to the edges, seen along it: docs/error-bounds.md, section 9.
+            // Position of the row relative to the edges, seen along it: docs/internals/error-bounds.md, section 9.
             let sides = [
                 y[1] * z[2] - y[2] * z[1],
                 y[2] * z[0] - y[0] * z[2],
@@ -423,7 +423,7 @@ impl<'a> Crosser<'a> {
                 let y = [here + y[0], here + y[1], here + y[2]];
                 for k in k0..ks.end.min(k0 + HALF) {
                     let z = [z[0] + k as f64, z[1] + k as f64, z[2] + k as f64];
-                    // Position of the row relative to the edges, seen along it: docs/error-bounds.md, section
+                    // Position of the row relative to the edges, seen along it: docs/internals/error-bounds.md, section
                     // 9.
                     let sides = [
                         y[1] * z[2] - y[2] * z[1],

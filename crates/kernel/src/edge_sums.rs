@@ -9,7 +9,7 @@
 //! exclusive or, these contributions are zero if every edge occurs an even number of times.
 //!
 //! Zero sums are wrong with probability 2⁻⁶³, for any mesh that was made without knowledge of the keys
-//! (docs/correctness.md). If directed edges occur 2ᵗ times more often than their reverses, the probability is
+//! (docs/internals/testing.md). If directed edges occur 2ᵗ times more often than their reverses, the probability is
 //! 2⁻⁶³⁺²ᵗ. Therefore the upper bits of `a` and `b` are also summed as whole numbers. No such factor brings
 //! that sum closer to zero.
 

@@ -1,5 +1,5 @@
 //! Fan of triangles seen from a ball, with lanes across its triangles: its winding around the centre, the
-//! derivatives of the winding, and bounds of the remainder. Mathematics: `docs/winding.md`, sections 6 and 7.
+//! derivatives of the winding, and bounds of the remainder. Mathematics: `docs/internals/winding.md`, sections 6 and 7.
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -6,7 +6,7 @@
 //! projection is needed only if the bounds span several cells along both of its axes, and the plane only if
 //! they do along all three.
 //!
-//! A value within its error bound (docs/error-bounds.md) makes the triangle *unsure*. Triangles whose
+//! A value within its error bound (docs/internals/error-bounds.md) makes the triangle *unsure*. Triangles whose
 //! coordinates are exact multiples of half a cell are computed without rounding. Their bound is zero, and a
 //! bias smaller than any other value decides whether a value of zero counts.
 

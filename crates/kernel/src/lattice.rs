@@ -1,6 +1,6 @@
 //! Lattice in doubles, with error bounds.
 //!
-//! The bounds are derived in docs/error-bounds.md. `u` there and here is 2^-53.
+//! The bounds are derived in docs/internals/error-bounds.md. `u` there and here is 2^-53.
 
 use crate::geom::axis::{AxisMap, FAR, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational, Ties};

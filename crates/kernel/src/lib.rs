@@ -7,7 +7,7 @@
 //!
 //! The package `voxelize-geom` has the definitions in numbers of any size: which cells a triangle touches,
 //! and where edges cross walls. The modules here answer the same questions in lanes, either *sure* or
-//! *unsure*, within error bounds derived in docs/error-bounds.md. Unsure cases go to exact numbers.
+//! *unsure*, within error bounds derived in docs/internals/error-bounds.md. Unsure cases go to exact numbers.
 //!
 //! Nothing here knows of files, meshes, threads or progress.
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! One pass over triangles after they are read: bounds, finiteness, and the number of triangles without area.
 //!
 //! A triangle has area if a component of the cross product of two edges, in floats, exceeds the error bound
-//! of docs/error-bounds.md, section 11. Other triangles are left to [`degenerate`].
+//! of docs/internals/error-bounds.md, section 11. Other triangles are left to [`degenerate`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 

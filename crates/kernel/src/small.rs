@@ -5,7 +5,7 @@
 //! intervals strip by strip, and then the cells row by row. Triangles wait for others with a similar number
 //! of rows. Triangles with a vertex on a wall or a centre plane are handled elsewhere, except if their bounds
 //! are one cell along that axis. A row whose crossing is nearer to a wall than its error bound
-//! (docs/error-bounds.md) makes its triangle *unsure*, and the row kernel repeats the triangle. The cells
+//! (docs/internals/error-bounds.md) makes its triangle *unsure*, and the row kernel repeats the triangle. The cells
 //! marked before are certain.
 
 use std::array;

@@ -8,7 +8,7 @@
 //! plane enters and leaves row (j, k).
 //!
 //! Strips and rows are computed in lanes. A crossing nearer to a wall than its error bound
-//! (docs/error-bounds.md) is *unsure* and decided in exact integers.
+//! (docs/internals/error-bounds.md) is *unsure* and decided in exact integers.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 

@@ -2,7 +2,7 @@
 //! test in one projection.
 //!
 //! Sixteen at a time are mapped to index space in floats. If no coordinate is within its error bound
-//! (docs/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If the bounds are
+//! (docs/internals/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If the bounds are
 //! one cell or two adjacent cells, the triangle touches them, because it reaches both ends of its bounds. If
 //! they are four cells around an edge of the lattice, the projection along that edge decides. Other triangles
 //! are left to more precise kernels.

@@ -14,7 +14,7 @@ Place = tuple[int | None, int | None, int | None]
 class Error(Exception):
     """Error. `hint` states what to do; `triangle`, `byte` and `line` state the place, if known.
 
-    Triangles and bytes count from 0, lines from 1. `code` is stable; docs/findings.md lists the codes.
+    Triangles and bytes count from 0, lines from 1. `code` is stable; docs/reference/findings.md lists the codes.
     """
 
     code: str = "internal"
@@ -101,7 +101,7 @@ class FindingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding with a stable code; docs/findings.md lists the codes."""
+    """Finding with a stable code; docs/reference/findings.md lists the codes."""
 
     code: str
     #: "note" or "warning".

@@ -62,7 +62,7 @@ def voxelize(
     _cancel: _native.Cancel | None = None,
     _depth: int = 1,
 ) -> Voxels:
-    """Voxelizes a mesh. Every argument is an option of the command, docs/command-line.md; numbers are exact.
+    """Voxelizes a mesh. Every argument is an option of the command, docs/reference/command-line.md; numbers are exact.
 
     Parameters
     ----------

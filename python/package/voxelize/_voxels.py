@@ -19,7 +19,7 @@ from ._options import how, path
 
 T = TypeVar("T")
 
-#: Options of formats; docs/formats.md lists the formats that accept each option.
+#: Options of formats; docs/reference/formats.md lists the formats that accept each option.
 _CHOICES = ("uncompressed", "order", "sparse", "no_cube", "no_pyramid", "vox_hull", "vox_split", "vdb", "mark_free", "merge", "points")
 
 
@@ -246,7 +246,7 @@ class Voxels:
         """Saves the voxels in the format of the extension and returns the names of the written files. After an error no file
         is left.
 
-        `choices` are the format options of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/formats.md).
+        `choices` are the format options of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/reference/formats.md).
         """
         saving = _saving(format, dtype, values, sidecar, overwrite, choices)
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]

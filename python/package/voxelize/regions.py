@@ -1,4 +1,4 @@
-"""One grid made by many processes: a Zarr store with independent, restartable regions. See docs/scale.md.
+"""One grid made by many processes: a Zarr store with independent, restartable regions. See docs/how-to/clusters.md.
 
 >>> import tempfile, numpy as np, voxelize
 >>> from voxelize import regions

@@ -17,7 +17,7 @@ pub struct ReadArgs {
         long,
         conflicts_with = "lenient",
         hide_short_help = true,
-        long_help = "Refuse files with any irregularity, even a harmless one: every S and L code of docs/findings.md, \
+        long_help = "Refuse files with any irregularity, even a harmless one: every S and L code of docs/reference/findings.md, \
                        for check its M codes. Holes (W006) do not count: 'voxelize check --require solid' refuses them \
                        [default: refuse damage]"
     )]

@@ -55,7 +55,7 @@ pub struct RuleArgs {
     #[arg(
         long,
         long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs \
-                       and spikes that --solid would lose or break. Criterion: docs/lost-features.md"
+                       and spikes that --solid would lose or break. Criterion: docs/reference/rules.md"
     )]
     keep_thin: bool,
 

@@ -36,7 +36,7 @@ voxelize check part.stl --require solid   exit code 1 unless it is safe for --so
 voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
     notes: "\
 Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its \
-effect on a fill, and says whether it was decided exactly. docs/check.md defines them all.
+effect on a fill, and says whether it was decided exactly. docs/reference/check.md defines them all.
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \

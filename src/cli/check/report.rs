@@ -447,5 +447,5 @@ pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
         .then(|| format!("{} not all pairs were examined", Code::W014));
     let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
-    (!findings.is_empty()).then(|| error.with_hint("docs/check.md explains each finding"))
+    (!findings.is_empty()).then(|| error.with_hint("docs/reference/check.md explains each finding"))
 }

@@ -44,7 +44,7 @@ Two meshes are apart, touching (their surfaces meet, and they share no volume), 
 volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that \
 touch, shared volume may not be known; --min-distance fails then. --min-distance 0 accepts contact and refuses \
 collisions. Closest points lie on the triangles; the direction is from B to A. How deep meshes \
-penetrate is not computed. docs/clearance.md defines the terms.
+penetrate is not computed. docs/reference/clearance.md defines the terms.
 
 A mesh may have transforms of its own behind its name: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, \
 as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.

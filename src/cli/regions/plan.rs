@@ -34,7 +34,7 @@ voxelize finish huge.zarr                                   what is missing, and
     notes: "\
 A region is a range of layers of the grid. A process makes a region independently, on any machine that can read the mesh \
 and write to the store. The paths of meshes in the plan are relative to the folder of the store; absolute paths stay. \
-Complete regions are kept, so every command can be repeated. docs/scale.md shows job arrays, Slurm and Dask.
+Complete regions are kept, so every command can be repeated. docs/how-to/clusters.md shows job arrays, Slurm and Dask.
 
 With --bin the plan writes the triangles of each region to a file of the store, its bin. A process then reads the bin of \
 its region instead of the mesh, which is no longer needed. --max-memory is the limit of such a process; planning itself \

@@ -1,5 +1,5 @@
 //! Files on the disk after a fault. The command is made to fail at every stage, with and without an older
-//! file of that name. The remaining files are printed and compared with the table of `docs/faults.md`.
+//! file of that name. The remaining files are printed and compared with the table of `docs/internals/faults.md`.
 //!
 //! `VOXELIZE_BLESS=1` writes the table again and fails once more.
 
@@ -70,11 +70,11 @@ fn files_on_the_disk_after_a_fault() -> Counts {
 fn compare(table: &str) {
     const BEGIN: &str = "<!-- made -->\n";
     const END: &str = "<!-- end -->";
-    let old = std::fs::read_to_string(bless::root("docs/faults.md")).unwrap();
+    let old = std::fs::read_to_string(bless::root("docs/internals/faults.md")).unwrap();
     let (before, rest) = old.split_once(BEGIN).expect("the table begins");
     let (_, after) = rest.split_once(END).expect("the table ends");
     bless::compare(
-        "docs/faults.md",
+        "docs/internals/faults.md",
         &format!("{before}{BEGIN}{table}{END}{after}"),
     );
 }

@@ -1,5 +1,5 @@
 //! The surface under ties up is 26-separating, and thin is 6-separating. A flood from outside over empty
-//! cells that share a corner, or a face, never reaches a cell whose centre is inside. docs/separation.md
+//! cells that share a corner, or a face, never reaches a cell whose centre is inside. docs/internals/separation.md
 //! contains the proof.
 //!
 //! Meshes are closed with many ties, and lattices have every relation to their vertices. The inside is

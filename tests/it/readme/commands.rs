@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::{blocks, page, pages};
+use super::{blocks, fenced, is_for_users, page, pages};
 use crate::support::bless::root;
 
 /// Commands that set up this project. The README promises that there are no others.
@@ -14,31 +14,54 @@ const SET_UP: [&str; 2] = [
     "cargo test",
 ];
 
-/// Runs a command line of the README in `folder`. `None` if it is not a command of this tool.
-fn run(line: &str, folder: &Path) -> Option<Output> {
-    let line = line.split(" # ").next().unwrap_or(line).trim();
-    let words = line
-        .strip_prefix("voxelize ")
-        .or_else(|| line.strip_prefix("cargo run --release -- "))?;
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("\"$VOXELIZE\" {words}")])
-        .current_dir(folder);
-    // Recording goldens is refused in CI.
-    Some(
-        command
-            .env("VOXELIZE", env!("CARGO_BIN_EXE_voxelize"))
-            .env_remove("CI")
-            .output()
-            .unwrap(),
-    )
+/// A folder for the commands of a page, with the fixtures, the files that stand in for those of users, and the command.
+struct Place {
+    folder: tempfile::TempDir,
+    path: std::ffi::OsString,
 }
 
-/// Creates a folder with the fixtures for running commands.
-fn place() -> tempfile::TempDir {
-    let place = tempfile::tempdir().unwrap();
-    copy(&root("fixtures"), &place.path().join("fixtures"));
-    place
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&root("fixtures"), &folder.path().join("fixtures"));
+        for line in page("tests/stand_ins.txt").lines() {
+            if line.starts_with('#') {
+                continue;
+            }
+            let (name, fixture) = line.split_once(' ').expect("a name and a fixture");
+            let to = folder.path().join(name);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(root(fixture), to).unwrap();
+        }
+        let command = Path::new(env!("CARGO_BIN_EXE_voxelize")).parent().unwrap();
+        let mut path = command.as_os_str().to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        Place { folder, path }
+    }
+
+    /// Runs a command line of a page. `None` if it does not call this tool.
+    fn run(&self, line: &str) -> Option<Output> {
+        let line = line.split(" # ").next().unwrap_or(line).trim();
+        let line = line.replace("cargo run --release -- ", "voxelize ");
+        if !line.starts_with("voxelize ") && !line.contains("| voxelize ") {
+            return None;
+        }
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &line])
+            .current_dir(self.folder.path())
+            .env("PATH", &self.path)
+            // Goldens are recorded, which is refused in CI.
+            .env_remove("CI");
+        Some(command.output().unwrap())
+    }
+}
+
+/// The command lines of a block, where `\` joins a line with the next one.
+fn lines(block: &str) -> Vec<String> {
+    let joined = block.replace("\\\n", " ");
+    joined.lines().map(str::to_string).collect()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -67,41 +90,57 @@ fn steady(line: &str) -> &str {
 
 #[cfg(unix)]
 #[test]
-fn every_command_with_a_fixture_runs_as_shown() {
+fn every_command_runs_as_shown() {
     let mut ran = 0;
     let mut compared = 0;
     for (path, text) in pages() {
-        let place = place();
-        for block in blocks(&text, "sh") {
-            for line in block.lines().filter(|line| line.contains("fixtures/")) {
-                let Some(output) = run(line, place.path()) else {
-                    continue;
-                };
-                let printed = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{path}: {line}\n{printed}");
-                ran += 1;
-            }
-        }
-        for block in blocks(&text, "console") {
-            for session in block.split("$ ").skip(1) {
-                let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
-                let Some(output) = run(line, place.path()) else {
-                    continue;
-                };
-                let printed = [output.stdout, output.stderr]
-                    .map(|bytes| String::from_utf8(bytes).unwrap())
-                    .concat();
-                assert!(output.status.success(), "{path}: {line}\n{printed}");
-                let [shown, printed] =
-                    [shown, &printed].map(|text| text.lines().map(steady).collect::<Vec<_>>());
-                assert_eq!(shown, printed, "{path}: {line}");
-                compared += shown.len();
-                ran += 1;
+        let place = Place::new();
+        for (language, block) in fenced(&text) {
+            match language {
+                "sh" => {
+                    for line in lines(&block) {
+                        if !is_for_users(&path) && !line.contains("fixtures/") {
+                            continue;
+                        }
+                        let Some(output) = place.run(&line) else {
+                            continue;
+                        };
+                        let printed = String::from_utf8_lossy(&output.stderr);
+                        assert!(output.status.success(), "{path}: {line}\n{printed}");
+                        ran += 1;
+                    }
+                }
+                "console" => {
+                    for session in block.split("$ ").skip(1) {
+                        let (line, shown) = session.split_once('\n').unwrap_or((session, ""));
+                        let Some(output) = place.run(line) else {
+                            continue;
+                        };
+                        let printed = [output.stdout, output.stderr]
+                            .map(|bytes| String::from_utf8(bytes).unwrap())
+                            .concat();
+                        assert!(output.status.success(), "{path}: {line}\n{printed}");
+                        let [shown, printed] = [shown, &printed]
+                            .map(|text| text.lines().map(steady).collect::<Vec<_>>());
+                        assert_eq!(shown, printed, "{path}: {line}");
+                        compared += shown.len();
+                        ran += 1;
+                    }
+                }
+                // Blocks of other kinds are not run, so they hold no command of ours.
+                _ => {
+                    let is_command =
+                        |line: &str| line.trim_start_matches("$ ").starts_with("voxelize ");
+                    assert!(
+                        !is_for_users(&path) || !block.lines().any(is_command),
+                        "{path}: a command that nothing runs, in a block of {language}"
+                    );
+                }
             }
         }
     }
     assert!(
-        ran > 30 && compared > 30,
+        ran > 100 && compared > 30,
         "{ran} commands ran, {compared} lines were compared"
     );
 }
@@ -145,13 +184,13 @@ fn keys(value: &Value) -> Vec<&String> {
 #[cfg(unix)]
 #[test]
 fn the_json_shown_is_the_output_of_the_command() {
-    let text = page("docs/json.md");
-    let place = place();
+    let text = page("docs/reference/json.md");
+    let place = Place::new();
     let (before, _) = text.split_once("```json").expect("the page shows the JSON");
     let command = blocks(before, "sh")
         .pop()
         .expect("a command before the JSON");
-    let output = run(&command, place.path()).expect("a command of this tool");
+    let output = place.run(&command).expect("a command of this tool");
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
     assert!(

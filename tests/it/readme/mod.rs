@@ -1,5 +1,5 @@
-//! The README and the pages of docs are correct. Their tables and pictures are generated here from the tables
-//! of the tool and compared. Their commands are run, and the output is compared.
+//! Tests of the README and the pages of docs. Their tables and pictures are generated here from the tables of the tool and
+//! compared; their commands are run and their output is compared.
 //!
 //! `VOXELIZE_BLESS=1` writes the parts between `<!-- made: NAME -->` and `<!-- end -->` again, and fails once
 //! more. The text between these marks is never written by hand.
@@ -14,15 +14,21 @@ use crate::support::bless::{self, root};
 
 /// Returns the README and the pages below docs: the path from the root, and the text.
 fn pages() -> Vec<(String, String)> {
-    let docs = fs::read_dir(root("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let docs = docs
-        .filter(|name| name.ends_with(".md"))
-        .map(|name| format!("docs/{name}"));
-    let mut paths: Vec<_> = docs.chain(["README.md".to_string()]).collect();
+    let mut paths = vec!["README.md".to_string()];
+    let mut folders = vec!["docs".to_string()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().into_string().unwrap());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if path.ends_with(".md") {
+                paths.push(path);
+            }
+        }
+    }
     paths.sort();
-    assert!(paths.len() > 10, "{paths:?}");
+    assert!(paths.len() > 40, "{paths:?}");
     let page = |path: String| {
         let text = fs::read_to_string(root(&path)).unwrap();
         (path, text)
@@ -30,23 +36,37 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().map(page).collect()
 }
 
+/// A page for users, as opposed to one about the insides of the project.
+fn is_for_users(path: &str) -> bool {
+    !path.starts_with("docs/internals/")
+}
+
 fn page(path: &str) -> String {
     fs::read_to_string(root(path)).unwrap()
 }
 
-/// Returns the fenced blocks of a language without their fences.
-fn blocks(text: &str, language: &str) -> Vec<String> {
+/// The fenced blocks of a text, without their fences: the language and the content of each.
+fn fenced(text: &str) -> Vec<(&str, String)> {
     let mut blocks = vec![];
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if let Some(found) = line.strip_prefix("```") {
+        if let Some(language) = line.strip_prefix("```") {
             let inside: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
-            if found == language {
-                blocks.push(inside.join("\n"));
-            }
+            blocks.push((language, inside.join("\n")));
         }
     }
     blocks
+}
+
+/// The fenced blocks of one language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let mut found = vec![];
+    for (name, block) in fenced(text) {
+        if name == language {
+            found.push(block);
+        }
+    }
+    found
 }
 
 #[test]
@@ -80,50 +100,114 @@ fn every_made_part_is_as_the_tool_makes_it() {
     bless::compare_all(pages);
 }
 
-#[test]
-fn every_file_that_is_linked_is_there() {
-    let mut seen = 0;
-    for (path, text) in pages() {
-        let folder = Path::new(&path).parent().unwrap();
-        for link in text
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split(')').next())
-        {
-            let file = link.split('#').next().unwrap();
-            if !file.is_empty() && !link.contains("://") {
-                assert!(
-                    root(folder.join(file).to_str().unwrap()).exists(),
-                    "{path}: {link}"
-                );
-                seen += 1;
-            }
-        }
-    }
-    assert!(seen > 30, "only {seen} links");
+/// The anchor of a heading, as forges and mdBook make it.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || ['-', '_', ' '].contains(c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 #[test]
-fn every_page_is_in_the_index() {
-    let index = page("docs/README.md");
+fn every_file_and_heading_that_is_linked_is_there() {
+    let mut files = 0;
+    let mut headings = 0;
+    for (path, text) in pages() {
+        let folder = Path::new(&path).parent().unwrap();
+        for rest in text.split("](").skip(1) {
+            let link = rest.split(')').next().unwrap();
+            if link.contains("://") {
+                continue;
+            }
+            let (file, fragment) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() {
+                root(&path)
+            } else {
+                root(folder.join(file).to_str().unwrap())
+            };
+            assert!(target.exists(), "{path}: {link}");
+            // The site has the pages of docs alone.
+            let is_inside = target.canonicalize().unwrap().starts_with(root("docs"));
+            assert!(
+                path == "README.md" || is_inside,
+                "{path}: {link} leads out of docs"
+            );
+            files += 1;
+            if !fragment.is_empty() {
+                let there = fs::read_to_string(&target).unwrap();
+                let mut lines = there.lines().filter(|line| line.starts_with('#'));
+                assert!(
+                    lines.any(|line| anchor(line) == fragment),
+                    "{path}: {link} has no such heading"
+                );
+                headings += 1;
+            }
+        }
+    }
+    assert!(
+        files > 100 && headings > 10,
+        "{files} links, {headings} of them to headings"
+    );
+}
+
+#[test]
+fn every_page_is_in_the_summary_of_the_site() {
+    let summary = page("docs/SUMMARY.md");
     for (path, _) in pages() {
-        let name = path.trim_start_matches("docs/");
+        let Some(name) = path.strip_prefix("docs/") else {
+            continue;
+        };
         assert!(
-            name == "README.md" || index.contains(&format!("]({name})")),
-            "{path} is not in docs/README.md"
+            name == "SUMMARY.md" || summary.contains(&format!("]({name})")),
+            "{path} is not in docs/SUMMARY.md"
         );
     }
 }
 
+/// Number of words of the pages whose path begins so. Blocks of code and the bars of tables are no words.
+fn words(start: &str) -> usize {
+    let mut count = 0;
+    for (path, text) in pages() {
+        if !path.starts_with(start) {
+            continue;
+        }
+        let mut is_code = false;
+        for line in text.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code {
+                let words = line.split_whitespace();
+                count += words.filter(|w| w.contains(char::is_alphanumeric)).count();
+            }
+        }
+    }
+    count
+}
+
 #[test]
-fn the_readme_is_for_a_first_visit() {
-    let words = page("README.md").split_whitespace().count();
-    assert!(words <= 2500, "{words} words");
+fn pages_keep_to_their_length() {
+    const LIMITS: [(&str, usize); 6] = [
+        ("README.md", 1500),
+        ("docs/README.md", 400),
+        ("docs/tutorial.md", 1000),
+        ("docs/how-to/", 3600),
+        ("docs/reference/", 12_000),
+        ("docs/explanation/", 4000),
+    ];
+    let mut sum = 0;
+    for (start, limit) in LIMITS {
+        let words = words(start);
+        println!("{start}: {words} of {limit} words");
+        assert!((200..=limit).contains(&words), "{start} has {words} words");
+        sum += words;
+    }
+    assert!(sum <= 20_000, "{sum} words for users");
 }
 
 #[test]
 fn named_recipes_exist_in_the_justfile() {
-    let text = page("docs/development.md");
+    let text = page("docs/internals/development.md");
     let justfile = page("justfile");
     let starts =
         |line: &&str| line.starts_with(|c: char| c.is_ascii_lowercase()) && line.contains(':');
@@ -138,7 +222,7 @@ fn named_recipes_exist_in_the_justfile() {
     for recipe in &recipes {
         assert!(
             text.contains(&format!("`just {recipe}`")),
-            "{recipe} is not in docs/development.md"
+            "{recipe} is not in docs/internals/development.md"
         );
     }
     for named in text

@@ -49,7 +49,8 @@ fn a_moved_vertex_is_detected_and_located() {
         "{low} {high}"
     );
     // The page shows exactly this difference.
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/goldens.md")).unwrap();
+    let page =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/how-to/ci.md")).unwrap();
     let details: Vec<_> = run
         .out
         .lines()

@@ -5,7 +5,7 @@
 //! below by the distance of the triangles along it. Pairs are left out that are certainly farther
 //! apart than two known points. Few pairs remain except for ties. Fractions find their least
 //! distance, and the least points by coordinates at that distance. The result depends neither on
-//! threads nor on the order of triangles (docs/clearance.md).
+//! threads nor on the order of triangles (docs/internals/clearance.md).
 
 use std::cmp::Ordering;
 use std::sync::Mutex;

@@ -3,7 +3,7 @@
 //! The triangles of both meshes are in trees of boxes. Pairs of triangles whose bounds meet are
 //! compared exactly ([`tri_tri`](voxelize_core::geom::tri_tri)). If no triangles meet, a component
 //! of one mesh is entirely inside the other mesh or entirely outside it, and one ray decides.
-//! Otherwise the closest pair is found, again by bounds. docs/clearance.md defines the results and
+//! Otherwise the closest pair is found, again by bounds. docs/internals/clearance.md defines the results and
 //! bounds their error.
 
 #[doc(hidden)]

@@ -5,7 +5,7 @@
 //! in such corners. Around each corner, the edges of one mesh that lie in a triangle of the other
 //! divide it into sectors. A test point is moved from the corner into each sector by an
 //! infinitesimal, then to either side by its square. The meshes share volume if and only if such a
-//! point is inside both (docs/clearance.md has the proof).
+//! point is inside both (docs/internals/clearance.md has the proof).
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};

@@ -163,7 +163,8 @@ impl Keys<'_> {
         let has_digest = has("grid") || has("cells");
         if let Some(file) = self.text("golden")? {
             if has_digest {
-                let error = Error::input(Code::G006, "the case has both a golden file and a digest");
+                let error =
+                    Error::input(Code::G006, "the case has both a golden file and a digest");
                 return Err(self.at(
                     "golden",
                     error.with_hint("keep either golden, or grid and cells"),

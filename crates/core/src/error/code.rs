@@ -1,4 +1,4 @@
-//! Table of finding codes with their meanings and advice. A test generates docs/findings.md from this table.
+//! Table of finding codes with their meanings and advice. A test generates docs/reference/findings.md from this table.
 //! Errors, warnings and JSON use these codes. A code never changes its meaning.
 //!
 //! `S` codes are findings of mesh readers, `M` of the mesh check, `L` of a mesh on its lattice, `R` of

@@ -15,7 +15,7 @@
 //!
 //! A segment along a slab, `d = 0`, needs no special case: the first condition becomes `n <= 0 <= f`, which
 //! implies the second. The first condition compares given numbers. The second is decided in doubles beyond
-//! their error (`docs/error-bounds.md`, section 8), otherwise in fractions.
+//! their error (`docs/internals/error-bounds.md`, section 8), otherwise in fractions.
 
 use super::Rational;
 
@@ -54,7 +54,7 @@ pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
 /// the box, within `[0, 1]`. `None` if the segment does not touch the box, decided exactly. A segment that
 /// starts inside enters at 0; a segment that ends inside leaves at 1.
 ///
-/// The error of each fraction is less than `3.1 * 2^-53` of its value (`docs/error-bounds.md`, section 8),
+/// The error of each fraction is less than `3.1 * 2^-53` of its value (`docs/internals/error-bounds.md`, section 8),
 /// and the first fraction is at most the second.
 pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> {
     if !touches(segment, within) {

@@ -1,5 +1,5 @@
 //! Signed solid angle of a triangle seen from a point, as a share of the whole sphere (van Oosterom and
-//! Strackee, The solid angle of a plane triangle, 1983), with a bound of its error (`docs/winding.md`,
+//! Strackee, The solid angle of a plane triangle, 1983), with a bound of its error (`docs/internals/winding.md`,
 //! section 1).
 //!
 //! All operations are `+ - * /` and square roots of doubles, so the bits are the same on all machines.

@@ -17,7 +17,7 @@ use super::cluster::Cluster;
 use crate::levels::{Aligned, LANES, rows, splats};
 
 /// Largest error of a distance, relative to the sum over the axes of the largest coordinates of the triangle
-/// and of the point: 64 roundings. Distances need 57 and gaps to oriented boxes 51 (docs/distance.md).
+/// and of the point: 64 roundings. Distances need 57 and gaps to oriented boxes 51 (docs/internals/distance.md).
 pub const ERROR: f32 = 1.0 / (1 << 18) as f32;
 
 /// Error of a distance in addition to [`ERROR`], scaled: a few times [`TINY`].

@@ -22,7 +22,7 @@
 //! - `ties`, if requested, decides which of them is the nearest, with the exact `centres` of cells.
 //!
 //! Only triangles that are certainly not the nearest are skipped. The order of triangles and the level
-//! therefore change no bit. Error bounds: docs/distance.md.
+//! therefore change no bit. Error bounds: docs/internals/distance.md.
 
 mod blocks;
 mod cells;

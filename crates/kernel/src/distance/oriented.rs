@@ -5,7 +5,7 @@
 //! surface, only the boxes around the foot of the point are.
 //!
 //! An oriented box consists of a middle, three axes that are orthonormal up to one rounding, and half the
-//! extents along them. The rounding is within the error that a search allows (docs/distance.md).
+//! extents along them. The rounding is within the error that a search allows (docs/internals/distance.md).
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -32,7 +32,7 @@ pub const NO_ORIENTED: OrientedGroup = {
 };
 
 /// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the
-/// extents of a triangle: docs/distance.md.
+/// extents of a triangle: docs/internals/distance.md.
 const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
 /// Scaled boxes around a cluster: an axis-aligned box, lowest corner first, and an oriented box as a column

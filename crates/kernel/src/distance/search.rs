@@ -197,7 +197,7 @@ impl<'a> BrickSearch<'a> {
                     half += reach * reach;
                     let [below, above] =
                         [0, 3].map(|n| (self.tree.bounds[n + axis] - origin[axis]).abs());
-                    sizes += below.max(above) + reach; // T of docs/distance.md
+                    sizes += below.max(above) + reach; // T of docs/internals/distance.md
                 }
                 let limit = (self.limit * f64::from(scale)) as f32;
                 let limit = if limit.is_finite() {

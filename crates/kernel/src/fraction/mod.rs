@@ -4,7 +4,7 @@
 //! Lists between these steps keep the lanes full (`lists`). Each piece adds two integrals to its cell
 //! (`cut_cells`), in whole units of 2^-44, so that the order of triangles does not change a sum. Along a row
 //! of cells, from the low side, the divergence theorem turns the sums into the share of each cell (`rows`).
-//! docs/error-bounds.md bounds the error. Cells in which parts of the mesh overlap are found and computed one
+//! docs/internals/error-bounds.md bounds the error. Cells in which parts of the mesh overlap are found and computed one
 //! by one (`unite`, `union`). Quantities besides the shares come from pieces that are cut one by one
 //! (`cutter`, `clip`, `quantities`).
 

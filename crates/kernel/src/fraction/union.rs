@@ -8,7 +8,7 @@
 //! to rounding. A cell with many triangles is first divided across y and z.
 //!
 //! Rounding bounds decide whether two triangles cross, and whether a point may be in a triangle: no crossing
-//! is missed (docs/error-bounds.md).
+//! is missed (docs/internals/error-bounds.md).
 
 use super::clip::{IndexPoint, Polygon, extent};
 use super::units::{NEAR, UNITS};

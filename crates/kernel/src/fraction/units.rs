@@ -4,7 +4,7 @@
 /// Number of units in one.
 pub(super) const UNITS: f64 = (1_u64 << 44) as f64;
 
-/// Error bound of a share in units: 2^-26, see docs/error-bounds.md. Rounding may take a share this far out
+/// Error bound of a share in units: 2^-26, see docs/internals/error-bounds.md. Rounding may take a share this far out
 /// of 0 … 1.
 pub(super) const LIMIT: i64 = 1 << 18;
 

@@ -8,7 +8,7 @@
 //! - the foot on edge `AB`, times its length: `Q² > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is
 //!   `q AB² - p AB · AC >= 0`.
 //!
-//! Each comparison is between zero and a value with an error bound (docs/error-bounds.md, section 10). A cell
+//! Each comparison is between zero and a value with an error bound (docs/internals/error-bounds.md, section 10). A cell
 //! is surely *out* if on some axis all comparisons surely hold. It is surely *in* if on every axis one
 //! comparison surely does not hold. It is also surely in if a vertex, or a foot that is surely on its edge,
 //! surely is within the radius. That decides slivers, whose normal has no sure direction.

@@ -1,5 +1,5 @@
 //! Defects of a mesh and their places: of edges and vertices (`topology`), of single triangles
-//! (`shape`), of shells (`shells`) and walls (`walls`). docs/check.md defines them.
+//! (`shape`), of shells (`shells`) and walls (`walls`). docs/reference/check.md defines them.
 //!
 //! Vertices are numbered by their coordinates (`weld`), and all lists follow these numbers. The
 //! order of the triangles therefore changes only the triangle numbers in the result.

@@ -1,4 +1,4 @@
-//! The rule area: every cell has the area of the mesh in it. docs/fraction.md describes the
+//! The rule area: every cell has the area of the mesh in it. docs/internals/fraction.md describes the
 //! computation.
 
 use std::ops::Range;

@@ -1,5 +1,5 @@
 //! The rule distance: every cell has the distance from its centre to the nearest point of the mesh,
-//! in units of the file. Alternatively, cells up to one distance are occupied. docs/distance.md
+//! in units of the file. Alternatively, cells up to one distance are occupied. docs/internals/distance.md
 //! describes the computation and its exactness.
 
 use std::fmt;

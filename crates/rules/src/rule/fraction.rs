@@ -1,5 +1,5 @@
 //! The rule fraction: every cell has the share of its volume that is inside the mesh.
-//! docs/fraction.md describes the computation and its exactness.
+//! docs/internals/fraction.md describes the computation and its exactness.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //! centres of its opposite faces. The segments are displaced as walls and centres are.
 //!
 //! The occupied cells of a closed mesh are 6-separating: no path of empty cells that share faces
-//! leads through them (Laine, A Topological Approach to Voxelization, 2013). docs/separation.md has
+//! leads through them (Laine, A Topological Approach to Voxelization, 2013). docs/internals/separation.md has
 //! the proof.
 
 use super::covered::CoveredCells;

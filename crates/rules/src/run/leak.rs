@@ -1,7 +1,7 @@
 //! Leaks: holes through which a flood entered a mesh.
 //!
 //! A mesh with caps over its holes is closed, so the cells that it touches under ties up stop the
-//! flood (docs/separation.md). A flood that reached the inside thus passed a cell that only a cap
+//! flood (docs/internals/separation.md). A flood that reached the inside thus passed a cell that only a cap
 //! touches. A hole leaks iff its cap touches a cell that the flood reached.
 
 use std::ops::{ControlFlow, Range};

@@ -1,6 +1,6 @@
 //! Fans: triangles around a common apex whose outer edges form a closed loop, such as the caps of holes. The
 //! winding number of a fan is smooth in a ball that the fan does not meet, and its derivatives depend on the
-//! loop alone, because the edges between triangles cancel (`docs/winding.md`, section 7).
+//! loop alone, because the edges between triangles cancel (`docs/internals/winding.md`, section 7).
 
 use std::f64::consts::PI;
 

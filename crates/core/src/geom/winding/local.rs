@@ -1,5 +1,5 @@
 //! Winding numbers in a ball, as a polynomial of second degree about its centre. Triangles are added one by
-//! one, and nodes of the tree at once if they are far enough for their size (`docs/winding.md`, section 6).
+//! one, and nodes of the tree at once if they are far enough for their size (`docs/internals/winding.md`, section 6).
 
 use std::f64::consts::PI;
 

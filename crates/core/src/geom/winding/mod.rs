@@ -1,7 +1,7 @@
 //! Generalized winding number: the sum of the solid angles of triangles over 4π (Jacobson, Kavan and
 //! Sorkine-Hornung 2013). A tree approximates distant nodes by three terms of an expansion (Barill et al.,
 //! Fast Winding Numbers for Soups and Clouds, 2018), each with a proven bound of the truncation error
-//! (`docs/winding.md`).
+//! (`docs/internals/winding.md`).
 //!
 //! Decisions never depend on the tree: where its bound does not settle a question, all angles are summed one
 //! by one. They do not depend on the order of the triangles either, because the triangles are sorted.
@@ -236,7 +236,7 @@ impl Winding {
     }
 
     /// Returns the distance from ½ at which a sum by the tree is certain to be on the same side of ½ as the
-    /// direct sum, which is itself farther from ½ than its own error (`docs/winding.md`, section 4).
+    /// direct sum, which is itself farther from ½ than its own error (`docs/internals/winding.md`, section 4).
     fn settles(&self, sum: &Sum) -> f64 {
         let count = self.len() as f64;
         3.1 * (sum.error + sum.shaken + count * (2f64.powi(-49) + U * sum.size))

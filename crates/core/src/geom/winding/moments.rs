@@ -1,5 +1,5 @@
 //! Far field of triangles: their area vector and its first and second moments about a central point. The
-//! derivation is in `docs/winding.md`, sections 2 and 3.
+//! derivation is in `docs/internals/winding.md`, sections 2 and 3.
 
 use std::f64::consts::PI;
 

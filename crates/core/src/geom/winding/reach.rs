@@ -1,5 +1,5 @@
 //! Upper bounds of winding numbers in a box. Blocks of cells with a small bound need no closer examination
-//! (`docs/winding.md`, section 5).
+//! (`docs/internals/winding.md`, section 5).
 
 use std::f64::consts::PI;
 

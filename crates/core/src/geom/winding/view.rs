@@ -1,5 +1,5 @@
 //! Winding numbers of triangles in a box and in ever smaller boxes within it. Distant triangles enter a
-//! polynomial, and the rest is examined again from a smaller box (`docs/winding.md`, section 6).
+//! polynomial, and the rest is examined again from a smaller box (`docs/internals/winding.md`, section 6).
 
 use std::f64::consts::PI;
 

@@ -709,7 +709,7 @@ impl Rule {
             if !FIELDS.contains(&field) || field == VARIANT && !VARIANTS.contains(&option.as_str())
             {
                 return Err(Error::usage(format!("a rule has no option '{option}'")).with_hint(
-                    "check the spelling; docs/rules.md lists the values, and a newer version may know more",
+                    "check the spelling; docs/reference/rules.md lists the values, and a newer version may know more",
                 ));
             }
             request
