@@ -187,7 +187,6 @@ impl Transform {
     /// is the point to which coordinates are relative, mapped by the matrix with its summands and
     /// turned.
     pub fn offset(&self) -> [Rational; 3] {
-        let point = self.axes.exact_point(&self.near);
         let mut point = self.axes.exact_point(&self.near);
         if let Some(matrix) = &self.matrix {
             point = matrix.applied(&point);
