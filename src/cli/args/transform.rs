@@ -34,8 +34,7 @@ pub struct TransformArgs {
     #[arg(long, value_name = "AXIS,DEG", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes and --matrix, counterclockwise seen \
                        from the positive end of the axis. Several rotations are applied in the given order. Multiples of 90 are \
-                       exact; for other angles coordinates are computed in 64 bits and rounded to 32 once [default: not \
-                       turned]")]
+                       exact; other angles are computed in 64 bits and rounded to 32 once [default: not turned]")]
     rotate: Vec<String>,
 
     /// move the mesh, exactly
