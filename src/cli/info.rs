@@ -572,7 +572,7 @@ fn grid_text(
     {
         None => {}
         Some(UNKNOWN_AXES) => {
-            text += "; the image does not say where it is: taken as along x, y, z, its first cell around 0, 0, 0";
+            text += "; the image does not state its position: axes assumed along x, y, z, first cell around 0, 0, 0";
         }
         Some(axes) => text += &format!(", the axes of the image run {axes}"),
     }

@@ -154,8 +154,8 @@ pub fn not_found(path: &Path) -> Error {
     let moved = path.to_str().and_then(|path| path.rsplit_once('@'));
     if moved.is_some_and(|(file, _)| Path::new(file.split('@').next().unwrap_or(file)).exists()) {
         return error.with_hint(
-            "transforms after the name of a mesh belong to 'voxelize clearance'; --translate, --rotate and --scale are \
-             those of this command",
+            "transforms after the name of a mesh belong to 'voxelize clearance'; this command has --translate, \
+             --rotate and --scale",
         );
     }
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);

@@ -443,13 +443,13 @@ fn images_of_types_that_are_not_read_are_described() {
     );
     // Its qform and sform are 0. A run on its grid warns about that.
     assert!(
-        said.contains("the image does not say where it is"),
+        said.contains("the image does not state its position"),
         "{said}"
     );
     let run = place.run("cube.stl --like ct.nii -o a.npz").expect(0);
     assert!(
         run.err
-            .contains("W018]: the image does not say where it is"),
+            .contains("W018]: the image does not state its position"),
         "{}",
         run.err
     );

@@ -291,7 +291,7 @@ fn an_image_whose_axes_run_otherwise_is_named() {
             .run("thirds.stl --like scan.nrrd -o new.npz")
             .expect(0);
         let text = said.map(|axes| {
-            format!("W018]: the axes of the image run {axes}, those of the output x,y,z")
+            format!("W018]: the axes of the image run {axes}, the axes of the output run x,y,z")
         });
         assert_eq!(found.err.contains("W018"), said.is_some(), "{}", found.err);
         assert!(

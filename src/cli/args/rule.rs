@@ -234,7 +234,7 @@ pub struct QuantityArgs {
         value_delimiter = ',',
         value_parser = values::quantity(),
         hide_short_help = true,
-        long_help = "With --rule fraction: more arrays in a .npz. separated by commas. area: area of the mesh in \
+        long_help = "With --rule fraction: more arrays in a .npz, separated by commas. area: area of the mesh in \
                        each cell. normal: its area vector, outwards. faces: open shares of the low x, y, z faces. \
                        centroid: centroid of the inside, from the cell centre, in cell sides [default: none]"
     )]

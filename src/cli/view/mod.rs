@@ -293,7 +293,7 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
 }
 
 /// Returns the layers in a folder that this run did not write: `36 layers from z064.png to z099.png are
-/// there, of another run`.
+/// from another run`.
 fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
     let new: HashSet<_> = written
         .iter()
@@ -319,7 +319,7 @@ fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String>
     names.sort();
     let (first, last) = (names.first()?, names.last()?);
     Some(format!(
-        "{} from {first} to {last} are there, of another run",
+        "{} from {first} to {last} are from another run",
         counted(names.len() as u64, "layer", "layers")
     ))
 }

@@ -464,7 +464,7 @@ fn mismatching_layers_of_a_run_are_reported() {
     let again = layers("6", &[]);
     let left = names(&folder.path().join("layers")).len();
     assert!(
-        all > 3 && left > 3 && again.contains("are there, of another run"),
+        all > 3 && left > 3 && again.contains("are from another run"),
         "{again}"
     );
     assert!(!again.contains("W019"), "{again}");

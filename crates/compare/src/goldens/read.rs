@@ -114,7 +114,7 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
         };
         let error = Error::input(
             Code::G006,
-            format!("{key} needs a golden file; a digest can only be equal"),
+            format!("{key} needs a golden file: a digest does not contain the cells"),
         );
         return Err(keys.at(
             key,

@@ -487,7 +487,7 @@ impl<'a> Indexed<'a> {
             None => {
                 let count = self.vertices.len();
                 let text = format!(
-                    "vertex {} does not exist: the number of vertices before is {count}",
+                    "vertex {} does not exist (vertices so far: {count})",
                     place.saturating_add(self.first)
                 );
                 Err(Error::input(Code::S012, text))

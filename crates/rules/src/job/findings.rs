@@ -244,7 +244,7 @@ pub fn image_axes(axes: &str) -> Finding {
         ),
         axes => (
             format!(
-                "the axes of the image are {axes}, the axes of the output x,y,z: their arrays differ in order"
+                "the axes of the image run {axes}, the axes of the output run x,y,z: their arrays differ in order"
             ),
             "before combining their cells, resample one file onto the other, or reverse each axis with a minus in NumPy: \
              array[::-1]",

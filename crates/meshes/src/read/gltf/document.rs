@@ -89,10 +89,7 @@ impl Document {
                 fields,
             }),
             None => {
-                let text = format!(
-                    "{list}[{index}] does not exist: the number of {list} is {}",
-                    all.len()
-                );
+                let text = format!("{list}[{index}] does not exist (entries: {})", all.len());
                 Err(Error::input(Code::S012, text))
             }
         }

@@ -156,7 +156,7 @@ impl Chosen {
         number.map(|number| number as i64).ok_or_else(|| {
             Error::input(
                 Code::S012,
-                format!("vertex {vertex} does not exist: the number of vertices is {count}"),
+                format!("vertex {vertex} does not exist (vertices: {count})"),
             )
         })
     }

@@ -134,7 +134,7 @@ impl Placing<'_, '_, '_> {
         let depth = outer.depth + 1;
         let Some(object) = model.objects.get(&placed.object) else {
             let text = format!(
-                "object {} does not exist: the number of objects is {}",
+                "object {} does not exist (objects: {})",
                 placed.object,
                 model.objects.len()
             );
