@@ -858,7 +858,7 @@ fn misspelled_options_and_outputs_get_suggestions() {
         ),
         (
             "cube.stl --origin 0,0,0 --dims 5,5,5 -o a.npz",
-            "the grid of a corner, a cell size and counts",
+            "for a grid with a given corner, use --bounds",
         ),
         (
             "cube.stl thirds.stl -f npz -o out",

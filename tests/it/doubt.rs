@@ -208,7 +208,7 @@ fn a_flood_that_leaked_has_no_vote() {
     );
     let run = place.run(&format!("{line} 0")).expect(0);
     assert!(
-        run.err.contains("flood leaked, and is left out"),
+        run.err.contains("flood leaked and is not compared"),
         "{}",
         run.err
     );

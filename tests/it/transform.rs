@@ -925,6 +925,10 @@ fn a_length_of_scaled_coordinates_is_as_many_cells() {
         let refused = place
             .run(&format!("tower.stl --scale 3 -o a.npz {line}"))
             .expect(2);
-        assert!(refused.err.contains("must be in cells"), "{}", refused.err);
+        assert!(
+            refused.err.contains("give it in cells, such as 2vx"),
+            "{}",
+            refused.err
+        );
     }
 }

@@ -411,7 +411,7 @@ fn damage_is_named_with_its_object() {
         (
             with("/accessors/0/count", json!(7)),
             Code::S012,
-            "meshes[0]: vertex 7 is not there",
+            "meshes[0]: vertex 7 does not exist",
         ),
         (
             with("/accessors/0/byteOffset", json!(u64::MAX)),

@@ -500,7 +500,7 @@ fn damage_is_named_with_its_part() {
         (
             package(&cube, &item(2, "")),
             Code::S012,
-            "object 2 is not there",
+            "object 2 does not exist",
         ),
         (package(&cube, "<item/>"), Code::S006, "no objectid"),
         (
@@ -522,12 +522,12 @@ fn damage_is_named_with_its_part() {
         (
             with("v1=\"0\"", "v1=\"8\""),
             Code::S012,
-            "vertex 8 is not there",
+            "vertex 8 does not exist",
         ),
         (
             with("v1=\"0\"", "v1=\"99999999999\""),
             Code::S012,
-            "is not there",
+            "does not exist",
         ),
         (with("v1=\"0\"", "v1=\"-1\""), Code::S007, "no whole number"),
         (with("v1=\"0\"", ""), Code::S006, "it has no v1"),

@@ -325,13 +325,11 @@ impl RegionStore {
 /// Returns the finding that regions must be made again.
 fn finding_of_regions(code: Code, numbers: &[usize], all: usize, fault: &str) -> Finding {
     let text = format!("{} {fault}", regions_text(numbers, all));
-    let number = match numbers {
-        [only] => only.to_string(),
-        _ => "I".to_string(),
+    let hint = match numbers {
+        [only] => format!("make it again: `voxelize STORE --region {only}/{all}`"),
+        _ => format!("make them again: `voxelize STORE --region I/{all}`"),
     };
-    Finding::new(code, text).with_hint(format!(
-        "make it again: `voxelize STORE --region {number}/{all}`"
-    ))
+    Finding::new(code, text).with_hint(hint)
 }
 
 /// Describes regions: `region 3 of 16 is`, `regions 1–3, 7 of 16 are`.
