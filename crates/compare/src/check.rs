@@ -258,7 +258,8 @@ impl Safety {
         for (method, doubts) in Self::DOUBTS {
             let by_parity = matches!(method, Inside::EvenOdd | Inside::Vote);
             let is_doubtful = doubts.iter().any(|code| self.may_have.contains(code));
-            if !is_doubtful && !(by_parity && self.nested > 0) {
+            let may_cancel = by_parity && self.nested > 0;
+            if !is_doubtful && !may_cancel {
                 methods.push(method);
             }
         }

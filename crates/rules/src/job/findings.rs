@@ -266,10 +266,10 @@ fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
 /// the grid in 500 … 600`. `None` if they meet.
 fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
     let bounds = mesh.bounds();
-    let end = lattice.end();
-    for axis in 0..3 {
-        let low = lattice.origin()[axis].to_f64();
-        let high = end[axis].to_f64();
+    let walls = lattice.origin().iter().zip(lattice.end());
+    for (axis, (low, high)) in walls.enumerate() {
+        let low = low.to_f64();
+        let high = high.to_f64();
         let min = f64::from(bounds.min[axis]);
         let max = f64::from(bounds.max[axis]);
         if max < low || min > high {

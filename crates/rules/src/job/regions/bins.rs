@@ -22,7 +22,6 @@ const TRIANGLE: usize = size_of::<Triangle>();
 const NUMBER: usize = size_of::<u32>();
 
 /// Names of the values of closedness in the list of bins.
-
 const CLOSED: [(Closedness, &str); 3] = [
     (Closedness::Oriented, "oriented"),
     (Closedness::Closed, "closed"),
