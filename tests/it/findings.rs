@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::bless;
+#[cfg(feature = "cli")]
 use crate::support::place::Place;
 use voxelize::error::CodeInfo;
 use voxelize::{CODES, Hint, Severity};
@@ -125,6 +126,7 @@ fn every_code_is_used() {
 }
 
 /// Hints of the library name options between backquotes, so that other front ends can spell them.
+#[cfg(feature = "cli")]
 #[test]
 fn options_in_hints_are_options_of_the_command_line() {
     let place = Place::new();
@@ -181,6 +183,7 @@ fn options_in_hints_are_options_of_the_command_line() {
 }
 
 /// Whether it is `-o` or `--output`, and not a list such as `-x,-y,z`.
+#[cfg(feature = "cli")]
 fn is_option(word: &str) -> bool {
     let name = word.trim_start_matches('-');
     let dashes = word.len() - name.len();
