@@ -252,7 +252,7 @@ pub struct DoubtArgs {
         conflicts_with = "skip_existing",
         hide_short_help = true,
         long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, robust and \
-                       flood disagree, labelled by the methods that count them as inside. flood is compared \
+                       flood disagree, labelled by the methods that count them as inside. flood counts \
                        only off the surface, and not at all if it leaked. Takes six times the memory of the grid \
                        [default: none]"
     )]
