@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench check -- [MESH …] [--threads LIST] [--tsv]`
 //!
-//! Times run from meshes in memory to the result, including everything that is built for it, in milliseconds:
+//! Times run from meshes in memory to the result, with all preparation, in milliseconds:
 //! the median of at least three. A mesh is compared with itself, with its copy moved aside by 1.1 times its
 //! width (`apart`) or by an eighth of it (`crossing`), and with a copy of half its size in its middle
 //! (`half`). `pairs` is the number of pairs of triangles that meet; `distance` is the distance of the

@@ -50,7 +50,7 @@ pub fn all() -> Vec<PathBuf> {
     meshes
 }
 
-/// Returns the meshes of these names in the folder, or all meshes if there are none.
+/// Returns the meshes of these names in the folder, or all meshes for an empty list.
 pub fn usual(names: &[&str]) -> Vec<PathBuf> {
     let mut meshes: Vec<_> = names
         .iter()

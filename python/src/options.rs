@@ -1,7 +1,7 @@
 //! Translation of keyword arguments, as text, to a request of the library.
 
 use pyo3::prelude::*;
-use voxelize::job::{JobLabels, OPTIONS, OptionValues, Request};
+use voxelize::job::{JobLabels, OPTIONS, OptionValues, Request, RequestOption};
 use voxelize::{Error, Result};
 
 use crate::mesh::Reading;
@@ -26,9 +26,8 @@ impl Options {
                 continue;
             }
             let name = argument.replace('_', "-");
-            let is_list = OPTIONS
-                .iter()
-                .any(|option| option.name == name && matches!(option.values, OptionValues::Texts));
+            let is_list = RequestOption::from_name(&name)
+                .is_some_and(|option| matches!(option.values, OptionValues::Texts));
             let texts = if is_list {
                 texts.clone()
             } else {
@@ -44,7 +43,7 @@ impl Options {
     }
 }
 
-/// Returns the names of the arguments that decide the cells, and whether they are flags.
+/// Returns the names of the arguments that decide the cells, each with true for a flag.
 #[pyfunction]
 pub fn options() -> Vec<(String, bool)> {
     OPTIONS

@@ -259,8 +259,8 @@ fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
     best
 }
 
-/// Returns the axis along which a step leads, and true if it leads backwards. `None` if the step is tilted so
-/// much that the last of `count` cells is off by a thousandth of a cell.
+/// Returns the axis along which a step leads, and true if it leads backwards. `None` for a tilted
+/// step that moves the last of `count` cells aside by more than a thousandth of a cell.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
     let axis = largest(&sizes);

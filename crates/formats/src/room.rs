@@ -4,7 +4,7 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, Field, Labels, Legend};
 use voxelize_core::text::bytes;
 
-/// Cells that a grid may have even in a short file: 8 GiB, of which the system provides only the pages that
+/// Cells that a grid may have even in a short file: 8 GiB. The system provides only the pages that
 /// hold cells. Larger grids must be in proportion to the file.
 const FREE_CELLS: u128 = 1 << 36;
 

@@ -2,14 +2,20 @@
 //!
 //! ```toml
 //! [[case]]
-//! mesh = "meshes/part.stl"          # relative to this file, like `golden` res = 64
-//! # any long option of the command line that decides cells pad = 1 solid = true grid =
-//! "v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef" cells = 23816                     # occupied cells
+//! mesh = "meshes/part.stl"          # relative to this file, like `golden`
+//! res = 64                          # any long option of the command line that decides cells
+//! pad = 1
+//! solid = true
+//! grid = "v1:0a64e28bf9b4a4bc6ec4ea63ee0ea8ef"
+//! cells = 23816                     # number of occupied cells
 //!
-//! [[case]] mesh = "meshes/part.stl" voxel-size = 0.5 golden = "golden/part.npz"        # a voxel
-//! file with the cells, their positions and the rule name = "part, half a millimetre"  # optional
-//! allow = 3                         # optional: at most 3 cells may differ iou_min = 0.999
-//! # optional: the least intersection over union
+//! [[case]]
+//! mesh = "meshes/part.stl"
+//! voxel-size = 0.5
+//! golden = "golden/part.npz"        # a voxel file with the cells, their positions and the rule
+//! name = "part, half a millimetre"  # optional
+//! allow = 3                         # optional: at most 3 cells may differ
+//! iou_min = 0.999                   # optional: the least intersection over union
 //! ```
 //!
 //! Earlier versions wrote all options as one text, `options = "--res 64 --pad 1"`, which is still read.
@@ -436,7 +442,7 @@ iou_min = 1
         assert_eq!(goldens.cases().len(), 3);
     }
 
-    /// Earlier versions wrote all options as one text.
+    /// Earlier versions wrote the options as one text.
     #[test]
     fn recording_keeps_a_text_of_options() {
         let list = LIST.replace(

@@ -193,7 +193,7 @@ impl Error {
         &self.message
     }
 
-    /// Returns the advice of this error itself, if it has any.
+    /// Returns the error's own advice. `None` if only its code has advice.
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_deref()
     }

@@ -5,6 +5,7 @@
 use super::bits::bits_of;
 use super::{CellArray, CellSource, CellType, CellsRef, Digest, Lattice, Record, Slab};
 use crate::error::Result;
+use crate::geom::forest::{join, root};
 
 /// Source that passes slabs on and counts their pieces.
 pub struct CountedPieces<'a> {
@@ -206,19 +207,9 @@ fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &
             if other.row != run.row + step || other.start >= run.end {
                 break;
             }
-            let [a, b] = [run.piece, other.piece].map(|piece| root(forest, piece));
-            forest[a.max(b) as usize] = a.min(b);
+            join(forest, run.piece, other.piece);
         }
     }
-}
-
-/// Returns the root of the tree of `n`.
-fn root(forest: &mut [u32], mut n: u32) -> u32 {
-    while forest[n as usize] != n {
-        forest[n as usize] = forest[forest[n as usize] as usize];
-        n = forest[n as usize];
-    }
-    n
 }
 
 impl CellSource for CountedPieces<'_> {

@@ -154,7 +154,7 @@ impl RowValues {
     }
 }
 
-/// Stores the values of a row, some of whose cells may have a value already.
+/// Stores the values of a row. Cells of the row may already have a value.
 fn put_row(labels: &mut Labels, j: usize, k: usize, row: &[u8]) {
     for (i, value) in row.iter().enumerate().filter(|(_, value)| **value != 0) {
         labels.set([i, j, k], *value);

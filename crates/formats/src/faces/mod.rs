@@ -8,7 +8,7 @@
 //! | `.stl` | two triangles each | three per triangle, floats | none | a sidecar, on request |
 //!
 //! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of
-//! different labels have no face between them. Corners go counterclockwise seen from outside. Where vertices
+//! different labels have no face between them. Corners go counterclockwise seen from outside. If vertices
 //! are shared, every directed edge of a face is cancelled by its reverse in another face. Cells that touch
 //! only in an edge or a corner share the vertices there: such an edge has four faces, not two, and programs
 //! that require a manifold report it.

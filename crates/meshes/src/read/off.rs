@@ -1,12 +1,11 @@
 //! OFF, the format of Geomview.
 //!
 //! ```text
-//! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates after
-//! each vertex)
+//! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates after each vertex)
 //!                      (in any case; it may be missing, or be joined to the first number: OFF8 12 0)
-//! 8 6 12               the numbers of vertices, faces and edges; the last is ignored X Y Z …
-//! each vertex 4 0 1 2 3 …          each face: number of corners, their vertices, which count from
-//! 0; a colour may follow
+//! 8 6 12               numbers of vertices, faces and edges; the last is ignored
+//! X Y Z …              each vertex
+//! 4 0 1 2 3 …          each face: number of corners, their vertices, which count from 0; a colour may follow
 //!                      (a face without a colour may continue in the next lines)
 //! ```
 //!

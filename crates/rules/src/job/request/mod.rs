@@ -864,6 +864,15 @@ mod tests {
         let turned = request("rotate=z,90 rotate=x,90 up=y").unwrap();
         let transform = turned.transform(&[(mm, Some(UpAxis::Z))]).unwrap();
         assert_eq!((transform.rotate.len(), transform.unit), (2, mm));
+        // A length waits for the unit of the file, also with a grid that is reused.
+        let moved = request("like=a.npz translate=5cm,0,0").unwrap();
+        let transform = moved
+            .transform(&[(Some(UnitOfLength::Metre), None)])
+            .unwrap();
+        assert_eq!(
+            transform.translate,
+            [Rational::new(1, 20), Rational::ZERO, Rational::ZERO]
+        );
         let scaled = request("scale=2").unwrap();
         assert_eq!(scaled.transform(&[(mm, None)]).unwrap().unit, None);
     }
