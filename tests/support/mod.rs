@@ -13,6 +13,8 @@ pub mod picture;
 #[cfg(feature = "cli")]
 pub mod place;
 pub mod random;
+#[cfg(feature = "cli")]
+pub mod rows;
 pub mod rules;
 pub mod solids;
 pub mod stores;
