@@ -1,18 +1,18 @@
 //! After a save, the complete new file or the older one exists, and no other file.
 
-use std::fs;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use voxelize::format::{PendingNames, Written};
-use voxelize::{Error, Kind, Progress, tool};
+use voxelize::format::PendingNames;
+use voxelize::{Progress, tool};
 
 use super::*;
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(folder)
-        .unwrap()
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
@@ -35,33 +35,24 @@ impl Progress for Stop {
 #[test]
 fn a_cancelled_save_leaves_the_older_file() {
     let voxels = at_odd_place(full([300, 300, 20]));
-    let folder = tempfile::tempdir().unwrap();
     for (format, dtype) in kinds() {
-        for looks in [0, 1] {
-            let path = folder
-                .path()
-                .join("grid")
-                .with_extension(format.extensions[0]);
+        for polls in [0, 1] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = path_of(&folder, format);
             fs::write(&path, "old").unwrap();
             let stop = Stop {
-                left: AtomicU64::new(looks),
+                left: AtomicU64::new(polls),
             };
             let options = SaveOptions {
                 progress: &stop,
                 ..as_dtype(dtype)
             };
             let result = format::save(&voxels, &path, format, &options);
-            if dtype != Dtype::Bit || looks == 0 {
-                assert_eq!(
-                    result.unwrap_err().kind(),
-                    Kind::Interrupted,
-                    "{}",
-                    format.name
-                );
+            if dtype != Dtype::Bit || polls == 0 {
+                assert_eq!(result.unwrap_err().kind(), Kind::Interrupted, "{format:?}");
                 assert_eq!(fs::read_to_string(&path).unwrap(), "old");
                 assert_eq!(names(folder.path()).len(), 1);
             }
-            fs::remove_file(&path).unwrap();
         }
     }
 }
@@ -71,14 +62,8 @@ fn files_wait_for_their_names() {
     let voxels = at_odd_place(full([30, 20, 10]));
     for (format, dtype) in kinds() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder
-            .path()
-            .join("grid")
-            .with_extension(format.extensions[0]);
-        let at_once = folder
-            .path()
-            .join("at-once")
-            .with_extension(format.extensions[0]);
+        let path = path_of(&folder, format);
+        let at_once = path.with_file_name(format!("at-once.{}", format.extensions[0]));
         fs::write(&path, "old").unwrap();
         let options = as_dtype(dtype);
         let expected = format::save(&voxels, &at_once, format, &options).unwrap();
@@ -94,26 +79,19 @@ fn files_wait_for_their_names() {
         let dropped = PendingNames::default();
         save(&dropped);
         drop(dropped);
-        assert_eq!(names(folder.path()), before, "{}", format.name);
+        assert_eq!(names(folder.path()), before, "{format:?}");
         let later = PendingNames::default();
         let written = save(&later);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         later.give(&()).unwrap();
-        let lengths = |all: &[Written]| {
-            all.iter()
-                .map(|one| (one.format, one.bytes))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(lengths(&written), lengths(&expected));
+        assert_eq!(written.len(), expected.len());
+        for (one, expected) in written.iter().zip(&expected) {
+            assert_eq!((one.format, one.bytes), (expected.format, expected.bytes));
+            assert_eq!(one.path.metadata().unwrap().len(), one.bytes);
+        }
         assert!(
             fs::read(&path).unwrap() == fs::read(&at_once).unwrap(),
-            "{}",
-            format.name
-        );
-        assert!(
-            written
-                .iter()
-                .all(|one| one.path.metadata().unwrap().len() == one.bytes)
+            "{format:?}"
         );
         assert_eq!(names(folder.path()).len(), 2 * written.len());
     }
@@ -138,9 +116,8 @@ fn a_panic_while_writing_leaves_the_older_file() {
         progress: &Broken,
         ..SaveOptions::default()
     };
-    let npz = format::by_name("npz").unwrap();
-    let save = std::panic::AssertUnwindSafe(|| format::save(&voxels, &path, npz, &options));
-    assert!(std::panic::catch_unwind(save).is_err(), "it asks");
+    let save = AssertUnwindSafe(|| format::save(&voxels, &path, named("npz"), &options));
+    assert!(catch_unwind(save).is_err(), "it asks");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names(folder.path()), ["grid.npz"]);
 }
@@ -149,11 +126,10 @@ fn a_panic_while_writing_leaves_the_older_file() {
 fn a_crash_between_two_renames_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.raw");
-    let sidecar = folder.path().join("grid.raw.json");
     at_odd_place(full([8, 8, 8])).save(&path).unwrap();
     let older = fs::read(&path).unwrap();
     at_odd_place(f_grid()).save(&path).unwrap();
-    assert!(sidecar.exists());
+    assert_eq!(names(folder.path()), ["grid.raw", "grid.raw.json"]);
     // The sidecar is renamed, the cells are not.
     fs::write(&path, older).unwrap();
     let error = Voxels::open(&path).unwrap_err();
@@ -165,28 +141,14 @@ fn a_crash_between_two_renames_is_detected() {
 #[test]
 fn files_that_nobody_waits_for_are_the_same() {
     let voxels = at_odd_place(f_grid());
-    let folder = tempfile::tempdir().unwrap();
     for (format, dtype) in kinds() {
-        let save = |name: &str, durability| {
-            let path = folder.path().join(name);
-            format::save(
-                &voxels,
-                &path,
-                format,
-                &SaveOptions {
-                    durability,
-                    ..as_dtype(dtype)
-                },
-            )
-            .unwrap();
-            fs::read(path).unwrap()
+        let unsynced = SaveOptions {
+            durability: Durability::Unsynced,
+            ..as_dtype(dtype)
         };
-        assert_eq!(
-            save("a", Durability::Unsynced),
-            save("b", Durability::Synced),
-            "{}",
-            format.name
-        );
+        let files = saved_with(&voxels, format, &unsynced);
+        let expected = saved_with(&voxels, format, &as_dtype(dtype));
+        assert_eq!(files, expected, "{format:?}");
     }
 }
 
@@ -198,10 +160,8 @@ fn a_save_that_fails_late_leaves_the_older_file() {
     // A folder with the name of the sidecar blocks it.
     fs::create_dir(folder.path().join("grid.raw.json")).unwrap();
     let error = at_odd_place(f_grid()).save(&path).unwrap_err();
-    assert_eq!(
-        (error.kind(), fs::read_to_string(&path).unwrap().as_str()),
-        (Kind::Output, "old")
-    );
+    assert_eq!(error.kind(), Kind::Output);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(names(folder.path()), ["grid.raw", "grid.raw.json"]);
 }
 
@@ -218,14 +178,12 @@ fn places_that_take_no_file_are_refused_early() {
         let early = tool::probe_output(&path, None).unwrap_err();
         assert_eq!(early.kind(), Kind::Output);
         assert!(early.file().is_some(), "{early}");
-        let vox = format::by_name("vox").unwrap();
-        let late = format::save(&at_odd_place(f_grid()), &path, vox, &SaveOptions::default());
-        assert_eq!(late.unwrap_err(), early);
+        let options = SaveOptions::default();
+        let late = format::save(&at_odd_place(f_grid()), &path, named("vox"), &options);
+        assert_eq!(late, Err(early));
     }
-    assert_eq!(
-        tool::probe_output(&folder.path().join("new.vox"), None),
-        Ok(())
-    );
+    let new = folder.path().join("new.vox");
+    assert_eq!(tool::probe_output(&new, None), Ok(()));
     assert_eq!(names(folder.path()), ["file"]);
 }
 
@@ -250,21 +208,17 @@ impl io::Write for Full {
 fn ended_streams_are_distinguished() {
     let voxels = at_odd_place(f_grid());
     for (format, dtype) in kinds() {
-        for (kind, code) in [
-            (io::ErrorKind::BrokenPipe, "closed-pipe"),
-            (io::ErrorKind::StorageFull, "output"),
+        for (left, kind, code) in [
+            (0, io::ErrorKind::BrokenPipe, "closed-pipe"),
+            (20, io::ErrorKind::BrokenPipe, "closed-pipe"),
+            (0, io::ErrorKind::StorageFull, "output"),
+            (20, io::ErrorKind::StorageFull, "output"),
         ] {
-            for left in [0, 20] {
-                let mut out = Full { left, kind };
-                let error =
-                    format::write_to(&voxels, &mut out, format, &as_dtype(dtype)).unwrap_err();
-                assert_eq!(
-                    (error.kind(), error.code().name()),
-                    (Kind::Output, code),
-                    "{}",
-                    format.name
-                );
-            }
+            let mut out = Full { left, kind };
+            let result = format::write_to(&voxels, &mut out, format, &as_dtype(dtype));
+            let error = result.unwrap_err();
+            let found = (error.kind(), error.code().name());
+            assert_eq!(found, (Kind::Output, code), "{format:?}");
         }
     }
 }
@@ -274,7 +228,6 @@ fn an_extension_of_no_format_is_a_usage_error() {
     let error = at_odd_place(f_grid()).save("grid.off").unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
     assert!(error.hint().unwrap().to_string().contains(".npz"));
-    let _: &Error = &error;
 }
 
 #[cfg(unix)]
@@ -286,18 +239,15 @@ mod unix {
     #[test]
     fn links_stay_and_their_targets_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().join("home");
-        let elsewhere = folder.path().join("elsewhere");
+        let [home, elsewhere] = ["home", "elsewhere"].map(|name| folder.path().join(name));
         fs::create_dir(&home).unwrap();
         fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("there.npz"), "old").unwrap();
         let voxels = at_odd_place(f_grid());
         // The target of the second link is missing.
         for name in ["there.npz", "new.npz"] {
             let link = home.join(name);
             symlink(Path::new("../elsewhere").join(name), &link).unwrap();
-            if name == "there.npz" {
-                fs::write(elsewhere.join(name), "old").unwrap();
-            }
             voxels.save(&link).unwrap();
             assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
             assert_eq!(Voxels::open(elsewhere.join(name)).unwrap(), voxels);
@@ -323,24 +273,20 @@ mod unix {
     #[test]
     fn devices_are_written_directly_without_a_sidecar() {
         let voxels = at_odd_place(f_grid());
+        let [null, full] = ["/dev/null", "/dev/full"].map(Path::new);
         for (format, dtype) in kinds() {
-            let written =
-                format::save(&voxels, Path::new("/dev/null"), format, &as_dtype(dtype)).unwrap();
+            let save = |path: &Path| format::save(&voxels, path, format, &as_dtype(dtype));
+            let written = save(null).unwrap();
             assert_eq!(written.len(), 1);
             assert!(written[0].bytes > 0);
-            if Path::new("/dev/full").exists() {
-                let full = format::save(&voxels, Path::new("/dev/full"), format, &as_dtype(dtype));
-                let error = full.unwrap_err();
+            if full.exists() {
+                let error = save(full).unwrap_err();
                 assert_eq!(error.kind(), Kind::Output);
-                assert!(
-                    error
-                        .to_string()
-                        .starts_with("/dev/full: cannot be written: "),
-                    "{error}"
-                );
+                let text = error.to_string();
+                assert!(text.starts_with("/dev/full: cannot be written: "), "{text}");
             }
         }
         assert!(!Path::new("/dev/null.json").exists());
-        assert_eq!(tool::probe_output(Path::new("/dev/null"), None), Ok(()));
+        assert_eq!(tool::probe_output(null, None), Ok(()));
     }
 }

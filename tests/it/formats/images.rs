@@ -1,30 +1,15 @@
 //! Medical images keep their frame to the last digit, and images of other programs are read in their place.
 
-use voxelize::format::{self, read_from};
-use voxelize::grid::Cells;
-use voxelize::{Code, Lattice, Rational, Result, Voxels};
+use std::io::Write;
 
+use voxelize::grid::Cells;
+
+use super::*;
 #[cfg(feature = "cli")]
-use crate::support::place::Place;
+use crate::support::{place::Place, rows};
 
 fn image(name: &str, bytes: &[u8]) -> Result<Voxels> {
-    read_from(
-        std::io::Cursor::new(bytes),
-        format::by_name(name).unwrap(),
-        None,
-    )
-}
-
-fn doubles(values: &[Rational; 3]) -> [f64; 3] {
-    values.each_ref().map(Rational::to_f64)
-}
-
-fn place_of(lattice: &Lattice) -> ([usize; 3], [f64; 3], [f64; 3]) {
-    (
-        lattice.dims(),
-        doubles(lattice.origin()),
-        doubles(lattice.spacing()),
-    )
+    read(bytes, named(name), None)
 }
 
 /// Returns a NRRD of 2 × 3 × 4 cells with these fields. One cell is occupied: the second along the first
@@ -40,69 +25,33 @@ fn nrrd(fields: &str) -> Vec<u8> {
 
 #[test]
 fn frames_of_others_are_taken_exactly() {
-    let mut seen = 0;
-    for (fields, dims, origin, spacing, cell) in [
+    for (fields, frame) in [
         (
             "space: left-posterior-superior\nspace directions: (0.7,0,0) (0,0.7,0) (0,0,1.25)\nspace origin: (-12.3,4.5,100)\n",
-            [2, 3, 4],
-            ["-12.65", "4.15", "99.375"],
-            ["0.7", "0.7", "1.25"],
-            [1, 0, 0],
+            "2 3 4 at -12.65 4.15 99.375 by 0.7 0.7 1.25: 1 0 0",
         ),
         // The file counts to the right and to the front, the mesh to the left and to the back.
         (
             "space: RAS\nspace directions: (0.5,0,0) (0,0.5,0) (0,0,2)\nspace origin: (10,20,30)\n",
-            [2, 3, 4],
-            ["-10.75", "-21.25", "29"],
-            ["0.5", "0.5", "2"],
-            [0, 2, 0],
+            "2 3 4 at -10.75 -21.25 29 by 0.5 0.5 2: 0 2 0",
         ),
         // The first axis points down.
         (
             "space: left-posterior-superior\nspace directions: (0,0,-1) (1,0,0) (0,1,0)\nspace origin: (0,0,0)\n",
-            [3, 4, 2],
-            ["-0.5", "-0.5", "-1.5"],
-            ["1", "1", "1"],
-            [0, 0, 0],
+            "3 4 2 at -0.5 -0.5 -1.5 by 1 1 1: 0 0 0",
         ),
         (
             "spacings: 0.1 0.2 0.3\n",
-            [2, 3, 4],
-            ["-0.05", "-0.1", "-0.15"],
-            ["0.1", "0.2", "0.3"],
-            [1, 0, 0],
+            "2 3 4 at -0.05 -0.1 -0.15 by 0.1 0.2 0.3: 1 0 0",
         ),
     ] {
-        let found = image("nrrd", &nrrd(fields)).unwrap();
-        let lattice = found.lattice.unwrap();
-        let exact = |words: [&str; 3]| words.map(|word| Rational::parse_decimal(word).unwrap());
-        assert_eq!(
-            (lattice.dims(), lattice.origin(), lattice.spacing()),
-            (dims, &exact(origin), &exact(spacing)),
-            "{fields}"
-        );
-        assert_eq!(
-            found
-                .cells
-                .as_ref()
-                .occupied()
-                .unwrap()
-                .iter()
-                .collect::<Vec<_>>(),
-            [cell],
-            "{fields}"
-        );
-        seen += 1;
+        check_frame(&image("nrrd", &nrrd(fields)).unwrap(), frame);
     }
-    assert_eq!(seen, 4);
-    let nowhere = image("nrrd", &nrrd("")).unwrap();
-    assert!(nowhere.lattice.is_none());
+    assert_eq!(image("nrrd", &nrrd("")).unwrap().lattice, None);
     let tilted = nrrd("space directions: (0.8,0.6,0) (-0.6,0.8,0) (0,0,1)\n");
     let error = image("nrrd", &tilted).unwrap_err();
-    assert!(
-        error.code() == Code::V004 && error.hint().unwrap().to_string().contains("bounds -"),
-        "{error}"
-    );
+    assert_eq!(error.code(), Code::V004);
+    assert!(error.hint().unwrap().to_string().contains("bounds -"));
 }
 
 #[test]
@@ -118,20 +67,17 @@ fn segments_are_labels_with_their_names() {
 }
 
 /// Returns a NIfTI image of one occupied cell, changed by `change`.
-fn nifti(change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
-    let mut bytes = vec![0; 352];
-    let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
-    put(0, &348_u32.to_le_bytes());
-    for (n, size) in [3_u16, 2, 3, 4, 1, 1, 1, 1].into_iter().enumerate() {
-        put(40 + 2 * n, &size.to_le_bytes());
+fn nifti(change: impl Fn(&mut [u8])) -> Vec<u8> {
+    let mut bytes = vec![0; 352 + 24];
+    bytes[..4].copy_from_slice(&348_u32.to_le_bytes());
+    for (n, size) in [3, 2, 3, 4, 1, 1, 1, 1].into_iter().enumerate() {
+        bytes[40 + 2 * n] = size;
     }
-    put(70, &[2, 0, 8, 0]);
-    for (n, value) in [1.0_f32, 0.5, 0.5, 2.0].into_iter().enumerate() {
-        put(76 + 4 * n, &value.to_le_bytes());
-    }
-    put(108, &352_f32.to_le_bytes());
-    put(344, b"n+1\0");
-    bytes.resize(352 + 24, 0);
+    bytes[70] = 2;
+    bytes[72] = 8;
+    floats(&mut bytes, 76, &[1.0, 0.5, 0.5, 2.0]);
+    floats(&mut bytes, 108, &[352.0]);
+    bytes[344..347].copy_from_slice(b"n+1");
     bytes[353] = 1;
     change(&mut bytes);
     bytes
@@ -143,167 +89,123 @@ fn floats(bytes: &mut [u8], at: usize, values: &[f32]) {
     }
 }
 
-#[test]
-fn every_form_of_nifti_places_cells() {
-    let sform = nifti(|bytes| {
-        bytes[254] = 1;
-        floats(
-            bytes,
-            280,
-            &[
-                0.5, 0.0, 0.0, 10.0, 0.0, 0.5, 0.0, 20.0, 0.0, 0.0, 2.0, 30.0,
-            ],
-        );
-    });
-    // The same frame as a quaternion: no rotation, and the offset.
-    let qform = nifti(|bytes| {
-        bytes[252] = 1;
-        floats(bytes, 256, &[0.0, 0.0, 0.0, 10.0, 20.0, 30.0]);
-    });
-    for (name, bytes) in [("sform", &sform), ("qform", &qform)] {
-        let found = image("nii", bytes).unwrap();
-        let place = place_of(found.lattice.as_ref().unwrap());
-        assert_eq!(
-            place,
-            ([2, 3, 4], [-10.75, -21.25, 29.0], [0.5, 0.5, 2.0]),
-            "{name}"
-        );
-        assert_eq!(
-            found.occupied().unwrap().iter().collect::<Vec<_>>(),
-            [[0, 2, 0]],
-            "{name}"
-        );
-    }
-    // Half a turn about z, and the third axis reversed.
-    let turned = nifti(|bytes| {
-        bytes[252] = 1;
-        floats(bytes, 76, &[-1.0]);
-        floats(bytes, 256, &[0.0, 0.0, 1.0, 10.0, 20.0, 30.0]);
-    });
-    let found = image("nii", &turned).unwrap();
-    assert_eq!(
-        place_of(&found.lattice.clone().unwrap()).1,
-        [-10.25, -20.25, 23.0]
-    );
-    assert_eq!(
-        found.occupied().unwrap().iter().collect::<Vec<_>>(),
-        [[1, 0, 3]]
-    );
-    // Without either frame, the sizes of cells are known.
-    let plain = image("nii", &nifti(|_| ())).unwrap();
-    assert_eq!(place_of(&plain.lattice.clone().unwrap()).2, [0.5, 0.5, 2.0]);
-    assert_eq!(
-        plain.occupied().unwrap().iter().collect::<Vec<_>>(),
-        [[1, 0, 0]]
-    );
+/// Returns a NIfTI image with these floats. `form` is the byte of the code of the frame.
+fn placed(form: usize, places: &[(usize, &[f32])]) -> Vec<u8> {
+    nifti(|bytes| {
+        bytes[form] = 1;
+        for (at, values) in places {
+            floats(bytes, *at, values);
+        }
+    })
 }
 
 #[test]
-fn broken_images_are_errors() {
-    let whole = nrrd("spacings: 1 1 1\n");
-    let packed = {
-        use std::io::Write;
-        let mut packer = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
-        packer.write_all(&nifti(|_| ())).unwrap();
-        packer.finish().unwrap()
-    };
+fn every_form_of_nifti_places_cells() {
+    const SFORM: usize = 254;
+    const QFORM: usize = 252;
+    const ROWS: &[f32] = &[
+        0.5, 0.0, 0.0, 10.0, 0.0, 0.5, 0.0, 20.0, 0.0, 0.0, 2.0, 30.0,
+    ];
+    let usual = "2 3 4 at -10.75 -21.25 29 by 0.5 0.5 2: 0 2 0";
+    for (bytes, frame) in [
+        (placed(SFORM, &[(280, ROWS)]), usual),
+        // The same frame as a quaternion: no rotation, and the offset.
+        (
+            placed(QFORM, &[(256, &[0.0, 0.0, 0.0, 10.0, 20.0, 30.0])]),
+            usual,
+        ),
+        // Half a turn about z, and the third axis reversed.
+        (
+            placed(
+                QFORM,
+                &[(76, &[-1.0]), (256, &[0.0, 0.0, 1.0, 10.0, 20.0, 30.0])],
+            ),
+            "2 3 4 at -10.25 -20.25 23 by 0.5 0.5 2: 1 0 3",
+        ),
+    ] {
+        check_frame(&image("nii", &bytes).unwrap(), frame);
+    }
+    // Without either frame, the sizes of cells are known.
+    let plain = image("nii", &nifti(|_| ())).unwrap();
+    let sizes = plain.lattice.as_ref().unwrap().spacing().clone();
+    assert_eq!(sizes.map(|size| size.to_f64()), [0.5, 0.5, 2.0]);
+    assert_eq!(occupied_cells(&plain), [[1, 0, 0]]);
+}
+
+#[test]
+fn cut_and_lengthened_images_are_errors() {
+    let mut packer = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+    packer.write_all(&nifti(|_| ())).unwrap();
     let mut seen = 0;
     for (name, bytes) in [
-        ("nrrd", &whole),
-        ("nii", &nifti(|_| ())),
-        ("nii.gz", &packed),
+        ("nrrd", nrrd("spacings: 1 1 1\n")),
+        ("nii", nifti(|_| ())),
+        ("nii.gz", packer.finish().unwrap()),
     ] {
-        assert!(image(name, bytes).is_ok());
+        assert!(image(name, &bytes).is_ok());
         for length in 0..bytes.len() {
             let error = image(name, &bytes[..length]).unwrap_err();
-            assert!(
-                error.code().name().starts_with('V'),
-                "{name}, {length}: {error}"
-            );
+            let is_read = error.code().name().starts_with('V');
+            assert!(is_read, "{name}, {length}: {error}");
             seen += 1;
         }
         let longer = [&bytes[..], &[1, 2, 3]].concat();
         assert!(image(name, &longer).is_err(), "{name}");
     }
     assert!(seen > 400);
-    let text = |from: &str, to: &str| {
-        let text = String::from_utf8(nrrd("spacings: 1 1 1\n")[..100].to_vec());
-        text.map(|text| text.replace(from, to).into_bytes())
-            .unwrap_or_default()
-    };
-    for (name, bytes, code) in [
-        (
-            "nrrd",
-            nrrd("space: scanner-xyz-time\nspacings: 1 1 1\n"),
-            Code::V004,
-        ),
-        (
-            "nrrd",
-            nrrd("space directions: (1,0,0) (0,1,0)\n"),
-            Code::V004,
-        ),
-        (
-            "nrrd",
-            nrrd("space directions: (1,0,0) (0,1,0) (0,0,x)\n"),
-            Code::V004,
-        ),
-        ("nrrd", nrrd("space origin: 5\n"), Code::V004),
-        ("nrrd", nrrd("data file: elsewhere.raw\n"), Code::V004),
-        ("nrrd", nrrd("nothing of this kind\n"), Code::V003),
-        ("nrrd", nrrd("voxelize:={\"dims\":\n"), Code::V007),
-        (
-            "nrrd",
-            b"NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\n\n1234".to_vec(),
-            Code::V004,
-        ),
-        (
-            "nrrd",
-            b"NRRD0004\ntype: uchar\nsizes: 99999 99999 99999\nencoding: gzip\n\n1234".to_vec(),
-            Code::V002,
-        ),
-        (
-            "nrrd",
-            b"NRRD0004\ntype: short\nsizes: 1 1 1\nencoding: raw\n\n12".to_vec(),
-            Code::V004,
-        ),
-        (
-            "nrrd",
-            b"NRRD0004\ntype: uchar\nsizes: 1 1 1\nencoding: hex\n\n12".to_vec(),
-            Code::V004,
-        ),
-        ("nii", nifti(|bytes| bytes[344] = b'N'), Code::V003),
-        ("nii", nifti(|bytes| bytes[0] = 0), Code::V003),
-        ("nii", nifti(|bytes| bytes[40] = 9), Code::V004),
-        ("nii", nifti(|bytes| bytes[43] = 0x80), Code::V004),
-        ("nii", nifti(|bytes| bytes[70] = 4), Code::V004),
-        (
-            "nii",
-            nifti(|bytes| floats(bytes, 112, &[2.0, 1.0])),
-            Code::V004,
-        ),
-        (
-            "nii",
-            nifti(|bytes| floats(bytes, 108, &[f32::NAN])),
-            Code::V003,
-        ),
-        ("nii", nifti(|bytes| floats(bytes, 108, &[1e9])), Code::V002),
-        (
-            "nii",
-            nifti(|bytes| floats(bytes, 80, &[f32::NAN])),
-            Code::V004,
-        ),
-        ("nii", nifti(|bytes| floats(bytes, 80, &[0.0])), Code::V004),
-        (
-            "nii",
-            nifti(|bytes| (bytes[42], bytes[43]) = (0xff, 0x7f)),
-            Code::V002,
-        ),
+}
+
+#[test]
+fn broken_images_are_errors() {
+    for (fields, code) in [
+        ("space: scanner-xyz-time\nspacings: 1 1 1", "V004"),
+        ("space directions: (1,0,0) (0,1,0)", "V004"),
+        ("space directions: (1,0,0) (0,1,0) (0,0,x)", "V004"),
+        ("space origin: 5", "V004"),
+        ("data file: elsewhere.raw", "V004"),
+        ("nothing of this kind", "V003"),
+        ("voxelize:={\"dims\":", "V007"),
     ] {
-        let error = image(name, &bytes).unwrap_err();
-        assert_eq!(error.code(), code, "{name}: {error}");
-        seen += 1;
+        check_error(image("nrrd", &nrrd(&format!("{fields}\n"))), code, fields);
     }
-    assert!(text("", "").len() == 100 && seen > 420);
+    for (head, data, code) in [
+        (
+            "type: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw",
+            "1234",
+            "V004",
+        ),
+        (
+            "type: uchar\nsizes: 99999 99999 99999\nencoding: gzip",
+            "1234",
+            "V002",
+        ),
+        ("type: short\nsizes: 1 1 1\nencoding: raw", "12", "V004"),
+        ("type: uchar\nsizes: 1 1 1\nencoding: hex", "12", "V004"),
+    ] {
+        let file = format!("NRRD0004\n{head}\n\n{data}");
+        check_error(image("nrrd", file.as_bytes()), code, head);
+    }
+    for (at, bytes, code) in [
+        (344, &b"N"[..], "V003"),
+        (0, &[0], "V003"),
+        (40, &[9], "V004"),
+        (43, &[0x80], "V004"),
+        (70, &[4], "V004"),
+        (42, &[0xff, 0x7f], "V002"),
+    ] {
+        let file = nifti(|file| file[at..at + bytes.len()].copy_from_slice(bytes));
+        check_error(image("nii", &file), code, at);
+    }
+    for (at, values, code) in [
+        (112, &[2.0, 1.0][..], "V004"),
+        (108, &[f32::NAN], "V003"),
+        (108, &[1e9], "V002"),
+        (80, &[f32::NAN], "V004"),
+        (80, &[0.0], "V004"),
+    ] {
+        let file = nifti(|file| floats(file, at, values));
+        check_error(image("nii", &file), code, (at, values));
+    }
 }
 
 #[test]
@@ -314,77 +216,62 @@ fn a_scan_gives_its_grid() {
     let scan = "NRRD0004\ntype: short\ndimension: 3\nspace: left-posterior-superior\nsizes: 40 30 20\n\
                 space directions: (0.3,0,0) (0,0.3,0) (0,0,0.7)\nspace origin: (-1,-2,-3)\nencoding: raw\n\n";
     place.write("ct.nrrd", scan);
-    let mut seen = 0;
     for name in ["a.nrrd", "a.nii", "a.nii.gz", "a.npz"] {
-        let json = place
-            .run(&format!("cube.stl --like ct.nrrd --solid -o {name} --json"))
-            .expect(0)
-            .json();
-        assert_eq!(
-            json["grid"]["dims"],
-            serde_json::json!([40, 30, 20]),
-            "{name}"
+        let runs = rows::check(
+            &place,
+            &format!(
+                "0 cube.stl --like ct.nrrd --solid -o {name} --json
+                    /grid/dims [40,30,20]
+                    /grid/origin_exact [\"-23/20\",\"-43/20\",\"-67/20\"]
+                 0 cube.stl --like {name} --solid -o b.npz --json"
+            ),
         );
-        assert_eq!(
-            json["grid"]["origin_exact"],
-            serde_json::json!(["-23/20", "-43/20", "-67/20"]),
-            "{name}"
-        );
-        let back = place
-            .run(&format!("cube.stl --like {name} --solid -o b.npz --json"))
-            .expect(0)
-            .json();
-        assert_eq!(back["digest"], json["digest"], "{name}");
-        seen += 1;
+        assert_eq!(runs[0].json()["digest"], runs[1].json()["digest"], "{name}");
     }
-    assert_eq!(seen, 4);
-    let refused = place.run("convert ct.nrrd a.npz").expect(3);
-    assert!(
-        refused.err.contains("'short'") && refused.err.contains("uint8 or float"),
-        "{}",
-        refused.err
+    rows::check(
+        &place,
+        "3 convert ct.nrrd a.npz
+             err 'short'
+             err uint8 or float
+         3 ct.nrrd -r 8 -o a.vox
+             err holds voxels (nrrd)",
     );
-    let wrong = place.run("ct.nrrd -r 8 -o a.vox").expect(3);
-    assert!(wrong.err.contains("holds voxels (nrrd)"), "{}", wrong.err);
 }
 
 #[test]
 #[cfg(feature = "cli")]
 fn data_of_other_programs_after_our_header_is_kept() {
     let place = Place::new();
-    place
-        .run("cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii")
-        .expect(0);
-    place
-        .run("cube.stl -r 4 --pad 1 --solid -o cells.nii")
-        .expect(0);
-    let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
+    rows::check(
+        &place,
+        "0 cube.stl -r 4 --pad 1 --rule fraction --dtype u8 -o shares.nii
+         0 cube.stl -r 4 --pad 1 --solid -o cells.nii",
+    );
+    let bytes = |name: &str| fs::read(place.path(name)).unwrap();
+    let cells = image("nii", &bytes("cells.nii")).unwrap();
     // A mask with slope 1.
     let mut mask = bytes("shares.nii");
     floats(&mut mask, 112, &[1.0]);
     let begin = mask.len() - 6 * 6 * 6;
-    mask[begin..]
-        .iter_mut()
-        .for_each(|byte| *byte = u8::from(*byte > 127));
-    let read = image("nii", &mask).unwrap();
-    let cells = image("nii", &bytes("cells.nii")).unwrap();
+    for byte in &mut mask[begin..] {
+        *byte = u8::from(*byte > 127);
+    }
+    let mask = image("nii", &mask).unwrap();
+    assert_eq!((mask.count(), mask.occupied()), (64, cells.occupied()));
+    let doubles = |voxels: &Voxels| {
+        let lattice = voxels.lattice.as_ref().unwrap();
+        [lattice.origin(), lattice.spacing()].map(|v| v.each_ref().map(Rational::to_f64))
+    };
     assert_eq!(
-        (read.count(), read.occupied().unwrap()),
-        (64, cells.occupied().unwrap())
-    );
-    assert_eq!(
-        place_of(&read.lattice.unwrap()),
-        place_of(cells.lattice.as_ref().unwrap())
+        (mask.dims(), doubles(&mask)),
+        (cells.dims(), doubles(&cells))
     );
     // Moved by nibabel: only an sform, with a different frame.
     let mut moved = bytes("cells.nii");
     moved[252..256].copy_from_slice(&[0, 0, 2, 0]);
     let x = f32::from_le_bytes(moved[292..296].try_into().unwrap());
     floats(&mut moved, 292, &[x - 2.0]);
-    let (_, mut corner, _) = place_of(cells.lattice.as_ref().unwrap());
-    corner[0] += 2.0;
-    assert_eq!(
-        place_of(&image("nii", &moved).unwrap().lattice.unwrap()).1,
-        corner
-    );
+    let mut expected = doubles(&cells)[0];
+    expected[0] += 2.0;
+    assert_eq!(doubles(&image("nii", &moved).unwrap())[0], expected);
 }

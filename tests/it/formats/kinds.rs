@@ -5,7 +5,6 @@ use super::*;
 use voxelize::grid::{
     CellSource, CellType, Cells, Digest, Field, Label, LabelDigest, Labels, Legend, Slab,
 };
-use voxelize::{Kind, Voxels};
 
 const DIMS: [usize; 3] = [70, 9, 11];
 
@@ -81,10 +80,7 @@ pub(super) fn grids() -> Vec<Voxels> {
 fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
     let mut cases = vec![];
     for voxels in grids() {
-        for format in FORMATS {
-            if !format.is_readable() || format.is_folder() {
-                continue;
-            }
+        for format in readable().filter(|format| !format.is_folder()) {
             for dtype in format.dtypes_of(voxels.kind()) {
                 cases.push((voxels.clone(), format, *dtype));
             }
@@ -95,21 +91,36 @@ fn cases() -> Vec<(Voxels, &'static Format, Dtype)> {
 }
 
 #[test]
-fn labels_and_fields_come_back_as_they_were() {
+fn labels_and_fields_come_back_whole_and_from_slabs_and_broken_files_are_errors() {
+    let [mut slabs, mut cuts] = [0; 2];
     for (voxels, format, dtype) in cases() {
         let (bytes, sidecar) = saved(&voxels, format, dtype);
-        let back = read(&bytes, format, sidecar.as_deref()).unwrap();
-        assert_eq!(back, voxels, "{} {:?}", format.name, voxels.cells);
+        let read = |bytes: &[u8]| read(bytes, format, sidecar.as_deref());
+        let back = read(&bytes).unwrap();
+        assert_eq!(back, voxels, "{format:?} {:?}", voxels.cells);
         assert_eq!(back.digest(), voxels.digest());
-        let usual = SaveOptions::default();
-        let mut again = Vec::new();
-        format::write_to(&voxels, &mut again, format, &usual).unwrap();
-        assert!(
-            again == bytes,
-            "{}: the usual type is the one that keeps all values",
-            format.name
-        );
+        // The usual type is the one that keeps all values.
+        let usual = written(&voxels, format, &SaveOptions::default());
+        assert!(usual.as_ref() == Ok(&bytes), "{format:?}");
+        for height in [1, 4, 11].map(|height: usize| height.next_multiple_of(format.slab_layers)) {
+            let mut source = Split::new(&voxels, height);
+            let mut found = Vec::new();
+            format::write_source_to(&mut source, &mut found, format, &as_dtype(dtype)).unwrap();
+            assert!(found == bytes, "{format:?} {height} {:?}", voxels.cells);
+            slabs += 1;
+        }
+        let lengths = (0..bytes.len()).step_by(bytes.len() / 40 + 1);
+        for length in lengths.chain([bytes.len() - 1]) {
+            let error = read(&bytes[..length]).expect_err(format.name);
+            let found = (error.kind(), &error.code().name()[..1]);
+            assert_eq!(found, (Kind::Input, "V"), "{format:?} {length}");
+            cuts += 1;
+        }
+        let longer = read(&[&bytes[..], &[0; 8]].concat());
+        assert!(longer.is_err() || format.name == "npz", "{format:?}");
     }
+    assert_eq!(slabs, 3 * cases().len());
+    assert!(cuts > 1000, "{cuts}");
 }
 
 /// Source of voxels a few layers at a time.
@@ -191,99 +202,55 @@ impl CellSource for Split<'_> {
 
 #[test]
 fn shares_of_cells_are_bytes_if_the_format_has_them() {
-    let place = at_odd_place(BitGrid::new(DIMS).unwrap());
     let mut shares = Field::new(DIMS, 0.0).unwrap();
-    shares
-        .values_mut()
-        .iter_mut()
-        .enumerate()
-        .for_each(|(n, value)| *value = (n % 3001) as f32 / 3000.0);
-    let record = Record {
-        rule_name: Some("fraction".into()),
-        ..place.record.clone()
-    };
-    let voxels = Voxels {
-        cells: shares.clone().into(),
-        record,
-        ..place.clone()
-    };
+    for (n, value) in shares.values_mut().iter_mut().enumerate() {
+        *value = (n % 3001) as f32 / 3000.0;
+    }
     let distances = Voxels {
         cells: shares.clone().into(),
-        ..place
+        ..at_odd_place(BitGrid::new(DIMS).unwrap())
     };
-    let options = as_dtype(Dtype::U8);
+    let mut voxels = distances.clone();
+    voxels.record.rule_name = Some("fraction".into());
+    let auto = SaveOptions {
+        sidecar: Sidecar::Auto,
+        ..as_dtype(Dtype::U8)
+    };
     let [mut read, mut refused] = [0; 2];
     for format in FORMATS
         .iter()
         .filter(|format| format.holds(CellKind::Field))
     {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder
-            .path()
-            .join(format!("shares.{}", format.extensions[0]));
-        let save = |voxels: &Voxels, sidecar: Sidecar| {
-            format::save(voxels, &path, format, &SaveOptions { sidecar, ..options })
-        };
-        let error = save(&distances, Sidecar::Auto).unwrap_err();
-        assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
+        let path = path_of(&folder, format);
+        let error = format::save(&distances, &path, format, &auto).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage, "{format:?}");
         if !format.has_bytes_of_shares() {
-            let error = save(&voxels, Sidecar::Auto).unwrap_err();
-            assert!(
-                error.message().contains("stores fields as 'f32'"),
-                "{error}"
-            );
+            let error = format::save(&voxels, &path, format, &auto).unwrap_err();
+            let is_right = error.message().contains("stores fields as 'f32'");
+            assert!(is_right, "{error}");
             refused += 1;
             continue;
         }
-        save(&voxels, Sidecar::Write).unwrap();
+        format::save(&voxels, &path, format, &as_dtype(Dtype::U8)).unwrap();
         let found = Voxels::open(&path).unwrap();
-        assert_eq!(
-            (&found.lattice, &found.record),
-            (&voxels.lattice, &voxels.record),
-            "{}",
-            format.name
-        );
-        assert_eq!(
-            format::describe(&path).unwrap().dtype,
-            Some(Dtype::U8),
-            "{}",
-            format.name
-        );
-        let Cells::Field(field) = &found.cells else {
-            panic!("{}: {:?}", format.name, found.kind())
-        };
-        for (value, share) in field.values().iter().zip(shares.values()) {
+        assert_eq!(found.lattice, voxels.lattice, "{format:?}");
+        assert_eq!(found.record, voxels.record, "{format:?}");
+        let dtype = format::describe(&path).unwrap().dtype;
+        assert_eq!(dtype, Some(Dtype::U8), "{format:?}");
+        let values = found.field().unwrap().values();
+        assert_eq!(values.len(), shares.values().len());
+        for (value, share) in values.iter().zip(shares.values()) {
             let nearest = (f64::from(*share) * 255.0).round() as f32 / 255.0;
-            assert_eq!(*value, nearest, "{}: {share}", format.name);
+            assert_eq!(*value, nearest, "{format:?}: {share}");
         }
         // Rounded shares are saved with the same bytes as the shares.
-        let bytes = std::fs::read(&path).unwrap();
-        save(&found, Sidecar::Write).unwrap();
-        assert!(bytes == std::fs::read(&path).unwrap(), "{}", format.name);
+        let bytes = fs::read(&path).unwrap();
+        format::save(&found, &path, format, &as_dtype(Dtype::U8)).unwrap();
+        assert!(bytes == fs::read(&path).unwrap(), "{format:?}");
         read += 1;
     }
     assert!(read == 7 && refused > 3, "{read} {refused}");
-}
-
-#[test]
-fn slabs_of_labels_and_fields_make_the_bytes_of_the_whole() {
-    let mut compared = 0;
-    for (voxels, format, dtype) in cases() {
-        let (bytes, _) = saved(&voxels, format, dtype);
-        for height in [1, 4, 11].map(|height: usize| height.next_multiple_of(format.slab_layers)) {
-            let mut source = Split::new(&voxels, height);
-            let mut slabs = Vec::new();
-            format::write_source_to(&mut source, &mut slabs, format, &as_dtype(dtype)).unwrap();
-            assert!(
-                slabs == bytes,
-                "{} {height} {:?}",
-                format.name,
-                voxels.cells
-            );
-            compared += 1;
-        }
-    }
-    assert_eq!(compared, 3 * cases().len());
 }
 
 /// Source that claims another kind of cells.
@@ -313,13 +280,9 @@ fn slabs_of_another_kind_than_their_source_are_refused() {
     let voxels: &'static Voxels = Box::leak(Box::new(Voxels::new(field(0.0))));
     for format in FORMATS {
         let mut source = Lying(Split::new(voxels, 11));
-        let error = format::write_source_to(
-            &mut source,
-            &mut Vec::new(),
-            format,
-            &SaveOptions::default(),
-        );
-        assert_eq!(error.unwrap_err().kind(), Kind::Usage, "{}", format.name);
+        let options = SaveOptions::default();
+        let error = format::write_source_to(&mut source, &mut Vec::new(), format, &options);
+        assert_eq!(error.unwrap_err().kind(), Kind::Usage, "{format:?}");
     }
 }
 
@@ -330,170 +293,84 @@ fn kinds_and_types_that_a_format_does_not_hold_are_usage_errors() {
     let folder = tempfile::tempdir().unwrap();
     let mut refused = 0;
     for format in FORMATS {
-        let path = folder.path().join(format!("a.{}", format.extensions[0]));
-        for (voxels, dtype) in [
-            (
-                &field,
-                (!format.holds(CellKind::Field)).then_some(Dtype::F32),
-            ),
-            (&field, Some(Dtype::U8)),
-            (&labels, Some(Dtype::F32)),
-        ] {
-            let Some(dtype) = dtype else { continue };
+        let mut cases = vec![(&field, Dtype::U8), (&labels, Dtype::F32)];
+        if !format.holds(CellKind::Field) {
+            cases.push((&field, Dtype::F32));
+        }
+        for (voxels, dtype) in cases {
+            let path = path_of(&folder, format);
             let error = format::save(voxels, &path, format, &as_dtype(dtype)).unwrap_err();
-            assert_eq!(error.kind(), Kind::Usage, "{}", format.name);
+            assert_eq!(error.kind(), Kind::Usage, "{format:?}");
             refused += 1;
         }
-        assert!(
-            std::fs::read_dir(folder.path()).unwrap().next().is_none(),
-            "{}",
-            format.name
-        );
+        let mut entries = fs::read_dir(folder.path()).unwrap();
+        assert!(entries.next().is_none(), "{format:?}");
     }
     assert!(refused >= 2 * FORMATS.len(), "{refused}");
     let error = field.save(folder.path().join("a.vox")).unwrap_err();
     let hint = error.hint().unwrap().to_string();
     assert_eq!(error.message(), "vox does not hold fields");
-    assert!(
-        hint.starts_with("npy, npz, nrrd, ") && hint.ends_with(" hold fields"),
-        "{hint}"
-    );
+    let is_right = hint.starts_with("npy, npz, nrrd, ") && hint.ends_with(" hold fields");
+    assert!(is_right, "{hint}");
     // Labels stored as bool keep only the occupied cells.
-    let npy = format::by_name("npy").unwrap();
-    let (bytes, _) = saved(&labels, npy, Dtype::Bool);
-    assert_eq!(
-        read(&bytes, npy, None).unwrap().cells,
-        labels.occupied().unwrap().clone().into()
-    );
+    let (bytes, _) = saved(&labels, named("npy"), Dtype::Bool);
+    let found = read(&bytes, named("npy"), None).unwrap();
+    assert_eq!(found.cells, labels.occupied().unwrap().clone().into());
 }
 
 #[test]
 fn arrays_that_nothing_describes_lose_names_and_background() {
-    let npy = format::by_name("npy").unwrap();
+    let npy = named("npy");
     for legend in legends() {
         let voxels = Voxels::new(labels(legend.clone()));
         let (bytes, sidecar) = saved(&voxels, npy, Dtype::U8);
         let back = read(&bytes, npy, None).unwrap();
-        match back.labels() {
+        if let Some(labels) = back.labels() {
+            assert!(labels.iter().eq(voxels.labels().unwrap().iter()));
+            assert_eq!(*labels.legend(), Legend::default());
+        } else {
             // A single non-zero value means bits.
-            None => assert_eq!(
-                (legend.labels().len(), back.occupied()),
-                (1, voxels.occupied())
-            ),
-            Some(labels) => {
-                let cells = voxels.labels().unwrap().iter().collect::<Vec<_>>();
-                assert!(labels.iter().eq(cells) && *labels.legend() == Legend::default());
-            }
+            assert_eq!(legend.labels().len(), 1);
+            assert_eq!(back.occupied(), voxels.occupied());
         }
         // So do arrays with a leftover sidecar of another file.
-        let other = read(
-            &saved(&Voxels::new(full(DIMS)), npy, Dtype::U8).0,
-            npy,
-            sidecar.as_deref(),
-        )
-        .unwrap();
-        assert_eq!(other, Voxels::new(full(DIMS)), "{legend:?}");
+        let other = Voxels::new(full(DIMS));
+        let (bytes, _) = saved(&other, npy, Dtype::U8);
+        let found = read(&bytes, npy, sidecar.as_deref());
+        assert_eq!(found, Ok(other), "{legend:?}");
     }
     let (bytes, sidecar) = saved(&Voxels::new(field(7.0)), npy, Dtype::F32);
-    assert_eq!(
-        read(&bytes, npy, None).unwrap().cells,
-        field(7.0).with_background(0.0).into()
-    );
+    let found = read(&bytes, npy, None).unwrap();
+    assert_eq!(found.cells, field(7.0).with_background(0.0).into());
     let (other, _) = saved(&Voxels::new(field(3.0)), npy, Dtype::F32);
-    assert_eq!(
-        read(&other, npy, sidecar.as_deref())
-            .unwrap()
-            .field()
-            .unwrap()
-            .background(),
-        0.0
-    );
+    let found = read(&other, npy, sidecar.as_deref()).unwrap();
+    assert_eq!(found.field().unwrap().background(), 0.0);
 }
 
 #[test]
 fn sidecars_with_other_labels_are_refused_if_they_are_needed() {
-    let raw = format::by_name("raw").unwrap();
-    let npy = format::by_name("npy").unwrap();
     let voxels = Voxels::new(labels(legends()[4].clone()));
-    for format in [raw, npy] {
+    for format in ["raw", "npy"].map(named) {
         let (bytes, sidecar) = saved(&voxels, format, Dtype::U8);
         let sidecar = sidecar.unwrap().replace("\"value\": 40", "\"value\": 41");
         let back = read(&bytes, format, Some(&sidecar));
         if format.name == "raw" {
-            assert_eq!(back.unwrap_err().code().name(), "V007");
+            check_error(back, "V007", format);
         } else {
             assert_eq!(*back.unwrap().labels().unwrap().legend(), Legend::default());
         }
-        for broken in ["\"colour\": \"#140", "\"name\": 7, \"n"] {
-            let key = broken.split(':').next().unwrap();
+        for (key, broken) in [
+            ("\"colour\"", "\"colour\": \"#140"),
+            ("\"name\"", "\"name\": 7, \"n"),
+        ] {
             let sidecar = sidecar.replacen(key, broken, 1);
-            assert_eq!(
-                read(&bytes, format, Some(&sidecar))
-                    .unwrap_err()
-                    .code()
-                    .name(),
-                "V007",
-                "{broken}"
-            );
+            check_error(read(&bytes, format, Some(&sidecar)), "V007", broken);
         }
     }
-}
-
-#[test]
-fn cut_and_lengthened_files_of_every_kind_are_errors() {
-    let mut cuts = 0;
-    for (voxels, format, dtype) in cases() {
-        let (bytes, sidecar) = saved(&voxels, format, dtype);
-        let lengths = (0..bytes.len())
-            .step_by(bytes.len() / 40 + 1)
-            .chain([bytes.len() - 1]);
-        for length in lengths {
-            let error = read(&bytes[..length], format, sidecar.as_deref()).expect_err(format.name);
-            assert_eq!(
-                (error.kind(), &error.code().name()[..1]),
-                (Kind::Input, "V"),
-                "{} {length}",
-                format.name
-            );
-            cuts += 1;
-        }
-        if format.name != "npz" {
-            let longer = [&bytes[..], &[0; 8]].concat();
-            assert!(
-                read(&longer, format, sidecar.as_deref()).is_err(),
-                "{}",
-                format.name
-            );
-        }
-    }
-    assert!(cuts > 1000, "{cuts}");
-}
-
-#[test]
-fn arrays_of_floats_claim_no_more_than_they_have() {
-    let npy = format::by_name("npy").unwrap();
-    let dict = "{'descr': '<f4', 'fortran_order': True, 'shape': (999999, 999999, 999999)}";
-    let file = [
-        b"\x93NUMPY\x01\x00",
-        &(dict.len() as u16).to_le_bytes()[..],
-        dict.as_bytes(),
-        &[0; 64],
-    ]
-    .concat();
-    assert_eq!(read(&file, npy, None).unwrap_err().code().name(), "V002");
-    let big_endian = dict.replace("<f4", ">f4");
-    let file = [
-        b"\x93NUMPY\x01\x00",
-        &(dict.len() as u16).to_le_bytes()[..],
-        big_endian.as_bytes(),
-    ]
-    .concat();
-    assert_eq!(read(&file, npy, None).unwrap_err().code().name(), "V004");
 }
 
 #[test]
 fn colours_of_labels_are_in_the_palette_of_a_scene() {
-    let vox = format::by_name("vox").unwrap();
     let legend = Legend::new([
         Label::new(1, "bone").with_colour([1, 2, 3]),
         Label::new(200, "marrow").with_colour([250, 240, 230]),
@@ -501,17 +378,14 @@ fn colours_of_labels_are_in_the_palette_of_a_scene() {
     let mut labels = Labels::new([3, 2, 2], legend.unwrap()).unwrap();
     labels.set([0, 0, 0], 1);
     labels.set([2, 1, 1], 200);
-    let (bytes, _) = saved(&Voxels::new(labels), vox, Dtype::U8);
+    let (bytes, _) = saved(&Voxels::new(labels), named("vox"), Dtype::U8);
     let scene = dot_vox::load_bytes(&bytes).unwrap();
     // One model per layer.
     let voxels = scene.models.iter().flat_map(|model| &model.voxels);
-    let mut found: Vec<_> = voxels.map(|v| scene.palette[usize::from(v.i)]).collect();
-    found.sort_by_key(|colour| colour.r);
-    assert_eq!(
-        found
-            .iter()
-            .map(|c| [c.r, c.g, c.b, c.a])
-            .collect::<Vec<_>>(),
-        [[1, 2, 3, 255], [250, 240, 230, 255]]
-    );
+    let mut found: Vec<_> = voxels
+        .map(|voxel| scene.palette[usize::from(voxel.i)])
+        .map(|colour| [colour.r, colour.g, colour.b, colour.a])
+        .collect();
+    found.sort_unstable();
+    assert_eq!(found, [[1, 2, 3, 255], [250, 240, 230, 255]]);
 }

@@ -23,12 +23,18 @@ mod vdb;
 mod vti;
 mod zarr;
 
+use std::fmt::Debug;
+use std::fs;
 use std::io::Cursor;
+use std::path::PathBuf;
 
-use voxelize::format::{self, Carries, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar};
+use tempfile::TempDir;
+use voxelize::format::{
+    self, Carries, Choice, Dtype, Durability, FORMATS, Format, SaveOptions, Sidecar,
+};
 use voxelize::grid::CellKind;
 use voxelize::grid::record::{FIELDS, TRANSFORM};
-use voxelize::{BitGrid, Code, Lattice, Rational, Record, Result, Voxels};
+use voxelize::{BitGrid, Code, Kind, Lattice, Rational, Record, Result, Voxels};
 
 use crate::support::random::Random;
 
@@ -101,6 +107,11 @@ fn full(dims: [usize; 3]) -> BitGrid {
     bits
 }
 
+/// Returns the format of this name.
+fn named(name: &str) -> &'static Format {
+    format::by_name(name).expect(name)
+}
+
 /// Returns every format that can be read.
 pub fn readable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_readable())
@@ -124,19 +135,87 @@ fn as_dtype(dtype: Dtype) -> SaveOptions<'static> {
     }
 }
 
-/// Saves a file and returns its bytes and its sidecar.
+fn with_choices(choices: &[Choice]) -> SaveOptions<'_> {
+    SaveOptions {
+        choices,
+        ..SaveOptions::default()
+    }
+}
+
+/// Returns the path of a file of this format in a folder.
+fn path_of(folder: &TempDir, format: &Format) -> PathBuf {
+    let name = format!("grid.{}", format.extensions[0]);
+    folder.path().join(name)
+}
+
+/// Saves a file and returns its bytes and its sidecar, if reading needs it.
 fn saved(voxels: &Voxels, format: &Format, dtype: Dtype) -> (Vec<u8>, Option<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder
-        .path()
-        .join("grid")
-        .with_extension(format.extensions[0]);
-    format::save(voxels, &path, format, &as_dtype(dtype)).unwrap();
-    let sidecar = std::fs::read_to_string(format!("{}.json", path.display())).unwrap();
+    let (bytes, sidecar) = saved_with(voxels, format, &as_dtype(dtype));
     let needed = (format.carries != Carries::InFile).then_some(sidecar);
-    (std::fs::read(&path).unwrap(), needed)
+    (bytes, needed)
+}
+
+/// Saves a file and returns its bytes and its sidecar.
+fn saved_with(voxels: &Voxels, format: &Format, options: &SaveOptions) -> (Vec<u8>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_of(&folder, format);
+    format::save(voxels, &path, format, options).unwrap();
+    let sidecar = fs::read_to_string(format!("{}.json", path.display())).unwrap();
+    (fs::read(&path).unwrap(), sidecar)
+}
+
+/// Writes cells into memory.
+fn written(voxels: &Voxels, format: &Format, options: &SaveOptions) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = format::write_to(voxels, &mut bytes, format, options)?;
+    assert_eq!(length, bytes.len() as u64, "{format:?}");
+    Ok(bytes)
 }
 
 fn read(bytes: &[u8], format: &Format, sidecar: Option<&str>) -> Result<Voxels> {
     format::read_from(Cursor::new(bytes), format, sidecar)
+}
+
+/// Saves cells and reads them back.
+fn returned(voxels: &Voxels, format: &Format, dtype: Dtype) -> Result<Voxels> {
+    let (bytes, sidecar) = saved(voxels, format, dtype);
+    read(&bytes, format, sidecar.as_deref())
+}
+
+/// Checks the code of a failure to read.
+#[track_caller]
+fn check_error(found: Result<Voxels>, code: &str, case: impl Debug) {
+    let error = found.expect_err(&format!("{case:?}"));
+    assert_eq!(error.code().name(), code, "{case:?}: {error}");
+}
+
+fn occupied_cells(voxels: &Voxels) -> Vec<[usize; 3]> {
+    voxels.occupied().unwrap().iter().collect()
+}
+
+/// Compares dims, origin, spacing and occupied cells with exact numbers, such as
+/// `2 3 4 at -1 -2.5 0 by 0.5 0.5 1: 1 0 0`.
+#[track_caller]
+fn check_frame(found: &Voxels, expected: &str) {
+    let exact = |text: &str| Rational::parse_decimal(text).ok();
+    let expected: Vec<_> = expected.split([' ', ':']).filter_map(exact).collect();
+    let lattice = found.lattice.as_ref().unwrap();
+    let whole = |n: usize| Rational::from(n as i64);
+    let mut numbers = lattice.dims().map(whole).to_vec();
+    numbers.extend(lattice.origin().clone());
+    numbers.extend(lattice.spacing().clone());
+    numbers.extend(occupied_cells(found).into_iter().flatten().map(whole));
+    assert_eq!(numbers, expected);
+}
+
+/// Splits the lines of a table into columns. The last column is the rest of a line.
+fn table<const COLUMNS: usize>(text: &str) -> Vec<[&str; COLUMNS]> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut rows = vec![];
+    for line in lines {
+        let columns: Vec<_> = line.splitn(COLUMNS, ' ').collect();
+        rows.push(columns.try_into().expect(line));
+    }
+    assert!(!rows.is_empty(), "a table without rows");
+    rows
 }

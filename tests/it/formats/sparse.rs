@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use voxelize::format::Choice;
 use zip::write::SimpleFileOptions;
 
 use super::kinds::{Split, grids};
@@ -11,52 +10,39 @@ use super::*;
 const CHOICES: [Choice; 2] = [Choice::SparseIndices, Choice::SparseRuns];
 
 fn npz() -> &'static Format {
-    format::by_name("npz").unwrap()
+    named("npz")
 }
 
-fn written(source: &mut Split, choice: Choice) -> Vec<u8> {
-    let options = SaveOptions {
-        choices: &[choice],
-        ..SaveOptions::default()
-    };
+/// Writes cells from slabs of this height.
+fn from_slabs(voxels: &Voxels, height: usize, choice: Choice) -> Vec<u8> {
+    let mut source = Split::new(voxels, height);
     let mut bytes = Vec::new();
-    format::write_source_to(source, &mut bytes, npz(), &options).unwrap();
+    format::write_source_to(&mut source, &mut bytes, npz(), &with_choices(&[choice])).unwrap();
     bytes
 }
 
 #[test]
 fn sparse_arrays_come_back_as_they_were_from_slabs_of_any_height() {
-    let mut seen = 0;
-    for voxels in grids() {
-        for choice in CHOICES {
-            let bytes = written(&mut Split::new(&voxels, 11), choice);
-            let back = read(&bytes, npz(), None).unwrap();
-            assert_eq!(back, voxels, "{choice:?} {:?}", voxels.cells);
-            assert_eq!(back.digest(), voxels.digest());
-            assert!(
-                written(&mut Split::new(&voxels, 4), choice) == bytes,
-                "{choice:?}"
-            );
-            seen += 1;
-        }
-    }
-    assert!(seen >= 26, "{seen}");
-    for bits in [
+    let bits = [
         f_grid(),
         BitGrid::new([5, 6, 7]).unwrap(),
         scattered([200, 3, 2]),
-    ] {
-        let voxels = at_odd_place(bits);
+    ];
+    let mut seen = 0;
+    for voxels in grids().into_iter().chain(bits.map(at_odd_place)) {
         for choice in CHOICES {
-            let options = SaveOptions {
-                choices: &[choice],
-                ..SaveOptions::default()
-            };
-            let mut bytes = Vec::new();
-            format::write_to(&voxels, &mut bytes, npz(), &options).unwrap();
-            assert_eq!(read(&bytes, npz(), None).unwrap(), voxels, "{choice:?}");
+            let bytes = written(&voxels, npz(), &with_choices(&[choice])).unwrap();
+            let back = read(&bytes, npz(), None).unwrap();
+            assert_eq!(back, voxels, "{choice:?} {:?}", voxels.cells);
+            assert_eq!(back.digest(), voxels.digest());
+            for height in [4, 11] {
+                let slabs = from_slabs(&voxels, height, choice);
+                assert!(slabs == bytes, "{choice:?}, {height}");
+            }
+            seen += 1;
         }
     }
+    assert!(seen >= 32, "{seen}");
 }
 
 /// Returns an archive of arrays: name, type, shape, data.
@@ -64,96 +50,76 @@ pub(super) fn archive(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, descr, shape, data) in arrays {
         let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = (dict.len() as u16).to_le_bytes();
+        let array = [b"\x93NUMPY\x01\x00", &length[..], dict.as_bytes(), data].concat();
         zip.start_file(format!("{name}.npy"), SimpleFileOptions::default())
             .unwrap();
-        zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
-        zip.write_all(&(dict.len() as u16).to_le_bytes()).unwrap();
-        zip.write_all(dict.as_bytes()).unwrap();
-        zip.write_all(data).unwrap();
+        zip.write_all(&array).unwrap();
     }
     zip.finish().unwrap().into_inner()
 }
 
 fn longs(values: &[i64]) -> Vec<u8> {
-    values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect()
+    values.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+/// Reads an archive of a shape and one other array of numbers, with these values if there are any.
+fn claimed(
+    shape: &[i64],
+    name: &str,
+    rows: &str,
+    numbers: &[i64],
+    values: &[u8],
+) -> Result<Voxels> {
+    let mut arrays = vec![
+        ("shape", "<i8", "(3,)", longs(shape)),
+        (name, "<i8", rows, longs(numbers)),
+    ];
+    if !values.is_empty() {
+        arrays.push(("values", "|u1", "(2,)", values.to_vec()));
+    }
+    read(&archive(&arrays), npz(), None)
 }
 
 #[test]
 fn indices_of_numpy_are_read_and_lies_are_errors() {
-    let of = |shape: &[i64], rows: &str, indices: &[i64]| {
-        archive(&[
-            ("shape", "<i8", "(3,)", longs(shape)),
-            ("indices", "<i8", rows, longs(indices)),
-        ])
-    };
-    let found = read(&of(&[4, 3, 2], "(2, 3)", &[3, 0, 1, 1, 2, 0]), npz(), None).unwrap();
-    assert_eq!(
-        found.occupied().unwrap().iter().collect::<Vec<_>>(),
-        [[1, 2, 0], [3, 0, 1]]
-    );
-    let labelled = archive(&[
-        ("shape", "<i8", "(3,)", longs(&[4, 3, 2])),
-        ("runs", "<i8", "(2, 4)", longs(&[0, 0, 0, 3, 3, 2, 1, 1])),
-        ("values", "|u1", "(2,)", vec![9, 4]),
-    ]);
-    let labelled = read(&labelled, npz(), None).unwrap();
+    const SHAPE: &[i64] = &[4, 3, 2];
+    let found = claimed(SHAPE, "indices", "(2, 3)", &[3, 0, 1, 1, 2, 0], &[]).unwrap();
+    assert_eq!(occupied_cells(&found), [[1, 2, 0], [3, 0, 1]]);
+    let runs = [0, 0, 0, 3, 3, 2, 1, 1];
+    let labelled = claimed(SHAPE, "runs", "(2, 4)", &runs, &[9, 4]).unwrap();
     assert_eq!(labelled.labels().unwrap().counts(), [(4, 1), (9, 3)]);
-    let long = "(1, 3)";
-    let mut seen = 0;
-    for (bytes, code) in [
-        (of(&[4, 3, 2], long, &[4, 0, 0]), "V009"),
-        (of(&[4, 3, 2], long, &[-1, 0, 0]), "V009"),
-        (of(&[4, 3, 2], "(99, 3)", &[0, 0, 0]), "V005"),
-        (of(&[4, 3, 2], "(3,)", &[0, 0, 0]), "V004"),
-        (of(&[4, 0, 2], long, &[0, 0, 0]), "V004"),
-        (of(&[4, -3, 2], long, &[0, 0, 0]), "V004"),
-        (of(&[4, 3], long, &[0, 0, 0]), "V004"),
-        (
-            archive(&[
-                ("shape", "<i8", "(3,)", longs(&[4, 3, 2])),
-                ("runs", "<i8", "(1, 4)", longs(&[2, 0, 0, 3])),
-            ]),
-            "V009",
-        ),
-        (
-            archive(&[
-                ("shape", "<i8", "(3,)", longs(&[4, 3, 2])),
-                ("indices", "<i8", long, longs(&[0, 0, 0])),
-                ("values", "|u1", "(2,)", vec![1, 2]),
-            ]),
-            "V005",
-        ),
+    for (shape, rows, indices, code) in [
+        (SHAPE, "(1, 3)", [4, 0, 0], "V009"),
+        (SHAPE, "(1, 3)", [-1, 0, 0], "V009"),
+        (SHAPE, "(99, 3)", [0, 0, 0], "V005"),
+        (SHAPE, "(3,)", [0, 0, 0], "V004"),
+        (&[4, 0, 2], "(1, 3)", [0, 0, 0], "V004"),
+        (&[4, -3, 2], "(1, 3)", [0, 0, 0], "V004"),
+        (&[4, 3], "(1, 3)", [0, 0, 0], "V004"),
+        (&[1 << 24; 3], "(1, 3)", [0, 0, 0], "too-large"),
     ] {
-        let error = read(&bytes, npz(), None).unwrap_err();
-        assert_eq!(error.code().name(), code, "{error}, case {seen}");
-        seen += 1;
+        let found = claimed(shape, "indices", rows, &indices, &[]);
+        check_error(found, code, (shape, rows, indices));
     }
-    assert_eq!(seen, 9);
-    let far = read(
-        &of(&[1 << 24, 1 << 24, 1 << 24], long, &[0, 0, 0]),
-        npz(),
-        None,
-    )
-    .unwrap_err();
-    assert_eq!(far.kind(), voxelize::Kind::TooLarge);
+    let far = claimed(SHAPE, "runs", "(1, 4)", &[2, 0, 0, 3], &[]);
+    check_error(far, "V009", "a run beyond its row");
+    let more = claimed(SHAPE, "indices", "(1, 3)", &[0, 0, 0], &[1, 2]);
+    check_error(more, "V005", "more values than cells");
 }
 
 #[test]
 fn sparse_files_that_are_cut_or_changed_never_panic() {
-    let mut errors = 0;
-    let mut seen = 0;
+    let [mut errors, mut seen] = [0; 2];
     for choice in CHOICES {
-        let bytes = written(&mut Split::new(&grids()[8], 11), choice);
+        let mut bytes = from_slabs(&grids()[8], 11, choice);
         for length in (0..bytes.len()).step_by(37) {
             assert!(read(&bytes[..length], npz(), None).is_err(), "{length}");
         }
         for at in (0..bytes.len()).step_by(5) {
-            let mut bytes = bytes.clone();
             bytes[at] ^= 0x55;
             errors += usize::from(read(&bytes, npz(), None).is_err());
+            bytes[at] ^= 0x55;
             seen += 1;
         }
     }
