@@ -11,6 +11,7 @@ mod contents;
 mod convert;
 mod diff;
 mod diff_fields;
+mod explain;
 mod files;
 mod formats;
 mod guard;
@@ -60,6 +61,7 @@ static COMMANDS: &[Command] = &[
     info::COMMAND,
     view::COMMAND,
     formats::COMMAND,
+    explain::COMMAND,
     regions::PLAN,
     regions::FINISH,
     pages::COMPLETIONS,

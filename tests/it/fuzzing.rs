@@ -80,6 +80,7 @@ fn the_dictionary_of_plans_has_every_option_and_verb() {
         "info",
         "view",
         "formats",
+        "explain",
         "plan",
         "finish",
     ];
