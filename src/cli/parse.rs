@@ -38,7 +38,7 @@ pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<
 
 /// Parses a command line. The first word is the name of the program.
 pub fn parse(words: &[OsString]) -> Parsed {
-    let mut tree = crate::cli::command_line();
+    let mut tree = crate::cli::command_line_of(words);
     match tree.try_get_matches_from_mut(words) {
         Ok(matches) => call(&tree, matches),
         Err(error) => match error.kind() {
@@ -82,7 +82,7 @@ fn page(words: &[OsString]) -> String {
 
 /// Returns the usage error of words that do not parse, and its command.
 fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
-    let found = crate::cli::command_line()
+    let found = crate::cli::command_line_of(words)
         .ignore_errors(true)
         .try_get_matches_from(words);
     let name = match &found {

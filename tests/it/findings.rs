@@ -18,6 +18,7 @@ const HEAD: &str = "\
 Every error and every warning has a code. A code never changes its meaning. `--json` has the code of an error in
 `error.code`, and warnings and notes in `warnings[]`, each with a message, a count and the place of the first
 occurrence. Triangles and bytes count from 0, lines from 1. Bytes of a gzip file count in its unpacked content.
+`voxelize explain W009` prints the row of a code.
 
 By default, a finding in a mesh file is an error if it could change the result unnoticed. Findings without effect
 are notes, which `-v` and JSON report. `--strict` refuses every finding with a code S or L, and in
