@@ -3,101 +3,84 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use voxelize::compare::check::{CheckOptions, DEFECTS, check};
 use voxelize::{Code, Mesh, Voxels};
 
 use crate::fixtures::made;
 use crate::support::meshes::{fixtures, folder};
-use crate::support::place::{Place, refused, stl};
+use crate::support::place::{Place, cuboid, stl};
 use crate::support::random::Random;
+use crate::support::rows;
+use crate::support::solids::inside_out;
 
-fn planted(place: &Place, file: &str) -> String {
-    let path = folder().join("defects").join(file);
-    fs::copy(path, place.path(file)).unwrap();
-    file.to_string()
+/// Copies a mesh with a planted defect.
+fn plant(place: &Place, file: &str) {
+    fs::copy(folder().join("defects").join(file), place.path(file)).unwrap();
 }
 
 #[test]
 fn every_planted_defect_is_found_at_its_place() {
     let place = Place::new();
-    let mut found = BTreeSet::new();
+    let mut planted = BTreeSet::new();
     for fixture in made::DEFECTS {
-        let mesh = planted(&place, fixture.file);
-        let json = place
-            .run(&format!("check {mesh} {} --json", fixture.options))
-            .expect(0)
-            .json();
+        let mesh = fixture.file;
+        plant(&place, mesh);
+        let line = format!("check {mesh} {}", fixture.options);
+        let json = place.run(&format!("{line} --json")).expect(0).json();
         let findings = json["findings"].as_array().unwrap();
-        let counted = |finding: &Value| (finding["code"].clone(), finding["count"].clone());
-        let expected: BTreeSet<String> = fixture
-            .findings
+        let mut expected = fixture.findings.to_vec();
+        expected.sort();
+        let mut found: Vec<_> = findings
             .iter()
-            .map(|(code, count)| format!("{:?}", (json!(code), json!(count))))
+            .map(|found| {
+                let code = found["code"].as_str().unwrap();
+                (code, found["count"].as_u64().unwrap())
+            })
             .collect();
-        let codes: BTreeSet<String> = findings
-            .iter()
-            .map(|f| format!("{:?}", counted(f)))
-            .collect();
-        assert_eq!(codes, expected, "{mesh}");
-        let first = findings
-            .iter()
-            .find(|finding| finding["code"] == fixture.findings[0].0)
-            .unwrap();
+        found.sort();
+        assert_eq!(found, expected, "{mesh}");
+
+        let code = fixture.findings[0].0;
+        planted.insert(code);
+        let first = findings.iter().find(|found| found["code"] == code).unwrap();
         let [low, high] = fixture.within;
         let places = first["places"].as_array().unwrap();
         assert!(!places.is_empty() && first["more"] == 0, "{mesh}");
-        for at in places.iter().map(|place| &place["at"]) {
-            let at: [f64; 3] = [0, 1, 2].map(|a| at[a].as_f64().unwrap());
-            let is_within = (0..3).all(|a| low[a] - 1e-12 <= at[a] && at[a] <= high[a] + 1e-12);
-            assert!(is_within, "{mesh}: {at:?}");
+        for found in places {
+            for axis in 0..3 {
+                let at = found["at"][axis].as_f64().unwrap();
+                let is_within = low[axis] - 1e-12 <= at && at <= high[axis] + 1e-12;
+                assert!(is_within, "{mesh}: {found}");
+            }
         }
-        found.insert(fixture.findings[0].0);
+
         // The defects are marked as triangles and as cells.
-        let marked = format!("{mesh}.mark.stl");
-        place
-            .run(&format!(
-                "check {mesh} {} --mark {marked} -q",
-                fixture.options
-            ))
-            .expect(0);
-        assert!(
-            !Mesh::open(place.path(&marked))
-                .unwrap()
-                .triangles()
-                .is_empty(),
-            "{mesh}"
+        rows::check(
+            &place,
+            &format!(
+                "0 {line} --mark mark.stl -q
+                 0 {line} --mark mark.vox -q"
+            ),
         );
-        place
-            .run(&format!(
-                "check {mesh} {} --mark bad.vox -q",
-                fixture.options
-            ))
-            .expect(0);
-        let voxels = Voxels::open(place.path("bad.vox")).unwrap();
-        let label = fixture.findings[0].0[2..].parse().unwrap();
+        let marked = Mesh::open(place.path("mark.stl")).unwrap();
+        assert!(!marked.triangles().is_empty(), "{mesh}");
+        let voxels = Voxels::open(place.path("mark.vox")).unwrap();
         let labels = voxels.labels().unwrap();
-        assert!(labels.count(label) > 0, "{mesh}");
+        let label = code[2..].parse().unwrap();
+        let count = labels.count(label);
+        assert!(count > 0, "{mesh}");
         // Cells where triangles meet, but not all of their cells.
-        if matches!(fixture.findings[0].0, "M009" | "M010" | "M011") {
+        if matches!(code, "M009" | "M010" | "M011") {
             let all = labels.occupied().count();
-            assert!(
-                labels.count(label) * 8 < all,
-                "{mesh}: {} of {all}",
-                labels.count(label)
-            );
+            assert!(count * 8 < all, "{mesh}: {count} of {all}");
         }
-        assert_eq!(
-            labels.legend().get(label).unwrap().name,
-            first["name"].as_str().unwrap()
-        );
+        let name = &labels.legend().get(label).unwrap().name;
+        assert_eq!(name, first["name"].as_str().unwrap());
     }
     // STL does not number vertices.
-    let all = DEFECTS
-        .iter()
-        .filter(|info| info.code != Code::M013)
-        .count();
-    assert_eq!(found.len(), all, "every code is planted");
+    let of_stl = DEFECTS.iter().filter(|info| info.code != Code::M013);
+    assert_eq!(planted.len(), of_stl.count(), "every code is planted");
 }
 
 #[test]
@@ -219,172 +202,84 @@ fn commands_agree_on_a_mesh() {
         seen[usize::from(is_sound)] += 1;
     }
     assert!(seen[0] >= 4 && seen[1] > 12, "{seen:?}");
-    place.write(
-        "out.stl",
-        stl(&crate::support::solids::inside_out(
-            crate::support::place::cuboid([1.0; 3]),
-        )),
+    place.write("out.stl", stl(&inside_out(cuboid([1.0; 3]))));
+    let runs = rows::check(
+        &place,
+        "0 out.stl --solid -r 8 -o a.vox
+         0 check out.stl --json
+             /verdict/safe_for_solid false",
     );
-    let fill = place.run("out.stl --solid -r 8 -o a.vox").expect(0);
-    assert!(fill.line("check ").contains("inside out"), "{}", fill.err);
-    assert_eq!(
-        place.run("check out.stl --json").expect(0).json()["verdict"]["safe_for_solid"],
-        false
-    );
+    assert!(runs[0].line("check ").contains("inside out"));
 }
 
 #[test]
-fn a_soup_has_a_thousand_components_in_its_json() {
+fn lists_of_findings_are_limited() {
     let place = Place::new();
     let loose = (0..1500)
         .map(|n| n as f32)
         .map(|n| [[n, 0.0, 0.0], [n + 0.5, 0.0, 0.0], [n, 1.0, 0.0]]);
     place.write("loose.stl", stl(&loose.collect::<Vec<_>>()));
-    let json = place.run("check loose.stl --json").expect(0).json();
-    assert_eq!(json["components"].as_array().unwrap().len(), 1000);
-    assert_eq!(json["components_more"], 500);
-}
-
-#[test]
-fn json_has_its_keys() {
-    let place = Place::new();
-    let mesh = planted(&place, "hole.stl");
-    let json = place
-        .run(&format!("check {mesh} --voxel-size 2 --json"))
-        .expect(0)
-        .json();
-    let keys = |value: &Value| {
-        value
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    assert_eq!(
-        keys(&json),
-        "schema tool command status exit_code path format bytes mesh vertices grid findings components components_more verdict warnings outputs"
+    plant(&place, "hole.stl");
+    let runs = rows::check(
+        &place,
+        r#"0 check loose.stl --json
+             /components_more 500
+           0 check cube.stl --places 0 --json
+             /findings []
+           0 check hole.stl --places 0 --json
+             /findings/0/count 3
+             /findings/0/places []
+             /findings/0/more 1"#,
     );
-    let finding = &json["findings"][0];
-    assert_eq!(
-        keys(finding),
-        "code name severity count at_least effect exact places more"
-    );
-    assert_eq!(
-        (&finding["code"], &finding["exact"]),
-        (&json!("M004"), &json!(true))
-    );
-    let at = &finding["places"][0];
-    assert_eq!(keys(at), "at triangles component cell length edges");
-    assert_eq!(
-        (&at["component"], &at["edges"], &at["cell"][2]),
-        (&json!(0), &json!(3), &json!(0))
-    );
-    assert_eq!(
-        keys(&json["verdict"]),
-        "closed oriented manifold_3mf safe_for_solid safe_methods nested_shells"
-    );
-    assert_eq!(
-        keys(&json["components"][0]),
-        "triangles bounds area volume closed oriented"
-    );
-    assert_eq!(json["vertices"], json!({"count": 8, "equal_by": "bits"}));
-    let lines = place
-        .run(&format!("check {mesh} cube.stl --json"))
-        .expect(0);
-    assert_eq!(lines.text().lines().count(), 2);
-    let limited = place
-        .run("check cube.stl --places 0 --json")
-        .expect(0)
-        .json();
-    assert_eq!(limited["findings"], json!([]));
-    let limited = place
-        .run(&format!("check {mesh} --places 0 --json"))
-        .expect(0)
-        .json();
-    let finding = &limited["findings"][0];
-    assert_eq!(
-        (&finding["count"], &finding["places"], &finding["more"]),
-        (&json!(3), &json!([]), &json!(1))
-    );
+    let components = runs[0].json()["components"].clone();
+    assert_eq!(components.as_array().unwrap().len(), 1000);
 }
 
 #[test]
 fn exit_codes_match_the_table() {
     let place = Place::new();
-    for file in ["hole.stl", "needles.stl"] {
-        planted(&place, file);
-    }
+    plant(&place, "hole.stl");
     place.write("bad.stl", b"neither this nor that\n");
     place.write("none.stl", stl(&[]));
-    for (line, code) in [
-        ("check cube.stl", 0),
-        ("check cube.stl --strict", 0),
-        ("check hole.stl", 0),
-        ("check hole.stl --strict", 4),
-        ("check needles.stl --strict -q", 4),
-        ("check hole.stl needles.stl --strict", 4),
-        ("check hole.stl bad.stl --strict", 7),
-        ("check none.stl", 4),
-        ("check none.stl -r 8", 4),
-        ("check missing.stl", 3),
-        ("check bad.stl", 3),
-        ("check hole.stl --max-memory 1", 5),
-        ("check hole.stl --mark missing/a.stl", 6),
-    ] {
-        place.run(line).expect(code);
-    }
-    let strict = place.run("check hole.stl --strict --json").expect(4).json();
-    assert_eq!(
-        (&strict["error"]["code"], &strict["findings"][0]["code"]),
-        (&json!("unfit"), &json!("M004"))
+    rows::check(
+        &place,
+        r#"0 check cube.stl --strict
+           7 check hole.stl bad.stl --strict
+           4 check none.stl
+           4 check none.stl -r 8
+           3 check bad.stl
+           5 check hole.stl --max-memory 1
+           6 check hole.stl --mark missing/a.stl
+           4 check hole.stl --strict --json
+             /error/code "unfit"
+             /findings/0/code "M004""#,
     );
-    assert!(
-        place
-            .run("check hole.stl --strict")
-            .expect(4)
-            .text()
-            .contains("failed  --strict: M004")
+    rows::refused(
+        &place,
+        "2 check
+         2 check cube.stl --mark a.foo
+         2 check cube.stl --mark a.npy --places x
+         2 check cube.stl --stretch",
     );
-    for line in [
-        "check",
-        "check cube.stl --mark cube.stl",
-        "check cube.stl hole.stl --mark a.stl",
-        "check cube.stl --mark a.foo",
-        "check cube.stl --mark a.npy --places x",
-        "check cube.stl --stretch",
-    ] {
-        refused(&place, line, 2);
-    }
 }
 
 /// Returns a box whose upper face has its own vertices, or shares the vertices of the other faces.
 fn lidded(is_split: bool) -> (Vec<[u8; 3]>, Vec<[usize; 4]>) {
-    let mut corners = vec![
-        [0, 0, 0],
-        [2, 0, 0],
-        [2, 2, 0],
-        [0, 2, 0],
-        [0, 0, 2],
-        [2, 0, 2],
-        [2, 2, 2],
-        [0, 2, 2],
-    ];
+    let mut corners: Vec<_> = (0..8)
+        .map(|n| [n & 1, n >> 1 & 1, n >> 2].map(|c| 2 * c))
+        .collect();
     let mut faces = vec![
-        [0, 3, 2, 1],
+        [0, 2, 3, 1],
         [0, 1, 5, 4],
-        [1, 2, 6, 5],
-        [2, 3, 7, 6],
-        [3, 0, 4, 7],
+        [1, 3, 7, 5],
+        [3, 2, 6, 7],
+        [2, 0, 4, 6],
     ];
-    faces.push(if is_split {
-        [8, 9, 10, 11]
-    } else {
-        [4, 5, 6, 7]
-    });
     if is_split {
         corners.extend_from_within(4..);
+        faces.push([8, 9, 11, 10]);
+    } else {
+        faces.push([4, 5, 7, 6]);
     }
     (corners, faces)
 }
@@ -392,61 +287,45 @@ fn lidded(is_split: bool) -> (Vec<[u8; 3]>, Vec<[usize; 4]>) {
 #[test]
 fn a_crack_is_an_edge_whose_vertices_the_file_does_not_share() {
     let place = Place::new();
-    let words = |numbers: &[usize], more: usize| {
-        numbers
-            .iter()
-            .map(|n| (n + more).to_string())
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     let mut seen = 0;
     for is_split in [false, true] {
         let (corners, faces) = lidded(is_split);
-        let points: String = corners
-            .iter()
-            .map(|[x, y, z]| format!("{x} {y} {z}\n"))
-            .collect();
-        let listed: String = faces
-            .iter()
-            .map(|face| format!("4 {}\n", words(face, 0)))
-            .collect();
-        place.write(
-            "a.off",
-            format!("OFF\n{} 6 0\n{points}{listed}", corners.len()),
+        let mut points = String::new();
+        let mut vertices = String::new();
+        for [x, y, z] in &corners {
+            points += &format!("{x} {y} {z}\n");
+            vertices += &format!("v {x} {y} {z}\n");
+        }
+        let mut listed = String::new();
+        let mut polygons = String::new();
+        for [a, b, c, d] in &faces {
+            listed += &format!("4 {a} {b} {c} {d}\n");
+            polygons += &format!("f {} {} {} {}\n", a + 1, b + 1, c + 1, d + 1);
+        }
+        let count = corners.len();
+        place.write("a.off", format!("OFF\n{count} 6 0\n{points}{listed}"));
+        let head = format!(
+            "ply\nformat ascii 1.0\nelement vertex {count}\nproperty float x\nproperty float y\n\
+             property float z\nelement face 6\nproperty list uchar int vertex_indices\nend_header\n"
         );
-        place.write("a.ply", format!(
-            "ply\nformat ascii 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n\
-             element face 6\nproperty list uchar int vertex_indices\nend_header\n{points}{listed}", corners.len()));
-        let vertices: String = corners
-            .iter()
-            .map(|[x, y, z]| format!("v {x} {y} {z}\n"))
-            .collect();
-        let polygons: String = faces
-            .iter()
-            .map(|face| format!("f {}\n", words(face, 1)))
-            .collect();
-        place.write("a.obj", vertices + &polygons);
-        place.run("a.obj -r 8 -o a.vox").expect(0);
+        place.write("a.ply", format!("{head}{points}{listed}"));
+        place.write("a.obj", format!("{vertices}{polygons}"));
         for line in ["a.off", "a.ply", "a.obj", "a.obj --axes -x,y,z"] {
-            let json = place.run(&format!("check {line} --json")).expect(0).json();
-            let cracks = json["findings"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .find(|found| found["code"] == "M013");
-            assert_eq!(
-                cracks.map(|found| found["count"].clone()),
-                is_split.then(|| json!(4)),
-                "{line}: {json}"
+            let table = format!(
+                "0 check {line} --json
+                     /verdict/manifold_3mf {}
+                     /verdict/closed true
+                     /vertices/count 8",
+                !is_split
             );
-            assert_eq!(json["verdict"]["manifold_3mf"], json!(!is_split), "{line}");
-            assert_eq!(
-                (&json["verdict"]["closed"], &json["vertices"]["count"]),
-                (&json!(true), &json!(8))
-            );
-            if let Some(found) = cracks {
-                assert_eq!(found["places"].as_array().unwrap().len(), 4);
-                assert_eq!(found["places"][0]["triangles"].as_array().unwrap().len(), 2);
+            let json = rows::check(&place, &table)[0].json();
+            let findings = json["findings"].as_array().unwrap();
+            let crack = findings.iter().find(|found| found["code"] == "M013");
+            assert_eq!(crack.is_some(), is_split, "{line}: {json}");
+            if let Some(found) = crack {
+                let places = found["places"].as_array().unwrap();
+                assert_eq!((&found["count"], places.len()), (&json!(4), 4));
+                assert_eq!(places[0]["triangles"].as_array().unwrap().len(), 2);
             }
             seen += 1;
         }
@@ -486,27 +365,19 @@ fn meshes_of_folders_are_checked_with_those_below() {
     for folder in ["all/below", "none"] {
         fs::create_dir_all(place.path(folder)).unwrap();
     }
-    let file = planted(&place, "hole.stl");
-    fs::rename(place.path(&file), place.path("all/below/open.stl")).unwrap();
+    let hole = folder().join("defects/hole.stl");
+    fs::copy(hole, place.path("all/below/open.stl")).unwrap();
     fs::copy(place.path("cube.stl"), place.path("all/cube.stl")).unwrap();
-    let run = place
-        .run("check all cube.stl --require closed --json")
-        .expect(1);
-    let path = |line: &str| {
-        serde_json::from_str::<Value>(line).unwrap()["path"]
-            .as_str()
-            .unwrap()
-            .to_string()
-    };
-    let names: Vec<_> = run.text().lines().map(path).collect();
-    assert_eq!(names, ["all/below/open.stl", "all/cube.stl", "cube.stl"]);
-    assert!(place.run("check none").expect(3).err.contains("no mesh"));
-    place.run("verify --update list.toml all -r 4").expect(0);
-    assert!(
-        place
-            .run("verify list.toml")
-            .expect(0)
-            .text()
-            .contains("all/below/open.stl")
+    rows::check(
+        &place,
+        r#"1 check all cube.stl --require closed --json
+             /0/path "all/below/open.stl"
+             /1/path "all/cube.stl"
+             /2/path "cube.stl"
+           3 check none
+             err no mesh
+           0 verify --update list.toml all -r 4
+           0 verify list.toml
+             out all/below/open.stl"#,
     );
 }

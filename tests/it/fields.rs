@@ -1,59 +1,61 @@
 //! Fields computed in slabs under a memory limit equal fields computed at once.
 
+use std::io::Read;
+
 use voxelize::grid::Quantity;
 use voxelize::job::{Extras, Transform};
-use voxelize::{Fit, Mesh, Rational, Rule, Voxelizer};
+use voxelize::{Band, Fit, Inside, Rational, Rule, Voxelizer, voxelize};
 
+use crate::support::meshes::{fixture, folder};
 use crate::support::place::Place;
+use crate::support::rows;
+
+/// Creates a folder with the knot and the sphere.
+fn place() -> Place {
+    let place = Place::new();
+    for name in ["knot.stl", "sphere.stl"] {
+        std::fs::copy(folder().join(name), place.path(name)).unwrap();
+    }
+    place
+}
+
+/// Asserts that two files have the same bytes.
+#[track_caller]
+fn assert_same_bytes(place: &Place, first: &str, second: &str) {
+    let [a, b] = [first, second].map(|name| std::fs::read(place.path(name)).unwrap());
+    assert!(a == b, "{first} and {second} differ");
+}
 
 #[test]
 fn slabs_under_a_limit_of_memory_have_the_bytes_of_the_whole() {
-    let place = Place::new();
-    let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
-    std::fs::copy(knot, place.path("knot.stl")).unwrap();
-    let mut seen = 0;
+    let place = place();
     for options in ["", "--band all", "--signed"] {
         for extension in ["npy", "npz", "raw"] {
-            let make = |name: &str, limit: &str| {
-                let nearest = format!("--nearest {name}.nearest.npy");
-                let words =
-                    format!("knot.stl -r 150 --rule distance {options} {nearest} {limit} --json");
-                place
-                    .run(&format!("{words} -o {name}.{extension}"))
-                    .expect(0)
-                    .json()
-            };
-            let whole = make("whole", "");
-            let slabs = make("slabs", "-j 2 --max-memory 30M");
-            assert_ne!(
-                whole["run"]["plan"], slabs["run"]["plan"],
-                "{options}: {}",
-                slabs["run"]
+            let line = format!("0 knot.stl -r 150 --rule distance {options} --json");
+            let runs = rows::check(
+                &place,
+                &format!(
+                    "{line} -o whole.{extension} --nearest whole.nearest.npy
+                     {line} -o slabs.{extension} --nearest slabs.nearest.npy -j 2 --max-memory 30M"
+                ),
             );
+            let [whole, slabs] = [runs[0].json(), runs[1].json()];
+            assert_ne!(whole["run"]["plan"], slabs["run"]["plan"], "{options}");
             assert_eq!(whole["digest"], slabs["digest"]);
-            let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
             for end in [extension, "nearest.npy"] {
-                let [whole, slabs] = ["whole", "slabs"].map(|name| bytes(&format!("{name}.{end}")));
-                assert!(whole == slabs, "{options}: .{end} has other bytes");
-                seen += 1;
+                assert_same_bytes(&place, &format!("whole.{end}"), &format!("slabs.{end}"));
             }
         }
     }
-    assert_eq!(seen, 18);
 }
 
 #[test]
 fn cells_within_a_distance_are_not_cut_by_the_grid() {
-    let place = Place::new();
-    let sphere = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/sphere.stl");
-    std::fs::copy(sphere, place.path("sphere.stl")).unwrap();
+    let place = place();
     let cells = |options: &str| {
-        let line = format!(
-            "sphere.stl -r 20 --rule distance --signed --iso 2vx {options} --json -o x.npz"
-        );
-        place.run(&line).expect(0).json()["counts"]["occupied"]
-            .as_u64()
-            .unwrap()
+        let line = format!("sphere.stl -r 20 --rule distance --signed --iso 2vx {options}");
+        let run = place.run(&format!("{line} --json -o x.npz")).expect(0);
+        run.json()["counts"]["occupied"].as_u64().unwrap()
     };
     assert_eq!(cells("--band all"), cells("--band 5"));
     assert!(cells("--band all --pad 0") < cells("--band all"));
@@ -61,116 +63,97 @@ fn cells_within_a_distance_are_not_cut_by_the_grid() {
 
 #[test]
 fn arrays_of_quantities_are_members_of_their_shape() {
-    let place = Place::new();
-    let knot = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl");
-    std::fs::copy(knot, place.path("knot.stl")).unwrap();
-    let mut seen = 0;
-    for (order, shapes) in [
+    let place = place();
+    const CELLS: usize = 100 * 102 * 46;
+    for (order, one, three) in [
         (
             "",
-            [
-                "'fortran_order': True, 'shape': (100, 102, 46), ",
-                "'fortran_order': True, 'shape': (3, 100, 102, 46), ",
-            ],
+            "'fortran_order': True, 'shape': (100, 102, 46), ",
+            "'fortran_order': True, 'shape': (3, 100, 102, 46), ",
         ),
         (
             "--order zyx",
-            [
-                "'fortran_order': False, 'shape': (46, 102, 100), ",
-                "'fortran_order': False, 'shape': (46, 102, 100, 3), ",
-            ],
+            "'fortran_order': False, 'shape': (46, 102, 100), ",
+            "'fortran_order': False, 'shape': (46, 102, 100, 3), ",
         ),
     ] {
-        let make = |name: &str, limit: &str| {
-            let grid = "--bounds -30,-30,-15,20,21,8 --voxel-size 0.5";
-            let words = format!(
-                "knot.stl {grid} --rule fraction --with area,normal,faces,centroid {order} {limit}"
-            );
-            place
-                .run(&format!("{words} --json -o {name}.npz"))
-                .expect(0)
-                .json()
-        };
-        let whole = make("whole", "");
-        let slabs = make("slabs", "-j 2 --max-memory 30M");
-        let [few, many] =
-            ["-n", "-n -j 2 --max-memory 30M"].map(|limit| make("none", limit)["estimate"].clone());
+        let line = format!(
+            "0 knot.stl --bounds -30,-30,-15,20,21,8 --voxel-size 0.5 --rule fraction --json \
+             --with area,normal,faces,centroid {order}"
+        );
+        let runs = rows::check(
+            &place,
+            &format!(
+                "{line} -o whole.npz
+                 {line} -o slabs.npz -j 2 --max-memory 30M
+                 {line} -o none.npz -n
+                 {line} -o none.npz -n -j 2 --max-memory 30M
+                 0 info whole.npz --json"
+            ),
+        );
+        let [whole, slabs, few, many, info] = [0, 1, 2, 3, 4].map(|n: usize| runs[n].json());
+        assert_same_bytes(&place, "whole.npz", "slabs.npz");
+        assert_eq!(whole["digest"], slabs["digest"]);
+        assert_eq!(whole["field"], slabs["field"]);
+        // The shares equal the shares of a file without arrays.
+        assert_eq!(whole["digest"], info["digest"]);
+        assert_eq!(whole["field"]["arrays"].as_array().unwrap().len(), 4);
+        let [few, many] = [&few["estimate"], &many["estimate"]];
         assert!(
             few["slabs"].as_u64() < many["slabs"].as_u64(),
             "{few} {many}"
         );
-        assert!(
-            many["output_bytes"].as_u64() > Some(11 * 4 * 100 * 102 * 46 - 1),
-            "{many}"
-        );
-        assert_eq!(
-            (&whole["digest"], &whole["field"]),
-            (&slabs["digest"], &slabs["field"])
-        );
-        assert_eq!(whole["field"]["arrays"].as_array().unwrap().len(), 4);
-        let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
-        assert!(
-            bytes("whole.npz") == bytes("slabs.npz"),
-            "{order}: other bytes"
-        );
-        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes("whole.npz"))).unwrap();
-        for (name, shape) in [("area", 0), ("normal", 1), ("faces", 1), ("centroid", 1)] {
+        let bytes = many["output_bytes"].as_u64().unwrap();
+        assert!(bytes >= 11 * 4 * CELLS as u64, "{many}");
+        let file = std::fs::File::open(place.path("whole.npz")).unwrap();
+        let mut archive = zip::ZipArchive::new(file).unwrap();
+        for (name, numbers, shape) in [
+            ("area", 1, one),
+            ("normal", 3, three),
+            ("faces", 3, three),
+            ("centroid", 3, three),
+        ] {
             let mut member = vec![];
             let mut file = archive.by_name(&format!("{name}.npy")).unwrap();
-            std::io::Read::read_to_end(&mut file, &mut member).unwrap();
-            let header = String::from_utf8_lossy(&member[10..128]).into_owned();
+            file.read_to_end(&mut member).unwrap();
+            let header = String::from_utf8_lossy(&member[10..128]);
             assert!(
-                header.contains(shapes[shape]) && header.contains("'<f4'"),
+                header.contains(shape) && header.contains("'<f4'"),
                 "{name}: {header}"
             );
-            assert_eq!(
-                member.len(),
-                128 + 4 * 100 * 102 * 46 * if shape == 0 { 1 } else { 3 }
-            );
-            seen += 1;
+            assert_eq!(member.len(), 128 + 4 * CELLS * numbers);
         }
-        // The shares equal the shares of a file without arrays.
-        let plain = place.run("info whole.npz --json").expect(0).json();
-        assert_eq!(plain["digest"], whole["digest"]);
     }
-    assert_eq!(seen, 8);
 }
 
 #[test]
 fn a_conversion_reports_omitted_arrays() {
-    let place = Place::new();
-    place
-        .run("cube.stl -r 4 --rule fraction --with faces,area -o with.npz")
-        .expect(0);
-    place
-        .run("cube.stl -r 4 --rule fraction -o without.npz")
-        .expect(0);
+    let place = place();
+    rows::check(
+        &place,
+        "0 cube.stl -r 4 --rule fraction --with faces,area -o with.npz
+         0 cube.stl -r 4 --rule fraction -o without.npz",
+    );
     for output in ["a.npz", "a.vti"] {
-        let run = place
-            .run(&format!("convert with.npz {output} --json"))
-            .expect(0)
-            .json();
-        let warnings = run["warnings"].as_array().unwrap();
-        assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert_eq!(warnings[0]["code"], "W004");
-        assert!(
-            warnings[0]["message"]
-                .as_str()
-                .unwrap()
-                .contains("area, faces"),
-            "{warnings:?}"
+        let runs = rows::check(
+            &place,
+            &format!(
+                "0 convert with.npz {output} --json
+                     /warnings/0/code \"W004\"
+                 0 convert without.npz {output} --json
+                     /warnings []"
+            ),
         );
-        let run = place
-            .run(&format!("convert without.npz {output} --json"))
-            .expect(0)
-            .json();
-        assert_eq!(run["warnings"], serde_json::json!([]));
+        let warnings = runs[0].json()["warnings"].clone();
+        assert_eq!(warnings.as_array().unwrap().len(), 1);
+        let message = warnings[0]["message"].to_string();
+        assert!(message.contains("area, faces"), "{message}");
     }
 }
 
 #[test]
 fn scaled_fields_are_multiplied_by_the_factor() {
-    let mesh = Mesh::open("fixtures/knot.stl").unwrap();
+    let mesh = fixture("knot.stl");
     let mut seen = [0; 2];
     for factor in ["2", "1/3", "1000", "0.001"] {
         let scale = Rational::parse(factor).unwrap();
@@ -241,22 +224,17 @@ fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
         ("open", Some(64)),
         ("open", None),
     ] {
-        let mesh = Mesh::open(format!(
-            "{}/fixtures/{name}.stl",
-            env!("CARGO_MANIFEST_DIR")
-        ))
-        .unwrap();
+        let mesh = fixture(&format!("{name}.stl"));
         for (res, pad) in [(11, 0), (20, 2), (33, 1)] {
             let lattice = Fit::longest(res).pad(pad).to(mesh.bounds()).unwrap();
-            let inside = voxelize::Inside::Flood { close_holes };
-            let filled =
-                voxelize::voxelize(&mesh, &lattice, Rule::filled().with_inside(inside).unwrap())
-                    .unwrap();
+            let inside = Inside::Flood { close_holes };
+            let rule = Rule::filled().with_inside(inside).unwrap();
+            let filled = voxelize(&mesh, &lattice, rule).unwrap();
             let filled = filled.occupied().unwrap();
             for (band, iso) in [
-                (voxelize::Band::All, None),
-                (voxelize::Band::cells(3), None),
-                (voxelize::Band::All, Some("0")),
+                (Band::All, None),
+                (Band::cells(3), None),
+                (Band::All, Some("0")),
             ] {
                 let iso = iso.map(|text| text.parse().unwrap());
                 let rule = Rule::Distance {
@@ -264,22 +242,19 @@ fn the_sign_by_a_flood_is_that_of_filled_by_a_flood() {
                     sign: Some(inside),
                     iso,
                 };
-                let signed = voxelize::voxelize(&mesh, &lattice, rule).unwrap();
+                let signed = voxelize(&mesh, &lattice, rule).unwrap();
                 let [nx, ny, nz] = lattice.dims();
-                for k in 0..nz {
-                    for j in 0..ny {
-                        for i in 0..nx {
-                            let is_inside = match signed.field() {
-                                Some(field) => field.row(j, k)[i].is_sign_negative(),
-                                None => signed.occupied().unwrap().get([i, j, k]),
-                            };
-                            let is_filled = filled.get([i, j, k]);
-                            // For bits, centres on the mesh are also occupied.
-                            let agrees = is_inside == is_filled || iso.is_some() && is_inside;
-                            assert!(agrees, "{name} at {res}: {i} {j} {k}, {band:?} {iso:?}");
-                            cells[usize::from(is_filled)] += 1;
-                        }
-                    }
+                for n in 0..nx * ny * nz {
+                    let cell @ [i, j, k] = [n % nx, n / nx % ny, n / nx / ny];
+                    let is_inside = match signed.field() {
+                        Some(field) => field.row(j, k)[i].is_sign_negative(),
+                        None => signed.occupied().unwrap().get(cell),
+                    };
+                    let is_filled = filled.get(cell);
+                    // For bits, centres on the mesh are also occupied.
+                    let agrees = is_inside == is_filled || iso.is_some() && is_inside;
+                    assert!(agrees, "{name} at {res}: {cell:?}, {band:?} {iso:?}");
+                    cells[usize::from(is_filled)] += 1;
                 }
             }
         }

@@ -1,7 +1,6 @@
 //! Labels of objects match their definition for any order of triangles, threads, levels and slabs.
 
-use std::fmt::Write;
-
+use dot_vox::SceneNode;
 use voxelize::format::{self, SaveOptions};
 use voxelize::geom::Triangle;
 use voxelize::grid::{CellSource, LabelDigest};
@@ -14,7 +13,8 @@ use voxelize::{
 
 use crate::support::place::Place;
 use crate::support::random::Random;
-use crate::support::solids::between;
+use crate::support::rows;
+use crate::support::solids::{between, inside_out};
 
 /// Returns three solids: one box, one that overlaps it, one inside the first.
 fn solids() -> Vec<(&'static str, Vec<Triangle>)> {
@@ -29,15 +29,15 @@ fn solids() -> Vec<(&'static str, Vec<Triangle>)> {
 fn ascii(solids: &[(&str, Vec<Triangle>)]) -> String {
     let mut text = String::new();
     for (name, triangles) in solids {
-        writeln!(text, "solid {name}").unwrap();
+        text += &format!("solid {name}\n");
         for triangle in triangles {
             text += "facet normal 0 0 0\nouter loop\n";
-            triangle
-                .iter()
-                .for_each(|[x, y, z]| writeln!(text, "vertex {x} {y} {z}").unwrap());
+            for [x, y, z] in triangle {
+                text += &format!("vertex {x} {y} {z}\n");
+            }
             text += "endloop\nendfacet\n";
         }
-        writeln!(text, "endsolid {name}").unwrap();
+        text += &format!("endsolid {name}\n");
     }
     text
 }
@@ -49,15 +49,14 @@ fn parsed(text: &str) -> Mesh {
 }
 
 fn rules() -> Vec<(&'static str, Rule)> {
+    let flood = Inside::Flood { close_holes: None };
     vec![
         ("--surface", Rule::surface()),
         ("--solid", Rule::solid()),
         ("--filled", Rule::filled()),
         (
             "--filled --inside flood",
-            Rule::filled()
-                .with_inside(Inside::Flood { close_holes: None })
-                .unwrap(),
+            Rule::filled().with_inside(flood).unwrap(),
         ),
         (
             "--solid --keep-thin",
@@ -81,16 +80,25 @@ fn lattice(mesh: &Mesh) -> Lattice {
     Fit::longest(24).pad(1).to(mesh.bounds()).unwrap()
 }
 
-/// Returns the bytes of a file of labelled cells.
-fn file(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
-    let format = format::by_name("raw").unwrap();
-    let target = voxelize::job::Target {
-        format,
+/// Returns labelled cells and the result of the run.
+fn labelled(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Voxels, JobResult) {
+    let prepared = voxelizer.prepare(mesh, lattice, None).unwrap();
+    prepared.voxels().unwrap()
+}
+
+fn raw() -> voxelize::job::Target<'static> {
+    voxelize::job::Target {
+        format: format::by_name("raw").unwrap(),
         path: None,
         dtype: None,
         choices: &[],
-    };
-    let prepared = voxelizer.prepare(mesh, lattice, Some(target)).unwrap();
+    }
+}
+
+/// Returns the bytes of a file of labelled cells, the number of slabs, and the result of the run.
+fn file(voxelizer: &Voxelizer, mesh: &Mesh, lattice: &Lattice) -> (Vec<u8>, usize, JobResult) {
+    let format = raw().format;
+    let prepared = voxelizer.prepare(mesh, lattice, Some(raw())).unwrap();
     let mut bytes = vec![];
     let write = |cells: &mut dyn CellSource| {
         format::write_source_to(cells, &mut bytes, format, &SaveOptions::default())
@@ -141,59 +149,33 @@ fn a_cell_has_the_first_object_that_occupies_it() {
     let mut seen = [0; 4];
     let mut all_taken = 0;
     for (words, rule) in rules() {
-        let alone: Vec<_> = solids()
-            .into_iter()
-            .map(|(_, triangles)| {
-                voxelize(&Mesh::from_triangles(triangles).unwrap(), &lattice, rule).unwrap()
-            })
-            .collect();
-        let (voxels, result) = labelling(rule)
-            .prepare(&mesh, &lattice, None)
-            .unwrap()
-            .voxels()
-            .unwrap();
+        let mut alone = vec![];
+        for (_, triangles) in solids() {
+            let mesh = Mesh::from_triangles(triangles).unwrap();
+            let voxels = voxelize(&mesh, &lattice, rule).unwrap();
+            alone.push(voxels.into_occupied().unwrap());
+        }
+        let (voxels, result) = labelled(&labelling(rule), &mesh, &lattice);
         let labels = voxels.labels().unwrap();
-        let names: Vec<_> = labels
-            .legend()
-            .labels()
-            .iter()
-            .map(|label| label.name.as_ref())
-            .collect();
-        assert_eq!(
-            (names, labels.legend().digest()),
-            (vec!["body", "the lid", "body (2)"], LabelDigest::Values)
-        );
+        let names: Vec<_> = labels.legend().labels().iter().map(|l| &*l.name).collect();
+        assert_eq!(names, ["body", "the lid", "body (2)"]);
+        assert_eq!(labels.legend().digest(), LabelDigest::Values);
         let [nx, ny, nz] = lattice.dims();
         let mut taken = 0;
-        for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
-            let first = alone
-                .iter()
-                .position(|voxels| voxels.occupied().unwrap().get(cell));
+        for n in 0..nx * ny * nz {
+            let cell = [n % nx, n / nx % ny, n / nx / ny];
+            let first = alone.iter().position(|cells| cells.get(cell));
             let wanted = first.map_or(0, |first| first as u8 + 1);
             assert_eq!(labels.get(cell), wanted, "{words} {cell:?}");
-            let parts = alone
-                .iter()
-                .filter(|voxels| voxels.occupied().unwrap().get(cell))
-                .count();
+            let parts = alone.iter().filter(|cells| cells.get(cell)).count();
             taken += parts.saturating_sub(1) as u64;
             seen[usize::from(wanted)] += 1;
         }
         assert_eq!(result.taken, taken, "{words}");
         all_taken += taken;
-        let counted: Vec<_> = labels
-            .counts()
-            .into_iter()
-            .map(|(_, cells)| cells)
-            .collect();
-        assert_eq!(
-            result
-                .labels
-                .iter()
-                .map(|(_, cells)| *cells)
-                .collect::<Vec<_>>(),
-            counted,
-            "{words}"
-        );
+        let counted = labels.counts().into_iter().map(|(_, cells)| cells);
+        let reported = result.labels.iter().map(|(_, cells)| *cells);
+        assert!(counted.eq(reported), "{words}");
     }
     assert!(
         seen.iter().all(|cells| *cells > 10) && all_taken > 10,
@@ -206,47 +188,31 @@ fn nothing_but_the_order_of_objects_decides() {
     let mesh = parsed(&ascii(&solids()));
     let lattice = lattice(&mesh);
     let mut random = Random(7);
-    let mut compared = 0;
     let mut in_slabs = 0;
     for (words, rule) in rules() {
-        let (wanted, _, wanted_result) = file(labelling(rule), &mesh, &lattice);
+        let (wanted, _, wanted_result) = file(&labelling(rule), &mesh, &lattice);
         for round in 0..6 {
             let mut shuffled = solids();
             for (_, triangles) in &mut shuffled {
                 *triangles = random.shuffled(triangles);
             }
             let mesh = parsed(&ascii(&shuffled));
-            let level = Level::available().into_iter().cycle().nth(round);
-            let voxelizer = labelling(rule).threads(1 + round % 3).level(level.unwrap());
-            let (found, slabs, result) = match [700_000, 60_000].map(|most| voxelizer.memory(most))
-            {
-                [_, small]
-                    if round % 2 == 0 && small.prepare(&mesh, &lattice, Some(raw())).is_ok() =>
-                {
-                    file(small, &mesh, &lattice)
+            let level = Level::available().into_iter().cycle().nth(round).unwrap();
+            let mut voxelizer = labelling(rule).threads(1 + round % 3).level(level);
+            if round % 2 == 0 {
+                let small = voxelizer.clone().memory(60_000);
+                if small.prepare(&mesh, &lattice, Some(raw())).is_ok() {
+                    voxelizer = small;
                 }
-                [_, _] => file(voxelizer, &mesh, &lattice),
-            };
+            }
+            let (found, slabs, result) = file(&voxelizer, &mesh, &lattice);
             assert!(found == wanted, "{words}, round {round}");
-            assert_eq!(
-                (result.digest, &result.labels),
-                (wanted_result.digest, &wanted_result.labels),
-                "{words}"
-            );
-            compared += 1;
+            assert_eq!(result.digest, wanted_result.digest, "{words}");
+            assert_eq!(result.labels, wanted_result.labels, "{words}");
             in_slabs += usize::from(slabs > 1);
         }
     }
-    assert!(compared > 30 && in_slabs > 5, "{compared} {in_slabs}");
-}
-
-fn raw() -> voxelize::job::Target<'static> {
-    voxelize::job::Target {
-        format: format::by_name("raw").unwrap(),
-        path: None,
-        dtype: None,
-        choices: &[],
-    }
+    assert!(in_slabs > 5, "{in_slabs}");
 }
 
 #[test]
@@ -255,55 +221,36 @@ fn the_command_labels_objects_and_files_name_them() {
     place.write("three.stl", ascii(&solids()));
     let mesh = parsed(&ascii(&solids()));
     for (words, rule) in rules() {
-        let lattice = Fit::longest(20)
-            .margin(rule.margin())
-            .to(mesh.bounds())
-            .unwrap();
-        let (voxels, result) = labelling(rule)
-            .prepare(&mesh, &lattice, None)
-            .unwrap()
-            .voxels()
-            .unwrap();
+        let fit = Fit::longest(20).margin(rule.margin());
+        let lattice = fit.to(mesh.bounds()).unwrap();
+        let (voxels, result) = labelled(&labelling(rule), &mesh, &lattice);
         for format in ["npz", "vox", "raw"] {
-            let line = format!("three.stl -r 20 {words} --labels object -o a.{format}");
-            let run = place.run(&format!("{line} --json")).expect(0).json();
-            assert_eq!(
-                run["digest"]["cells"],
-                voxels.digest().cells.to_string(),
-                "{line}"
+            let runs = rows::check(
+                &place,
+                &format!(
+                    "0 three.stl -r 20 {words} --labels object -o a.{format} --json
+                         /digest/cells \"{}\"
+                     0 info a.{format}
+                         out the lid
+                         out body (2)",
+                    voxels.digest().cells
+                ),
             );
-            let counts = run["counts"]["labels"].as_array().unwrap();
+            let json = runs[0].json();
+            let counts = json["counts"]["labels"].as_array().unwrap();
+            assert_eq!(counts.len(), 3, "{words}");
             for (counted, (label, cells)) in counts.iter().zip(&result.labels) {
-                assert_eq!(
-                    (
-                        counted["label"].as_str().unwrap(),
-                        counted["cells"].as_u64().unwrap()
-                    ),
-                    (&*label.name, *cells)
-                );
+                assert_eq!(counted["label"], *label.name);
+                assert_eq!(counted["cells"], *cells);
             }
-            assert_eq!(counts.len(), 3, "{line}");
-            let named = place.run(&format!("info a.{format}")).expect(0);
-            assert!(
-                named.text().contains("the lid") && named.text().contains("body (2)"),
-                "{}",
-                named.text()
-            );
         }
     }
-    let run = place
-        .run("three.stl -r 20 --solid --labels object -o a.npz")
-        .expect(0);
-    assert!(run.err.contains("labels  body (1): "), "{}", run.err);
-    let refused = place
-        .run("three.stl -r 20 --rule distance --labels object -o a.npz")
-        .expect(2);
-    assert!(
-        refused
-            .err
-            .contains("--labels: the rule distance makes a field"),
-        "{}",
-        refused.err
+    rows::check(
+        &place,
+        "0 three.stl -r 20 --solid --labels object -o a.npz
+             err labels  body (1):
+         2 three.stl -r 20 --rule distance --labels object -o a.npz
+             err --labels: the rule distance makes a field",
     );
 }
 
@@ -313,19 +260,13 @@ fn more_objects_than_labels_are_an_error() {
     let many: Vec<_> = (0..256).map(|_| ("same", one.clone())).collect();
     let place = Place::new();
     place.write("many.stl", ascii(&many));
-    let run = place
-        .run("many.stl -r 4 --labels object -o a.npz")
-        .expect(4);
-    assert!(
-        run.err
-            .contains("the mesh has 256 parts, labels tell 255 apart"),
-        "{}",
-        run.err
+    place.write("most.stl", ascii(&many[1..]));
+    rows::check(
+        &place,
+        "4 many.stl -r 4 --labels object -o a.npz
+             err the mesh has 256 parts, labels tell 255 apart
+         0 most.stl -r 4 --labels object -o a.npz",
     );
-    place.write("many.stl", ascii(&many[1..]));
-    place
-        .run("many.stl -r 4 --labels object -o a.npz")
-        .expect(0);
 }
 
 #[test]
@@ -335,14 +276,9 @@ fn parts_that_come_first_win_the_cells_they_share() {
     let counts = |priority: &[&str]| -> Vec<(String, u64)> {
         let names: Vec<String> = priority.iter().map(ToString::to_string).collect();
         let voxelizer = labelling(Rule::solid()).priority(&names);
-        let (_, result) = voxelizer
-            .prepare(&mesh, &lattice, None)
-            .unwrap()
-            .voxels()
-            .unwrap();
-        result
-            .labels
-            .into_iter()
+        let (_, result) = labelled(&voxelizer, &mesh, &lattice);
+        let labels = result.labels.into_iter();
+        labels
             .map(|(label, cells)| (label.name.into_owned(), cells))
             .collect()
     };
@@ -364,59 +300,38 @@ fn parts_that_come_first_win_the_cells_they_share() {
     assert_eq!(counts(&["body"]), usual);
     let names = ["nothing".to_string()];
     let voxelizer = labelling(Rule::solid()).priority(&names);
-    let error = voxelizer
-        .prepare(&mesh, &lattice, None)
-        .and_then(|prepared| prepared.voxels().map(drop));
-    assert!(
-        error
-            .unwrap_err()
-            .message()
-            .contains("no part is named 'nothing'")
-    );
+    let prepared = voxelizer.prepare(&mesh, &lattice, None);
+    let error = prepared.and_then(|prepared| prepared.voxels()).unwrap_err();
+    let message = error.message();
+    assert!(message.contains("no part is named 'nothing'"), "{message}");
 }
 
 #[test]
 fn parts_are_taken_or_left_out_by_name() {
     let place = Place::new();
-    place.write(
-        "a.stl",
-        ascii(&solids()).replace("the lid", "lid").as_bytes(),
+    place.write("a.stl", ascii(&solids()).replace("the lid", "lid"));
+    rows::check(
+        &place,
+        "0 a.stl -r 8 -o a.npz --json
+             /mesh/triangles 36
+         # Both parts have this name.
+         0 a.stl -r 8 -o a.npz --json --only body
+             /mesh/triangles 24
+         0 a.stl -r 8 -o a.npz --json --skip body
+             /mesh/triangles 12
+         0 a.stl -r 8 -o a.npz --json --only lid --only body
+             /mesh/triangles 36
+         4 a.stl -r 8 -o a.npz --only screw
+             err no part is named 'screw'
+             err lid
+         4 a.stl -r 8 -o a.npz --only body --skip body
+             err no triangles
+         4 a.stl -r 8 -o a.npz --labels material --only body
+             err no parts of kind material
+         2 a.stl -r 8 -o a.npz --priority body
+             err --labels
+         0 a.stl -r 8 -o a.npz --labels object --priority lid",
     );
-    let triangles = |options: &str| {
-        let run = place
-            .run(&format!("a.stl -r 8 -o - -f raw --json=r.json {options}"))
-            .expect(0);
-        drop(run);
-        let report: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
-        std::fs::remove_file(place.path("r.json")).unwrap();
-        report["mesh"]["triangles"].as_u64().unwrap()
-    };
-    assert_eq!(triangles(""), 36);
-    assert_eq!(triangles("--only body"), 24, "both of this name");
-    let run = |options: &str, code| {
-        place
-            .run(&format!("a.stl -r 8 -o a.npz {options}"))
-            .expect(code)
-    };
-    for (options, count) in [("--skip body", 12), ("--only lid --only body", 36)] {
-        assert_eq!(triangles(options), count, "{options}");
-    }
-    let refused = run("--only screw", 4);
-    assert!(
-        refused.err.contains("no part is named 'screw'") && refused.err.contains("lid"),
-        "{}",
-        refused.err
-    );
-    let none = run("--only body --skip body", 4);
-    assert!(none.err.contains("no triangles"), "{}", none.err);
-    assert!(
-        run("--labels material --only body", 4)
-            .err
-            .contains("no parts of kind material")
-    );
-    assert!(run("--priority body", 2).err.contains("--labels"));
-    run("--labels object --priority lid", 0);
 }
 
 #[test]
@@ -443,232 +358,158 @@ fn meshes_are_joined_as_parts() {
 #[test]
 fn parts_are_layers_of_a_scene() {
     let place = Place::new();
-    let boxes = |count: usize| -> Vec<(String, Vec<Triangle>)> {
-        let at = |n: usize| between([n as f32, 0.0, 0.0], [n as f32 + 1.5, 1.0, 1.0]);
-        (0..count).map(|n| (format!("part {n}"), at(n))).collect()
-    };
     // In planes, as bytes, and too many; three tiles along x.
     for (count, layers) in [(3, 3), (8, 8), (40, 1)] {
-        let boxes = boxes(count);
-        let named: Vec<_> = boxes
-            .iter()
-            .map(|(name, triangles)| (name.as_str(), triangles.clone()))
-            .collect();
-        place.write("a.stl", ascii(&named));
-        place
-            .run("a.stl -r 600 --solid --labels object -o a.vox")
-            .expect(0);
-        let scene = dot_vox::load(place.path("a.vox").to_str().unwrap()).unwrap();
+        let names: Vec<String> = (0..count).map(|n| format!("part {n}")).collect();
+        let mut boxes = vec![];
+        for (n, name) in names.iter().enumerate() {
+            let x = n as f32;
+            boxes.push((&**name, between([x, 0.0, 0.0], [x + 1.5, 1.0, 1.0])));
+        }
+        place.write("a.stl", ascii(&boxes));
+        rows::check(
+            &place,
+            "0 a.stl -r 600 --solid --labels object -o a.vox
+             0 a.stl -r 600 --solid --labels object -o a.npz
+             0 diff a.npz a.vox
+             0 a.stl -r 600 --solid --labels object -o b.vox -j 5",
+        );
+        let [a, b] = ["a.vox", "b.vox"].map(|name| std::fs::read(place.path(name)).unwrap());
+        assert!(a == b, "{count}: other bytes by threads");
+        let scene = dot_vox::load_bytes(&a).unwrap();
         assert_eq!(scene.layers.len(), layers, "{count}");
         if layers > 1 {
-            let names: Vec<_> = scene
-                .layers
-                .iter()
-                .map(|layer| layer.name().unwrap())
-                .collect();
-            assert!(
-                names.iter().eq(boxes.iter().map(|(name, _)| name)),
-                "{names:?}"
-            );
+            for (layer, name) in scene.layers.iter().zip(&names) {
+                assert_eq!(layer.name().unwrap(), *name);
+            }
         }
         // The voxels of a layer have its colour.
         let mut seen = 0;
         for node in &scene.scenes {
-            let dot_vox::SceneNode::Transform {
+            let SceneNode::Transform {
                 child, layer_id, ..
             } = node
             else {
                 continue;
             };
-            let dot_vox::SceneNode::Shape { models, .. } = &scene.scenes[*child as usize] else {
+            let SceneNode::Shape { models, .. } = &scene.scenes[*child as usize] else {
                 continue;
             };
-            let model = &scene.models[models[0].model_id as usize];
-            seen += model.voxels.len();
-            assert!(
-                layers == 1
-                    || model
-                        .voxels
-                        .iter()
-                        .all(|voxel| u32::from(voxel.i) == *layer_id),
-                "{count}"
-            );
+            for voxel in &scene.models[models[0].model_id as usize].voxels {
+                assert!(layers == 1 || u32::from(voxel.i) == *layer_id, "{count}");
+                seen += 1;
+            }
         }
         let found = Voxels::open(place.path("a.vox")).unwrap();
-        assert_eq!(seen as u64, found.count());
-        place
-            .run("a.stl -r 600 --solid --labels object -o a.npz")
-            .expect(0);
-        place.run("diff a.npz a.vox").expect(0);
-        place
-            .run("a.stl -r 600 --solid --labels object -o b.vox -j 5")
-            .expect(0);
-        let [a, b] = ["a.vox", "b.vox"].map(|name| std::fs::read(place.path(name)).unwrap());
-        assert!(a == b, "{count}: other bytes by threads");
+        assert_eq!(seen, found.count());
     }
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn parts_without_cells_are_named_once() {
     let place = Place::new();
-    let [body, core, far] = [
-        [[0.0; 3], [8.0; 3]],
-        [[3.0; 3], [5.0; 3]],
-        [[20.0; 3], [21.0; 3]],
-    ];
-    let all = [("body", body), ("core", core), ("far", far)]
-        .map(|(name, [low, high])| (name, between(low, high)));
-    place.write("three.stl", ascii(&all));
-    let line = "three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object -o a.npz";
-    let run = place.run(line).expect(0);
-    let said: Vec<_> = run
-        .err
-        .lines()
-        .filter(|line| line.contains("W002"))
-        .collect();
-    assert!(
-        said.len() == 1 && said[0].contains("no cell is labelled core, far (2 of 3 parts): "),
-        "{said:?}"
+    place.write(
+        "three.stl",
+        ascii(&[
+            ("body", between([0.0; 3], [8.0; 3])),
+            ("core", between([3.0; 3], [5.0; 3])),
+            ("far", between([20.0; 3], [21.0; 3])),
+        ]),
     );
-    // With priority the inner box has cells.
-    let run = place.run(&format!("{line} --priority core")).expect(0);
-    assert!(
-        run.err.contains("no cell is labelled far (1 of 3 parts)"),
-        "{}",
-        run.err
-    );
-    assert!(run.err.contains("core (2): 8"), "{}", run.err);
     // If no part has cells, that is the only message.
-    let run = place.run(
-        "three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz",
+    let runs = rows::check(
+        &place,
+        "0 three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object -o a.npz
+             err no cell is labelled core, far (2 of 3 parts):
+         0 three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object --priority core -o a.npz
+             err no cell is labelled far (1 of 3 parts)
+             err core (2): 8
+         0 three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz",
     );
-    let run = run.expect(0);
-    assert_eq!(run.err.matches("W002").count(), 1, "{}", run.err);
+    for run in runs {
+        assert_eq!(run.err.matches("W002").count(), 1, "{}", run.err);
+    }
 }
 
 #[test]
 fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     let place = Place::new();
     let cube = between([0.0; 3], [8.0; 3]);
-    let (left_right, rest) = cube.split_at(4);
-    let far = between([10.0, 0.0, 0.0], [12.0, 2.0, 2.0]);
-    let labels = |parts: &[(&str, Vec<Triangle>)], words: &str| {
-        place.write("parts.stl", ascii(parts));
-        let run = place
-            .run(&format!(
-                "parts.stl --voxel-size 1 --labels object {words} -o a.npz"
-            ))
-            .expect(0);
-        let line = run
-            .err
-            .lines()
-            .find(|line| line.starts_with("labels"))
-            .unwrap_or_default();
-        (
-            line.trim_start_matches("labels").trim().to_string(),
-            run.err,
-        )
+    let part = |name: &'static str| {
+        let triangles = match name {
+            "x" => cube[..4].to_vec(),
+            "yz" => cube[4..].to_vec(),
+            "far" => between([10.0, 0.0, 0.0], [12.0, 2.0, 2.0]),
+            _ => cube.clone(),
+        };
+        (name, triangles)
     };
-    let lid = left_right.to_vec();
-    let others = rest.to_vec();
     for (parts, words, counts, is_said) in [
         // The two pyramids of a cube below its faces across x, and the rest. Ties go to the first.
-        (
-            vec![("x", lid.clone()), ("yz", others.clone())],
-            "--solid",
-            "x (1): 240, yz (2): 272",
-            true,
-        ),
-        (
-            vec![("yz", others.clone()), ("x", lid.clone())],
-            "--solid",
-            "yz (1): 400, x (2): 112",
-            true,
-        ),
+        (&["x", "yz"][..], "--solid", "x (1): 240, yz (2): 272", true),
+        (&["yz", "x"], "--solid", "yz (1): 400, x (2): 112", true),
         // A part that is closed by itself keeps its inside.
         (
-            vec![
-                ("x", lid.clone()),
-                ("far", far.clone()),
-                ("yz", others.clone()),
-            ],
+            &["x", "far", "yz"],
             "--solid --priority far",
             "x (1): 240, far (2): 8, yz (3): 272",
             true,
         ),
         (
-            vec![
-                ("yz", others.clone()),
-                ("far", far.clone()),
-                ("x", lid.clone()),
-            ],
+            &["yz", "far", "x"],
             "--filled",
             "yz (1): 400, far (2): 8, x (3): 112",
             true,
         ),
         // Closed parts have nothing to share, and neither has a rule without an inside.
         (
-            vec![("one", cube.clone()), ("far", far)],
+            &["one", "far"],
             "--solid",
             "one (1): 512, far (2): 8",
             false,
         ),
-        (
-            vec![("x", lid), ("yz", others)],
-            "--surface",
-            "x (1): 128, yz (2): 168",
-            false,
-        ),
+        (&["x", "yz"], "--surface", "x (1): 128, yz (2): 168", false),
     ] {
-        let (line, err) = labels(&parts, &format!("{words} -v"));
-        assert_eq!(line, counts, "{words} {err}");
-        assert_eq!(
-            err.contains("are closed together, and not each alone"),
-            is_said,
-            "{err}"
-        );
+        let parts: Vec<_> = parts.iter().map(|name| part(name)).collect();
+        place.write("parts.stl", ascii(&parts));
+        let no = if is_said { "" } else { "no " };
+        let run = &rows::check(
+            &place,
+            &format!(
+                "0 parts.stl --voxel-size 1 --labels object {words} -v -o a.npz
+                     {no}err are closed together, and not each alone"
+            ),
+        )[0];
+        assert_eq!(run.line("labels"), counts, "{words}");
     }
-    // Independent of threads and slabs.
-    place.write(
-        "parts.stl",
-        ascii(&[("x", left_right.to_vec()), ("yz", rest.to_vec())]),
+    // Independent of threads and levels.
+    place.write("parts.stl", ascii(&[part("x"), part("yz")]));
+    let runs = rows::check(
+        &place,
+        "0 parts.stl -r 40 --labels object --solid -j 1 -o a.raw
+         0 parts.stl -r 40 --labels object --solid -j 3 -o a.raw
+         0 parts.stl -r 40 --labels object --solid --simd scalar -o a.raw",
     );
-    let digest = |words: &str| {
-        let line = format!("parts.stl -r 40 --labels object --solid {words} -o a.raw");
-        let run = place.run(&line).expect(0);
-        run.err
-            .lines()
-            .find(|line| line.starts_with("digest"))
-            .unwrap()
-            .to_string()
-    };
-    let all: Vec<_> = ["-j 1", "-j 3", "--simd scalar"].map(digest).into();
-    assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+    let digests = [0, 1, 2].map(|n: usize| runs[n].line("digest"));
+    assert_eq!(digests, [digests[0]; 3]);
 }
 
 #[test]
 fn parts_that_occupy_the_same_cells_are_reported_as_pairs() {
     let place = Place::new();
     place.write("three.stl", ascii(&solids()));
-    let line = "three.stl --voxel-size 1 --solid --labels object -o a.npz";
-    let err = place.run(line).expect(0).err;
-    assert!(err.contains("body (1) and the lid (2): 72 cells"), "{err}");
-    assert!(err.contains("body (1) and body (2) (3): 8 cells"), "{err}");
-    let json = place.run(&format!("{line} --json")).expect(0).json();
-    let shared = json["counts"]["shared"].as_array().unwrap();
-    let pairs: Vec<_> = shared
-        .iter()
-        .map(|pair| (pair["labels"].to_string(), pair["cells"].as_u64()))
-        .collect();
-    assert_eq!(
-        pairs,
-        [
-            (r#"["body","the lid"]"#.to_string(), Some(72)),
-            (r#"["body","body (2)"]"#.to_string(), Some(8))
-        ]
+    rows::check(
+        &place,
+        r#"0 three.stl --voxel-size 1 --solid --labels object -o a.npz
+             err body (1) and the lid (2): 72 cells
+             err body (1) and body (2) (3): 8 cells
+           0 three.stl --voxel-size 1 --solid --labels object -o a.npz --json
+             /counts/shared/0/labels ["body", "the lid"]
+             /counts/shared/0/cells 72
+             /counts/shared/1/labels ["body", "body (2)"]
+             /counts/shared/1/cells 8
+             /counts/taken 80"#,
     );
-    assert_eq!(json["counts"]["taken"], 80);
 }
 
 #[test]
@@ -682,52 +523,33 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
     ] {
         place.write(name, ascii(&[("", between(low, high))]));
     }
-    for (meshes, words, labels) in [
-        (vec!["liver.stl"], "", "liver (1): 64"),
-        (vec!["organ=liver.stl"], "", "organ (1): 64"),
-        (
-            vec!["liver.stl", "left-lung.stl"],
-            "",
-            "liver (1): 64, left-lung (2): 8",
-        ),
-        (
-            vec!["b=liver.stl", "a=left-lung.stl"],
-            "",
-            "b (1): 64, a (2): 8",
-        ),
+    for (meshes, labels) in [
+        ("liver.stl", "liver (1): 64"),
+        ("organ=liver.stl", "organ (1): 64"),
+        ("liver.stl left-lung.stl", "liver (1): 64, left-lung (2): 8"),
+        ("b=liver.stl a=left-lung.stl", "b (1): 64, a (2): 8"),
         // An existing file takes precedence.
-        (vec!["a=b.stl", "v1.2.stl"], "", "a=b (1): 1, v1.2 (2): 1"),
+        ("a=b.stl v1.2.stl", "a=b (1): 1, v1.2 (2): 1"),
+        ("liver.stl c=a=b.stl", "liver (1): 64, c (2): 1"),
+        ("liver.stl left-lung.stl --only liver.stl", "liver (1): 64"),
+        ("liver.stl x=left-lung.stl --only x", "x (1): 8"),
         (
-            vec!["liver.stl", "c=a=b.stl"],
-            "",
-            "liver (1): 64, c (2): 1",
-        ),
-        (
-            vec!["liver.stl", "left-lung.stl"],
-            "--only liver.stl",
-            "liver (1): 64",
-        ),
-        (vec!["liver.stl", "x=left-lung.stl"], "--only x", "x (1): 8"),
-        (
-            vec!["liver.stl", "left-lung.stl"],
-            "--priority liver",
+            "liver.stl left-lung.stl --priority liver",
             "liver (1): 64, left-lung (2): 8",
         ),
     ] {
-        let options = format!("--voxel-size 1 --solid --labels file {words} -o a.npz");
-        let err = place
-            .run(&format!("{} {options}", meshes.join(" ")))
-            .expect(0)
-            .err;
-        assert!(
-            err.lines().any(|line| line == format!("labels  {labels}")),
-            "{meshes:?} {err}"
+        let line = format!("{meshes} --voxel-size 1 --solid --labels file -o a.npz");
+        assert_eq!(
+            place.run(&line).expect(0).line("labels"),
+            labels,
+            "{meshes}"
         );
     }
-    let err = place.run("big=lver.stl -r 8").expect(3).err;
-    assert!(
-        err.contains("lver.stl: no such file") && err.contains("did you mean 'liver.stl'?"),
-        "{err}"
+    rows::check(
+        &place,
+        "3 big=lver.stl -r 8
+             err lver.stl: no such file
+             err did you mean 'liver.stl'?",
     );
 }
 
@@ -735,31 +557,19 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
 fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
     let place = Place::new();
     place.write("liver.stl", ascii(&[("", between([0.0; 3], [4.0; 3]))]));
-    for (line, segments) in [
-        ("liver.stl -r 4 --solid -o one.seg.nrrd", vec!["liver"]),
-        ("liver.stl -r 4 --surface -o one.SEG.nrrd", vec!["liver"]),
-        (
-            "organ=liver.stl -r 4 --solid -o one.seg.nrrd",
-            vec!["organ"],
-        ),
-        (
-            "liver.stl -r 4 --labels file -o one.seg.nrrd",
-            vec!["liver"],
-        ),
-        ("liver.stl -r 4 --solid -o one.nrrd", vec![]),
+    for (options, file, segments) in [
+        ("liver.stl --solid", "one.seg.nrrd", &["liver"][..]),
+        ("liver.stl --surface", "one.SEG.nrrd", &["liver"]),
+        ("organ=liver.stl --solid", "one.seg.nrrd", &["organ"]),
+        ("liver.stl --labels file", "one.seg.nrrd", &["liver"]),
+        ("liver.stl --solid", "one.nrrd", &[]),
     ] {
-        place.run(line).expect(0);
-        let bytes = std::fs::read(place.path(line.split(' ').next_back().unwrap())).unwrap();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let names: Vec<_> = text
-            .lines()
-            .filter_map(|line| line.split_once("_Name:="))
-            .collect();
-        assert_eq!(
-            names.iter().map(|(_, name)| *name).collect::<Vec<_>>(),
-            segments,
-            "{line}"
-        );
+        rows::check(&place, &format!("0 {options} -r 4 -o {file}"));
+        let bytes = std::fs::read(place.path(file)).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let fields = text.lines().filter_map(|line| line.split_once("_Name:="));
+        let names: Vec<_> = fields.map(|(_, name)| name).collect();
+        assert_eq!(names, segments, "{options} {file}");
     }
 }
 
@@ -767,15 +577,9 @@ fn bits_of_a_seg_nrrd_are_one_segment_called_as_the_mesh() {
 fn a_body_keeps_its_colour_where_another_touches_it() {
     let place = Place::new();
     place.write("m.mtl", "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\n");
-    let turned = |triangles: Vec<Triangle>| {
-        triangles
-            .into_iter()
-            .map(|[a, b, c]| [a, c, b])
-            .collect::<Vec<_>>()
-    };
     let pocket = [
         between([0.0; 3], [10.0; 3]),
-        turned(between([3.0; 3], [7.0; 3])),
+        inside_out(between([3.0; 3], [7.0; 3])),
     ]
     .concat();
     let core = between([3.0; 3], [7.0; 3]);
@@ -784,15 +588,13 @@ fn a_body_keeps_its_colour_where_another_touches_it() {
     for (red, blue, counts) in [(core, pocket, [64, 936]), (left, right, [64, 64])] {
         for order in [["red", "blue"], ["blue", "red"]] {
             let mut text = "mtllib m.mtl\n".to_string();
-            let mut vertices = 0;
             for name in order {
-                writeln!(text, "usemtl {name}").unwrap();
+                text += &format!("usemtl {name}\n");
                 for triangle in if name == "red" { &red } else { &blue } {
-                    triangle
-                        .iter()
-                        .for_each(|[x, y, z]| writeln!(text, "v {x} {y} {z}").unwrap());
-                    writeln!(text, "f {} {} {}", vertices + 1, vertices + 2, vertices + 3).unwrap();
-                    vertices += 3;
+                    for [x, y, z] in triangle {
+                        text += &format!("v {x} {y} {z}\n");
+                    }
+                    text += "f -3 -2 -1\n";
                 }
             }
             place.write("two.obj", text);
@@ -802,11 +604,14 @@ fn a_body_keeps_its_colour_where_another_touches_it() {
                 "--solid -j 1",
                 "--solid --simd scalar",
             ] {
-                let line = format!("two.obj --voxel-size 1 {words} --labels colour -o a.npz");
-                let err = place.run(&line).expect(0).err;
                 let [red, blue] = counts;
-                let labels = format!("#0000ff (1): {blue}, #ff0000 (2): {red}");
-                assert!(err.contains(&labels), "{order:?} {words} {err}");
+                rows::check(
+                    &place,
+                    &format!(
+                        "0 two.obj --voxel-size 1 {words} --labels colour -o a.npz
+                             err #0000ff (1): {blue}, #ff0000 (2): {red}"
+                    ),
+                );
             }
         }
     }

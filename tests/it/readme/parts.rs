@@ -5,9 +5,10 @@ use std::process::Command;
 use voxelize::format::{Carries, FORMATS};
 use voxelize::grid::CellKind;
 use voxelize::mesh::read::INPUTS;
-use voxelize::{Fit, Inside, METHODS, Mesh, RULES, Rational, Rule, Size, Ties, voxelize};
+use voxelize::{Fit, Inside, METHODS, RULES, Rational, Rule, Size, Ties, voxelize};
 
 use crate::support::bless::root;
+use crate::support::meshes::{fixture, mapped, surface};
 
 /// Name of a part with its generator.
 type Part = (&'static str, fn() -> String);
@@ -55,20 +56,15 @@ fn extensions(extensions: &[&str]) -> String {
 fn slice() -> String {
     let line = "voxelize view fixtures/knot.stl -r 32 --slice z";
     let words: Vec<_> = line.split(' ').skip(1).collect();
-    let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
-        .args(words)
-        .current_dir(root(""))
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    format!(
-        "```console\n$ {line}\n{}```",
-        String::from_utf8(output.stdout).unwrap()
-    )
+    format!("```console\n$ {line}\n{}```", printed(&words))
+}
+
+/// Returns the output of this tool.
+fn printed(words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
+    let output = command.args(words).current_dir(root("")).output().unwrap();
+    assert!(output.status.success(), "{words:?}");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn rules() -> String {
@@ -77,26 +73,30 @@ fn rules() -> String {
     table(["rule", "occupied is"], RULES.iter().map(row))
 }
 
+/// Places columns of text side by side, each 12 wide.
+fn side_by_side(columns: &[String]) -> String {
+    let columns: Vec<Vec<_>> = columns.iter().map(|text| text.lines().collect()).collect();
+    let mut rows = String::new();
+    for n in 0..columns[0].len() {
+        let row: String = columns
+            .iter()
+            .map(|lines| format!("{:12}", lines[n]))
+            .collect();
+        rows += row.trim_end();
+        rows += "\n";
+    }
+    text(&rows)
+}
+
 /// Draws one layer of the prism under each of the ties, side by side.
 fn ties() -> String {
-    let mesh = Mesh::open(root("fixtures/prism.stl")).unwrap();
+    let mesh = fixture("prism.stl");
     let size = Size::Spacing([(); 3].map(|()| Rational::from(2)));
     let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
-    let layers = Ties::ALL.map(|ties| {
-        let voxels = voxelize(&mesh, &lattice, Rule::Surface { ties }).unwrap();
-        format!(
-            "{}\n{}",
-            ties.name(),
-            voxels.occupied().unwrap().layer_text(2)
-        )
-    });
-    let [a, b, c] = layers.each_ref().map(|layer| layer.lines());
-    let rows: Vec<_> = a
-        .zip(b)
-        .zip(c)
-        .map(|((a, b), c)| format!("{a:12}{b:12}{c}"))
-        .collect();
-    text(&rows.join("\n"))
+    side_by_side(&Ties::ALL.map(|ties| {
+        let layer = surface(&mesh, &lattice, ties).layer_text(2);
+        format!("{}\n{layer}", ties.name())
+    }))
 }
 
 fn insides() -> String {
@@ -107,45 +107,29 @@ fn insides() -> String {
 
 /// Draws one layer of an open mesh by several methods for the inside, side by side.
 fn open() -> String {
-    let upright = Mesh::open(root("fixtures/open.stl")).unwrap();
-    let turned = upright
-        .triangles()
-        .iter()
-        .map(|t| t.map(|[x, y, z]| [z, y, x]))
-        .collect();
-    let mesh = Mesh::from_triangles(turned).unwrap();
-    let lattice = Fit::new(Size::Longest(14))
-        .pad(1)
-        .to(mesh.bounds())
-        .unwrap();
+    let mesh = mapped(&fixture("open.stl"), |[x, y, z]| [z, y, x]);
+    let size = Size::Longest(14);
+    let lattice = Fit::new(size).pad(1).to(mesh.bounds()).unwrap();
+    let [nx, ny, nz] = lattice.dims();
     let ways = [
         Inside::Robust,
         Inside::EvenOdd,
         Inside::Vote,
         Inside::flood(),
     ];
-    let layers = ways.map(|inside| {
-        let voxels = voxelize(&mesh, &lattice, Rule::solid().with_inside(inside).unwrap()).unwrap();
-        let row = |k: usize| -> String {
-            let cells = (0..lattice.dims()[0]).map(|i| {
-                voxels
-                    .occupied()
-                    .unwrap()
-                    .get([i, lattice.dims()[1] / 2, k])
-            });
-            cells
-                .map(|occupied| if occupied { '#' } else { '.' })
-                .collect()
-        };
-        let rows: Vec<_> = (0..lattice.dims()[2]).rev().map(row).collect();
-        format!("{}\n{}", inside.info().name, rows.join("\n"))
-    });
-    let [a, b, c, d] = layers.each_ref().map(|layer| layer.lines());
-    let rows = a
-        .zip(b)
-        .zip(c.zip(d))
-        .map(|((a, b), (c, d))| format!("{a:12}{b:12}{c:12}{d}"));
-    text(&rows.collect::<Vec<_>>().join("\n"))
+    side_by_side(&ways.map(|inside| {
+        let rule = Rule::solid().with_inside(inside).unwrap();
+        let voxels = voxelize(&mesh, &lattice, rule).unwrap();
+        let cells = voxels.occupied().unwrap();
+        let mut text = inside.info().name.to_string();
+        for k in (0..nz).rev() {
+            text.push('\n');
+            for i in 0..nx {
+                text.push(if cells.get([i, ny / 2, k]) { '#' } else { '.' });
+            }
+        }
+        text
+    }))
 }
 
 fn input_row(input: &voxelize::mesh::read::InputFormat) -> [String; 3] {
@@ -217,21 +201,12 @@ fn formats() -> String {
     )
 }
 
-fn shown(option: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_voxelize"))
-        .arg(option)
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stdout).unwrap()
-}
-
 fn options() -> String {
-    text(&shown("-h"))
+    text(&printed(&["-h"]))
 }
 
 fn exit_codes() -> String {
-    let page = shown("--help");
+    let page = printed(&["--help"]);
     let (_, codes) = page
         .split_once("Exit codes:\n")
         .expect("--help ends with the exit codes");

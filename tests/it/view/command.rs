@@ -1,497 +1,228 @@
-//! `voxelize view` on the command line.
+//! `voxelize view` on the command line. Its messages are in the transcripts.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::fs;
 
-fn run(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_voxelize"))
-        .args(args)
-        .current_dir(folder)
-        .output()
+use voxelize::{BitGrid, Voxels};
+
+use crate::support::place::Place;
+use crate::support::{bless, rows};
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::copy(bless::root("fixtures/f.stl"), place.path("f.stl")).unwrap();
+    place
+}
+
+fn names(place: &Place, folder: &str) -> Vec<String> {
+    fs::read_dir(place.path(folder))
         .unwrap()
-}
-
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    std::fs::copy(root.join("fixtures/f.stl"), folder.path().join("f.stl")).unwrap();
-    folder
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
-
-fn error(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 #[test]
-fn a_mesh_becomes_a_picture_that_replaces_only_its_like() {
-    let folder = folder();
-    let view = |args: &[&str]| {
-        run(
-            folder.path(),
-            &[&["view", "f.stl", "--size", "80x60"], args].concat(),
-        )
-    };
-    let output = view(&["-r", "12"]);
-    assert!(
-        output.status.success() && output.stdout.is_empty(),
-        "{}",
-        error(&output)
-    );
-    let message = error(&output);
-    let labels: Vec<_> = message
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert!(labels.len() > 4 && message.contains("f.png"), "{message}");
-    let png = std::fs::read(folder.path().join("f.png")).unwrap();
-    assert!(png.starts_with(b"\x89PNG"));
-    // Its own picture is replaced, another one is not.
-    assert!(view(&["-q", "-r", "8"]).status.success());
-    assert!(std::fs::read(folder.path().join("f.png")).unwrap() != png);
-    std::fs::write(folder.path().join("f.png"), "mine").unwrap();
-    let output = view(&[]);
-    assert_eq!(output.status.code(), Some(6), "{}", error(&output));
-    assert!(
-        error(&output).contains("hint: -o f.png"),
-        "{}",
-        error(&output)
-    );
-    assert!(view(&["-r", "12", "-o", "f.png", "-q"]).status.success());
-    assert_eq!(std::fs::read(folder.path().join("f.png")).unwrap(), png);
-    assert_eq!(names(folder.path()), ["f.png", "f.stl"]);
+fn a_picture_replaces_only_its_like() {
+    let place = place();
+    let picture = || fs::read(place.path("f.png")).unwrap();
+    rows::check(&place, "0 view f.stl --size 80x60 -q -r 12");
+    let fine = picture();
+    assert!(fine.starts_with(b"\x89PNG"));
+    rows::check(&place, "0 view f.stl --size 80x60 -q -r 8");
+    assert!(picture() != fine);
+    place.write("f.png", "mine");
+    rows::check(&place, "0 view f.stl --size 80x60 -q -r 12 -o f.png");
+    assert!(picture() == fine);
 }
 
 #[test]
 fn files_and_pipes_show_the_same() {
-    let folder = folder();
-    let all = |args: &[&str]| {
-        let output = run(folder.path(), args);
-        assert!(output.status.success(), "{args:?} {}", error(&output));
-        output.stdout
-    };
-    all(&["f.stl", "-r", "12", "-o", "f.npz", "-q"]);
-    let size = ["--size", "80x60", "-o", "-"];
-    let mesh = all(&[&["view", "f.stl", "-r", "12"], &size[..]].concat());
-    let voxels = all(&[&["view", "f.npz"], &size[..]].concat());
-    assert!(mesh == voxels && mesh.starts_with(b"\x89PNG"));
-    let facets = all(&[&["view", "f.stl", "--mesh"], &size[..]].concat());
-    let layer = all(&[&["view", "f.npz", "--slice", "z=1"], &size[..]].concat());
-    let sheet = all(&[&["view", "f.npz", "--sheet", "y"], &size[..]].concat());
-    let pictures = [&mesh, &facets, &layer, &sheet];
-    for (n, one) in pictures.iter().enumerate() {
-        assert!(
-            pictures.iter().skip(n + 1).all(|other| other != one),
-            "picture {n}"
-        );
+    let place = place();
+    let runs = rows::check(
+        &place,
+        "0 f.stl -r 12 -o f.npz -q
+         0 view f.npz --size 80x60 -o -
+         0 view f.stl -r 12 --size 80x60 -o -
+         0 view f.stl --mesh --size 80x60 -o -
+         0 view f.npz --slice z=1 --size 80x60 -o -
+         0 view f.npz --sheet y --size 80x60 -o -",
+    );
+    assert!(runs[1].out == runs[2].out && runs[1].out.starts_with(b"\x89PNG"));
+    for (n, run) in runs.iter().enumerate().skip(2) {
+        for other in &runs[n + 1..] {
+            assert!(run.out != other.out, "{} and {}", run.line, other.line);
+        }
     }
-    assert_eq!(names(folder.path()), ["f.npz", "f.stl"]);
 }
 
 #[test]
-fn a_slice_is_text() {
-    let folder = folder();
-    let output = run(
-        folder.path(),
-        &["view", "f.stl", "-r", "6", "--slice", "z=0"],
+fn json_has_the_slice_or_names_the_written_files() {
+    let place = place();
+    let runs = rows::check(
+        &place,
+        r#"0 view f.stl -r 6 --slice z=0
+             no err
+           0 view f.stl -r 6 --slice z=0 --json
+           0 view f.stl -r 12 --size 320x200 --json
+             /outputs/0/path "f.png"
+             /picture/size [320, 200]
+           0 view f.stl -r 12 --size 320x200 --json --caption --perspective -o caption.png
+             /picture/size [320, 217]
+           0 view f.stl -r 12 --size 320x200 --json --caption -o caption.png
+             /picture/size [320, 217]"#,
     );
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        text.lines().count() > 3 && text.bytes().all(|b| b"#.\n".contains(&b)),
-        "{text}"
-    );
-    assert!(output.stderr.is_empty());
-    let json = run(
-        folder.path(),
-        &["view", "f.stl", "-r", "6", "--slice", "z=0", "--json"],
-    );
-    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(answer["text"], text.as_str());
-    assert_eq!(
-        (&answer["command"], &answer["exit_code"]),
-        (&"view".into(), &0.into())
-    );
+    assert_eq!(runs[1].json()["text"], runs[0].text());
+    let bytes = fs::metadata(place.path("f.png")).unwrap().len();
+    assert_eq!(runs[2].json()["outputs"][0]["bytes"], bytes);
 }
 
 #[test]
-fn json_names_the_written_files() {
-    let folder = folder();
-    let output = run(
-        folder.path(),
-        &["view", "f.stl", "-r", "12", "--size", "80x60", "--json"],
-    );
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(output.stderr.is_empty());
-    assert_eq!(
-        answer["picture"],
-        serde_json::json!({"shows": "cells", "size": [80, 60]})
-    );
-    assert_eq!(answer["outputs"][0]["path"], "f.png");
-    let bytes = std::fs::metadata(folder.path().join("f.png"))
-        .unwrap()
-        .len();
-    assert_eq!(answer["outputs"][0]["bytes"], bytes);
-    assert!(
-        answer["grid"]["dims"].is_array() && answer["counts"]["occupied"].as_u64() > Some(10),
-        "{answer}"
+fn pictures_that_do_not_fit_in_memory_are_refused() {
+    rows::refused(
+        &place(),
+        "5 view f.stl --size 6000x4000 --max-memory 40M
+         5 view f.stl -r 999 --size 9x9 --max-memory 16M",
     );
 }
 
-#[test]
-fn wrong_questions_are_refused_before_anything_is_written() {
-    let folder = folder();
-    run(folder.path(), &["f.stl", "-r", "4", "-o", "f.npz", "-q"]);
-    std::fs::write(folder.path().join("not.vox"), "no voxels").unwrap();
-    let mut seen = 0;
-    for (args, code) in [
-        (&["f.stl", "-o", "f.jpg"][..], 2),
-        (&["f.npz", "-r", "8"], 2),
-        (&["f.stl", "--mesh", "--pad", "1"], 2),
-        (&["f.stl", "--slice", "z", "--from", "top"], 2),
-        (&["f.stl", "--sheet", "z", "--no-axes"], 2),
-        (&["f.stl", "--slice", "z=999"], 2),
-        (&["f.stl", "--slice", "w"], 2),
-        (&["f.stl", "--size", "0x9"], 2),
-        (&["f.stl", "--size", "9x99999"], 2),
-        (&["f.stl", "--size", "99"], 2),
-        (&["f.stl", "--from", "above"], 2),
-        (&["f.stl", "--from", "0,91"], 2),
-        (&["f.stl", "--background", "beige"], 2),
-        (&["f.stl", "-o", "-", "--json"], 2),
-        (&["f.stl", "--size", "6000x4000", "--max-memory", "40M"], 5),
-        (
-            &["f.stl", "-r", "999", "--size", "9x9", "--max-memory", "16M"],
-            5,
-        ),
-        (&["p.png"], 3),
-        (&["-"], 2),
-        (&["f.npz", "--mesh"], 3),
-        (&["none.stl"], 3),
-        (&["not.vox"], 3),
-        (&["f.stl", "-o", "none/f.png"], 6),
-    ] {
-        let output = run(folder.path(), &[&["view"], args].concat());
-        assert_eq!(
-            output.status.code(),
-            Some(code),
-            "{args:?} {}",
-            error(&output)
-        );
-        let message = error(&output);
-        assert!(
-            message.starts_with("error") && message.contains("\nhint: "),
-            "{args:?} {message}"
-        );
-        seen += 1;
-    }
-    assert!(seen > 15);
-    assert_eq!(names(folder.path()), ["f.npz", "f.stl", "not.vox"]);
-}
-
-#[test]
-fn a_difference_is_drawn() {
-    let folder = folder();
-    let prism = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/prism.stl");
-    for (name, ties) in [("a.npz", "up"), ("b.npz", "both")] {
-        run(
-            folder.path(),
-            &[
-                prism,
-                "--voxel-size",
-                "2",
-                "--pad",
-                "1",
-                "--ties",
-                ties,
-                "-o",
-                name,
-                "-q",
-            ],
-        );
-    }
-    let output = run(
-        folder.path(),
-        &["diff", "a.npz", "b.npz", "-o", "d.png", "-q"],
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", error(&output));
-    let png = std::fs::read(folder.path().join("d.png")).unwrap();
-    assert!(png.starts_with(b"\x89PNG"));
-}
-
-/// Returns the pixels of a picture of one bit per pixel as text.
-fn pixels(path: &std::path::Path) -> String {
-    let file = std::fs::File::open(path).unwrap();
+/// Returns the pixels of a picture of one bit per pixel, for printers, as text.
+fn pixels(place: &Place, name: &str) -> String {
+    let file = fs::File::open(place.path(name)).unwrap();
     let mut decoder = png::Decoder::new(std::io::BufReader::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().unwrap();
-    // One bit per pixel, for printers.
-    assert_eq!(
-        reader.info().color_type,
-        png::ColorType::Grayscale,
-        "{path:?}"
-    );
-    assert_eq!(reader.info().bit_depth, png::BitDepth::One, "{path:?}");
+    let info = reader.info();
+    assert_eq!(info.color_type, png::ColorType::Grayscale, "{name}");
+    assert_eq!(info.bit_depth, png::BitDepth::One, "{name}");
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut bytes).unwrap();
-    let letter = |pixel: &u8| match pixel {
-        255 => '#',
-        0 => '.',
-        other => panic!("{other:?}"),
-    };
-    let row = |row: &[u8]| row.iter().map(letter).collect::<String>() + "\n";
-    bytes
-        .chunks(info.width as usize)
-        .map(row)
-        .collect::<String>()
+    let mut text = String::new();
+    for row in bytes.chunks(info.width as usize) {
+        for pixel in row {
+            text.push(match pixel {
+                255 => '#',
+                0 => '.',
+                other => panic!("{other}"),
+            });
+        }
+        text.push('\n');
+    }
+    text
 }
 
 #[test]
 fn all_layers_are_pictures_of_a_pixel_a_cell() {
-    let folder = folder();
-    let all = |args: &[&str], code: i32| {
-        let output = run(folder.path(), args);
-        assert_eq!(
-            output.status.code(),
-            Some(code),
-            "{args:?} {}",
-            error(&output)
-        );
-        output
-    };
-    all(
-        &[
-            "f.stl",
-            "--voxel-size",
-            "1",
-            "--filled",
-            "-o",
-            "f.npz",
-            "-q",
-        ],
-        0,
+    let place = place();
+    rows::check(
+        &place,
+        "0 f.stl --voxel-size 1 --filled -o f.npz -q
+         0 view f.npz --slice x=all -o x/
+             err layers in
+         0 view f.npz --slice y=all -o y/
+         0 view f.npz --slice z=all -o z/
+         0 view f.npz --slice z=1 --size cells -o one.png
+         0 view f.npz --slice z=all --size 9x12 -o plate/",
     );
-    let text = |layer: &str| {
-        String::from_utf8(all(&["view", "f.npz", "--slice", layer], 0).stdout).unwrap()
+    let layer = |name: &str| {
+        let run = place.run(&format!("view f.npz --slice {name}"));
+        run.expect(0).text().to_string()
     };
     let mut seen = 0;
     for axis in ["x", "y", "z"] {
-        let output = all(
-            &[
-                "view",
-                "f.npz",
-                "--slice",
-                &format!("{axis}=all"),
-                "-o",
-                &format!("{axis}/"),
-            ],
-            0,
-        );
-        assert!(error(&output).contains("layers in"), "{}", error(&output));
-        for name in names(&folder.path().join(axis)) {
+        for name in names(&place, axis) {
             let index: usize = name[1..name.len() - 4].parse().unwrap();
-            assert_eq!(
-                pixels(&folder.path().join(format!("{axis}/{name}"))),
-                text(&format!("{axis}={index}")),
-                "{name}"
-            );
+            let text = layer(&format!("{axis}={index}"));
+            assert_eq!(pixels(&place, &format!("{axis}/{name}")), text, "{name}");
             seen += 1;
         }
     }
-    assert!(seen > 10, "{seen}");
-    all(
-        &[
-            "view", "f.npz", "--slice", "z=1", "--size", "cells", "-o", "one.png",
-        ],
-        0,
-    );
-    assert_eq!(pixels(&folder.path().join("one.png")), text("z=1"));
+    assert_eq!(seen, 5 + 7 + 3);
+    assert_eq!(pixels(&place, "one.png"), layer("z=1"));
     // In the middle of a plate.
-    all(
-        &[
-            "view", "f.npz", "--slice", "z=all", "--size", "9x12", "-o", "plate/",
-        ],
-        0,
-    );
     let empty = ".".repeat(9) + "\n";
-    let middle: String = text("z=1")
-        .lines()
-        .map(|line| format!("..{line}..\n"))
-        .collect();
-    assert_eq!(
-        pixels(&folder.path().join("plate/z1.png")),
-        empty.repeat(2) + &middle + &empty.repeat(3)
-    );
-    let small = all(
-        &[
-            "view", "f.npz", "--slice", "z=all", "--size", "4x12", "-o", "small/",
-        ],
-        2,
-    );
-    assert!(
-        error(&small).contains("does not fit on a plate of 4 × 12 pixels"),
-        "{}",
-        error(&small)
-    );
-    assert!(!folder.path().join("small").exists());
-    for args in [
-        &["view", "f.npz", "--slice", "z=all"][..],
-        &["view", "f.npz", "--slice", "z=all", "-o", "a.png"],
-        &["view", "f.npz", "--slice", "z=all", "-o", "z/", "--caption"],
-        &["view", "f.npz", "--size", "cells"],
-        &["view", "f.npz", "--slice", "z=none"],
-    ] {
-        all(args, 2);
+    let mut expected = empty.repeat(2);
+    for line in layer("z=1").lines() {
+        expected += &format!("..{line}..\n");
     }
-}
-
-#[test]
-fn a_caption_makes_a_picture_higher_and_changes_no_more() {
-    let folder = folder();
-    let png = |args: &[&str]| {
-        let output = run(
-            folder.path(),
-            &[&["view", "f.stl", "-r", "12", "--size", "320x200"], args].concat(),
-        );
-        assert!(output.status.success(), "{}", error(&output));
-        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        answer["picture"]["size"].clone()
-    };
-    assert_eq!(png(&["--json"]), serde_json::json!([320, 200]));
-    assert_eq!(png(&["--json", "--caption"]), serde_json::json!([320, 217]));
-    assert_eq!(
-        png(&["--json", "--caption", "--perspective"]),
-        serde_json::json!([320, 217])
+    expected += &empty.repeat(3);
+    assert_eq!(pixels(&place, "plate/z1.png"), expected);
+    rows::refused(
+        &place,
+        "2 view f.npz --slice z=all --size 4x12 -o small/
+             err does not fit on a plate of 4 × 12 pixels
+         2 view f.npz --slice z=all
+         2 view f.npz --slice z=all -o a.png
+         2 view f.npz --slice z=all -o z/ --caption
+         2 view f.npz --size cells
+         2 view f.npz --slice z=none",
     );
 }
 
 /// The part around a leak.
 #[test]
 fn cells_around_others_are_a_veil() {
-    let folder = folder();
-    let all = |args: &[&str], code: i32| {
-        let output = run(folder.path(), args);
-        assert_eq!(
-            output.status.code(),
-            Some(code),
-            "{args:?} {}",
-            error(&output)
-        );
-        output
-    };
-    all(
-        &["f.stl", "-r", "40", "--filled", "-o", "part.npz", "-q"],
-        0,
+    let place = place();
+    rows::check(
+        &place,
+        "0 f.stl -r 40 --filled -o part.npz -q
+         0 f.stl -r 12 -o coarse.npz -q",
     );
-    all(&["f.stl", "-r", "12", "-o", "coarse.npz", "-q"], 0);
     // One cell of the part.
-    let mut bits = voxelize::BitGrid::new(
-        voxelize::Voxels::open(folder.path().join("part.npz"))
-            .unwrap()
-            .cells
-            .as_ref()
-            .dims(),
-    )
-    .unwrap();
+    let part = Voxels::open(place.path("part.npz")).unwrap();
+    let mut bits = BitGrid::new(part.cells.as_ref().dims()).unwrap();
     bits.set([1, 1, 1]);
-    let part = voxelize::Voxels::open(folder.path().join("part.npz")).unwrap();
-    let one = voxelize::Voxels {
-        cells: bits.into(),
+    let one = Voxels {
         lattice: part.lattice.clone(),
-        record: Default::default(),
+        ..Voxels::new(bits)
     };
-    one.save(folder.path().join("one.npz")).unwrap();
-    all(
-        &[
-            "view", "one.npz", "--veil", "part.npz", "--size", "300x300", "-o", "veil.png", "-q",
-        ],
-        0,
+    one.save(place.path("one.npz")).unwrap();
+    rows::check(
+        &place,
+        "0 view one.npz --veil part.npz --size 300x300 -o veil.png -q",
     );
-    let file = std::fs::File::open(folder.path().join("veil.png")).unwrap();
+    let file = fs::File::open(place.path("veil.png")).unwrap();
     let mut reader = png::Decoder::new(std::io::BufReader::new(file))
         .read_info()
         .unwrap();
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
     reader.next_frame(&mut bytes).unwrap();
-    let count = |is: fn(i32, i32, i32) -> bool| {
-        let is = |p: &&[u8]| p[3] == 255 && is(p[0].into(), p[1].into(), p[2].into());
-        bytes.chunks(4).filter(is).count()
-    };
-    // The cell is orange, the part grey, and a dark ring surrounds the cell.
-    assert!(count(|r, _, b| r > b + 40) > 20, "no cell");
-    assert!(
-        count(|r, g, b| (r - g).abs() < 6 && (g - b).abs() < 6 && r > 90) > 10_000,
-        "no part"
-    );
-    assert!(count(|r, _, b| r < 40 && b < 50) > 40, "no ring");
-    for (args, expected) in [
-        (
-            &["view", "one.npz", "--veil", "coarse.npz"][..],
-            "its grid is not that of one.npz",
-        ),
-        (
-            &["view", "one.npz", "--veil", "part.npz", "--slice", "z"],
-            "--slice",
-        ),
-    ] {
-        let output = all(args, 2);
-        assert!(error(&output).contains(expected), "{}", error(&output));
+    let [mut cell, mut grey, mut ring] = [0; 3];
+    for pixel in bytes.chunks(4).filter(|pixel| pixel[3] == 255) {
+        let [r, g, b] = [0, 1, 2].map(|n| i32::from(pixel[n]));
+        cell += usize::from(r > b + 40);
+        grey += usize::from((r - g).abs() < 6 && (g - b).abs() < 6 && r > 90);
+        ring += usize::from(r < 40 && b < 50);
     }
-    all(&["view", "one.npz", "--veil", "missing.npz"], 3);
-    assert!(!folder.path().join("one.png").exists());
+    // The cell is orange, the part grey, and a dark ring surrounds the cell.
+    assert!(
+        cell > 20 && grey > 10_000 && ring > 40,
+        "{cell} {grey} {ring}"
+    );
+    rows::refused(
+        &place,
+        "2 view one.npz --veil coarse.npz
+             err its grid is not that of one.npz
+         2 view one.npz --veil part.npz --slice z
+             err --slice
+         3 view one.npz --veil missing.npz",
+    );
 }
 
 #[test]
 fn mismatching_layers_of_a_run_are_reported() {
-    let folder = folder();
-    let layers = |res: &str, more: &[&str]| {
-        let line = [
-            "view", "f.stl", "-r", res, "--solid", "--slice", "z=all", "-o", "layers/",
-        ];
-        let output = run(folder.path(), &[&line[..], more].concat());
-        assert!(output.status.success(), "{}", error(&output));
-        error(&output)
-    };
-    assert!(!layers("12", &[]).contains("of another run"));
-    let all = names(&folder.path().join("layers")).len();
-    let again = layers("6", &[]);
-    let left = names(&folder.path().join("layers")).len();
-    assert!(
-        all > 3 && left > 3 && again.contains("are from another run"),
-        "{again}"
+    let place = place();
+    rows::check(
+        &place,
+        "0 view f.stl -r 12 --solid --slice z=all -o layers/
+             no err from another run
+         0 view f.stl -r 6 --solid --slice z=all -o layers/
+             err are from another run
+             no err W019
+         0 f.stl -r 6 --up y --solid -o f.npz
+         0 view f.npz --slice z=all -o lying/
+             err warning[W019]: printers take z as up; in this grid y is up
+         # A mesh that is voxelized for the picture is hollow by the default rule.
+         0 view f.stl -r 9 --slice z=all -o hollow/
+             err ; hollow; --filled or --solid fills it",
     );
-    assert!(!again.contains("W019"), "{again}");
-    let save = run(
-        folder.path(),
-        &["f.stl", "-r", "6", "--up", "y", "--solid", "-o", "f.npz"],
-    );
-    assert!(save.status.success());
-    let lying = run(
-        folder.path(),
-        &["view", "f.npz", "--slice", "z=all", "-o", "lying/"],
-    );
-    assert!(
-        error(&lying).contains("warning[W019]: printers take z as up; in this grid y is up"),
-        "{}",
-        error(&lying)
-    );
-    // A mesh that is voxelized for the picture is hollow by the default rule.
-    let hollow = run(
-        folder.path(),
-        &[
-            "view", "f.stl", "-r", "9", "--slice", "z=all", "-o", "hollow/",
-        ],
-    );
-    assert!(
-        error(&hollow).contains("; hollow; --filled or --solid fills it"),
-        "{}",
-        error(&hollow)
-    );
+    assert_eq!(names(&place, "layers").len(), 6);
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::bless;
-use crate::support::meshes::fixture;
-use voxelize::grid::{Label, Legend};
+use crate::support::meshes::{fixture, remapped, surface};
+use voxelize::grid::{CellsRef, Label, Legend};
 use voxelize::view::{self, Axes, Background, From, Layer, Picture, Projection, Shown, Up, View};
-use voxelize::{Band, BitGrid, Field, Fit, Labels, Lattice, Length, Rule, compare, voxelize};
+use voxelize::{Band, BitGrid, Field, Fit, Labels, Lattice, Length, Rule, Ties, compare, voxelize};
 
 fn folder() -> PathBuf {
     bless::root("tests/it/view/pictures")
@@ -14,28 +14,23 @@ fn folder() -> PathBuf {
 
 fn cells(name: &str, res: usize) -> BitGrid {
     let mesh = fixture(name);
-    voxelize(
-        &mesh,
-        &Lattice::fit(mesh.bounds(), res).unwrap(),
-        Rule::surface(),
-    )
-    .unwrap()
-    .into_occupied()
-    .unwrap()
+    let lattice = Lattice::fit(mesh.bounds(), res).unwrap();
+    surface(&mesh, &lattice, Ties::Up)
 }
 
 /// Compares the knot without one piece with the knot without another.
 fn changed() -> Labels {
     let whole = cells("knot.stl", 32);
-    let less = |without: fn([usize; 3]) -> bool| {
-        let mut grid = BitGrid::new(whole.dims()).unwrap();
-        whole
-            .iter()
-            .filter(|cell| !without(*cell))
-            .for_each(|cell| grid.set(cell));
-        grid
-    };
-    compare::diff::labels(&less(|[i, ..]| i < 8), &less(|[_, j, _]| j > 25)).unwrap()
+    let first = without(&whole, |[i, ..]| i < 8);
+    let second = without(&whole, |[_, j, _]| j > 25);
+    compare::diff::labels(&first, &second).unwrap()
+}
+
+/// Returns the cells outside a region.
+fn without(cells: &BitGrid, is_within: impl Fn([usize; 3]) -> bool) -> BitGrid {
+    remapped(cells, cells.dims(), |cell| {
+        (!is_within(cell)).then_some(cell)
+    })
 }
 
 /// Returns the knot in three labels along x.
@@ -81,100 +76,53 @@ type Reference = (&'static str, fn() -> Picture);
 
 const REFERENCES: &[Reference] = &[
     ("knot-iso", || {
-        view::cells(
-            &cells("knot.stl", 24),
-            [1.0; 3],
-            &View {
-                size: [240, 180],
-                ..View::default()
-            },
-        )
-        .unwrap()
+        let view = View {
+            size: [240, 180],
+            ..View::default()
+        };
+        drawn(&cells("knot.stl", 24), &view)
     }),
     ("knot-fine", || {
-        view::cells(&cells("knot.stl", 128), [1.0; 3], &small((30.0, 30.0))).unwrap()
+        drawn(&cells("knot.stl", 128), &small((30.0, 30.0)))
     }),
     ("f-perspective", || {
         let view = View {
             projection: Projection::Perspective,
-            background: Background::Plain([255; 3]),
+            background: WHITE,
             ..small((30.0, 25.0))
         };
-        view::cells(&cells("f.stl", 12), [1.0; 3], &view).unwrap()
+        drawn(&cells("f.stl", 12), &view)
     }),
     ("f-up-y", || {
-        view::cells(
-            &cells("f.stl", 12),
-            [1.0, 1.0, 2.0],
-            &View {
-                up: Up::Y,
-                ..small((30.0, 25.0))
-            },
-        )
-        .unwrap()
+        let view = View {
+            up: Up::Y,
+            ..small((30.0, 25.0))
+        };
+        view::cells(&cells("f.stl", 12), [1.0, 1.0, 2.0], &view).unwrap()
     }),
-    ("changed", || {
-        view::cells(&changed(), [1.0; 3], &small((45.0, 35.0))).unwrap()
-    }),
+    ("changed", || drawn(&changed(), &small((45.0, 35.0)))),
     ("mesh", || {
         view::facets(&fixture("knot.stl"), &small((30.0, 30.0))).unwrap()
     }),
     ("slice", || {
-        let layer = Layer { axis: 1, index: 12 };
-        view::slice(
-            &changed(),
-            [1.0; 3],
-            layer,
-            [160, 120],
-            Background::Transparent,
-        )
-        .unwrap()
+        layer(&changed(), 1, 12, [160, 120], Background::Transparent)
     }),
     ("labels", || {
-        view::cells(
-            &labelled(),
-            [1.0; 3],
-            &View {
-                size: [320, 240],
-                ..View::default()
-            },
-        )
-        .unwrap()
+        let view = View {
+            size: [320, 240],
+            ..View::default()
+        };
+        drawn(&labelled(), &view)
     }),
     ("labels-slice", || {
-        let layer = Layer { axis: 1, index: 12 };
-        view::slice(
-            &labelled(),
-            [1.0; 3],
-            layer,
-            [320, 160],
-            Background::Plain([255; 3]),
-        )
-        .unwrap()
+        layer(&labelled(), 1, 12, [320, 160], WHITE)
     }),
-    ("field", || {
-        let layer = Layer { axis: 2, index: 9 };
-        view::slice(
-            &band(),
-            [1.0; 3],
-            layer,
-            [320, 200],
-            Background::Plain([255; 3]),
-        )
-        .unwrap()
-    }),
+    ("field", || layer(&band(), 2, 9, [320, 200], WHITE)),
     ("field-sheet", || {
         view::sheet(&band(), [1.0; 3], 2, [400, 300], Background::Transparent).unwrap()
     }),
     ("sheet", || {
-        view::sheet(
-            &cells("knot.stl", 24),
-            [1.0; 3],
-            2,
-            [160, 120],
-            Background::Plain([255; 3]),
-        )
-        .unwrap()
+        view::sheet(&cells("knot.stl", 24), [1.0; 3], 2, [160, 120], WHITE).unwrap()
     }),
 ];
 
@@ -183,15 +131,9 @@ const README: &[Reference] = &[
     ("knot-mesh", || {
         view::facets(&fixture("knot.stl"), &wide()).unwrap()
     }),
-    ("knot-32", || {
-        view::cells(&cells("knot.stl", 32), [1.0; 3], &wide()).unwrap()
-    }),
-    ("knot-128", || {
-        view::cells(&cells("knot.stl", 128), [1.0; 3], &wide()).unwrap()
-    }),
-    ("knot-512", || {
-        view::cells(&cells("knot.stl", 512), [1.0; 3], &wide()).unwrap()
-    }),
+    ("knot-32", || drawn(&cells("knot.stl", 32), &wide())),
+    ("knot-128", || drawn(&cells("knot.stl", 128), &wide())),
+    ("knot-512", || drawn(&cells("knot.stl", 512), &wide())),
     ("open-surface", || opened(Rule::surface())),
     ("open-solid", || opened(Rule::solid())),
     ("open-filled", || opened(Rule::filled())),
@@ -199,49 +141,50 @@ const README: &[Reference] = &[
     ("slice-thin", || sliced(Rule::Thin)),
     ("slice-offset", || sliced(Rule::offset(Length::cells(2)))),
     ("slice-distance", || {
-        sliced(
-            Rule::distance()
-                .with_band(Band::All)
-                .unwrap()
-                .with_sign()
-                .unwrap(),
-        )
+        let signed = Rule::distance().with_sign().unwrap();
+        sliced(signed.with_band(Band::All).unwrap())
     }),
 ];
+
+const WHITE: Background = Background::Plain([255; 3]);
+
+fn drawn<'a>(cells: impl Into<CellsRef<'a>>, view: &View) -> Picture {
+    view::cells(cells, [1.0; 3], view).unwrap()
+}
+
+fn layer<'a>(
+    cells: impl Into<Shown<'a>>,
+    axis: usize,
+    index: usize,
+    size: [usize; 2],
+    background: Background,
+) -> Picture {
+    view::slice(cells, [1.0; 3], Layer { axis, index }, size, background).unwrap()
+}
 
 /// Draws a layer in the middle of the knot by a rule.
 fn sliced(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Fit::longest(48).pad(3).to(mesh.bounds()).unwrap();
     let voxels = voxelize(&mesh, &lattice, rule).unwrap();
-    let layer = Layer {
-        axis: 2,
-        index: lattice.dims()[2] / 2,
-    };
-    view::slice(
+    let middle = lattice.dims()[2] / 2;
+    layer(
         &voxels.cells,
-        [1.0; 3],
-        layer,
+        2,
+        middle,
         [420, 320],
         Background::Transparent,
     )
-    .unwrap()
 }
 
 /// Draws the knot by a rule, with its upper half cut off.
 fn opened(rule: Rule) -> Picture {
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 48).unwrap();
-    let whole = voxelize(&mesh, &lattice, rule)
-        .unwrap()
-        .into_occupied()
-        .unwrap();
-    let mut half = BitGrid::new(whole.dims()).unwrap();
-    whole
-        .iter()
-        .filter(|[.., k]| *k < lattice.dims()[2] / 2)
-        .for_each(|cell| half.set(cell));
-    view::cells(&half, [1.0; 3], &wide()).unwrap()
+    let voxels = voxelize(&mesh, &lattice, rule).unwrap();
+    let whole = voxels.into_occupied().unwrap();
+    let middle = whole.dims()[2] / 2;
+    drawn(&without(&whole, |[.., k]| k >= middle), &wide())
 }
 
 fn wide() -> View {
@@ -311,64 +254,53 @@ fn pictures_of_the_readme_match_the_tool() {
 
 #[test]
 fn slices_as_text_have_the_axes_as_documented() {
-    let cells = BitGrid::from_text("##.\n#..\n\n...\n..#\n").unwrap();
-    let text = |axis, index| view::slice_text(&cells, Layer { axis, index }).unwrap();
-    assert_eq!(
-        (text(2, 0), text(2, 1)),
-        ("##.\n#..\n".into(), "...\n..#\n".into())
-    );
-    assert_eq!(
-        (text(1, 0), text(1, 1)),
-        ("..#\n#..\n".into(), "...\n##.\n".into())
-    );
-    assert_eq!(
-        (text(0, 0), text(0, 1), text(0, 2)),
-        ("..\n##\n".into(), "..\n.#\n".into(), "#.\n..\n".into())
-    );
-    let error = view::slice_text(&cells, Layer { axis: 2, index: 2 }).unwrap_err();
-    assert!(
-        error.kind() == voxelize::Kind::Usage && error.message().contains("z=2"),
-        "{error}"
-    );
     let grid = |text| BitGrid::from_text(text).unwrap();
+    let cells = grid("##.\n#..\n\n...\n..#\n");
+    let text = |axis, index| view::slice_text(&cells, Layer { axis, index });
+    for (axis, index, expected) in [
+        (2, 0, "##.\n#..\n"),
+        (2, 1, "...\n..#\n"),
+        (1, 0, "..#\n#..\n"),
+        (1, 1, "...\n##.\n"),
+        (0, 0, "..\n##\n"),
+        (0, 1, "..\n.#\n"),
+        (0, 2, "#.\n..\n"),
+    ] {
+        assert_eq!(text(axis, index).unwrap(), expected, "{axis} {index}");
+    }
+    let error = text(2, 2).unwrap_err();
+    assert_eq!(error.kind(), voxelize::Kind::Usage);
+    assert!(error.message().contains("z=2"), "{error}");
+
+    let row = |cells: Shown| view::slice_text(cells, Layer { axis: 2, index: 0 }).unwrap();
     let changed = compare::diff::labels(&grid("#.#."), &grid("##..")).unwrap();
-    assert_eq!(
-        view::slice_text(&changed, Layer { axis: 2, index: 0 }).unwrap(),
-        "#+-.\n"
-    );
+    assert_eq!(row((&changed).into()), "#+-.\n");
     let mut labels = Labels::new([5, 1, 1], Legend::default()).unwrap();
-    [1, 10, 35, 36]
-        .into_iter()
-        .enumerate()
-        .for_each(|(i, value)| labels.set([i, 0, 0], value));
-    assert_eq!(
-        view::slice_text(&labels, Layer { axis: 2, index: 0 }).unwrap(),
-        "1az#.\n"
-    );
-    let values = vec![-1.0, 0.0, 0.99, 1.0, f32::INFINITY, f32::NAN, 9.0];
-    let field = Field::from_values([7, 1, 1], 9.0, values).unwrap();
-    assert_eq!(
-        view::slice_text(&field, Layer { axis: 2, index: 0 }).unwrap(),
-        "j0999?.\n"
-    );
-    // The negated background is inside and beyond the band.
-    let signed = Field::from_values([4, 1, 1], 2.0, vec![2.0, 0.5, -0.1, -2.0]).unwrap();
-    assert_eq!(
-        view::slice_text(&signed, Layer { axis: 2, index: 0 }).unwrap(),
-        ".9c#\n"
-    );
-    let shares =
-        Field::from_values([6, 1, 1], 0.0, vec![0.0, 1e-9, 0.05, 0.55, 0.999, 1.0]).unwrap();
-    let shares = Shown::by_rule(&shares, Some("fraction"));
-    assert_eq!(
-        view::slice_text(shares, Layer { axis: 2, index: 0 }).unwrap(),
-        ".0059#\n"
-    );
-    let plain = Field::from_values([4, 1, 1], 9.0, vec![0.0, 0.5, 1.0, 9.0]).unwrap();
-    assert_eq!(
-        view::slice_text(&plain, Layer { axis: 2, index: 0 }).unwrap(),
-        "059.\n"
-    );
+    for (i, value) in [1, 10, 35, 36].into_iter().enumerate() {
+        labels.set([i, 0, 0], value);
+    }
+    assert_eq!(row((&labels).into()), "1az#.\n");
+    for (rule, background, values, expected) in [
+        (
+            None,
+            9.0,
+            &[-1.0, 0.0, 0.99, 1.0, f32::INFINITY, f32::NAN, 9.0][..],
+            "j0999?.\n",
+        ),
+        // The negated background is inside and beyond the band.
+        (None, 2.0, &[2.0, 0.5, -0.1, -2.0], ".9c#\n"),
+        (
+            Some("fraction"),
+            0.0,
+            &[0.0, 1e-9, 0.05, 0.55, 0.999, 1.0],
+            ".0059#\n",
+        ),
+        (None, 9.0, &[0.0, 0.5, 1.0, 9.0], "059.\n"),
+    ] {
+        let dims = [values.len(), 1, 1];
+        let field = Field::from_values(dims, background, values.to_vec()).unwrap();
+        assert_eq!(row(Shown::by_rule(&field, rule)), expected);
+    }
 }
 
 #[test]
