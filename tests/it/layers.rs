@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::support::bless::root;
+use crate::support::stores::files;
 
 /// Packages: their folders of code, and the names of their roots. Cargo prevents cycles between packages.
 const PACKAGES: [(&str, &str); 9] = [
@@ -36,39 +38,40 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("voxelize/cli", &[]),
 ];
 
-/// Crates that more than one package uses, with the reason.
-const SHARED: &[(&str, &[&str], &str)] = &[
+/// Crates that more than one package uses: the packages, and the reason.
+const SHARED: [(&str, &str, &str); 6] = [
     (
         "flate2",
-        &["formats", "meshes"],
+        "formats meshes",
         "formats pack .npz, .nrrd and .nii.gz; .stl.gz is unpacked",
     ),
     (
         "png",
-        &["meshes", "view"],
+        "meshes view",
         "textures are read, pictures are written",
     ),
     (
         "quick-xml",
-        &["formats", "meshes"],
+        "formats meshes",
         "heads of .vti, models of 3MF",
     ),
     (
         "rustix",
-        &["formats", "rules"],
+        "formats rules",
         "exchange of two folders, free space of a disk",
     ),
     (
         "serde_json",
-        &["core", "formats", "meshes", "voxelize"],
+        "core formats meshes voxelize",
         "records of grids, arrays of Zarr, glTF, and --json",
     ),
-    ("zip", &["formats", "meshes"], ".npz and 3MF"),
+    ("zip", "formats meshes", ".npz and 3MF"),
 ];
 
 /// Source file.
 struct Source {
-    path: PathBuf,
+    /// Path from the root of the workspace.
+    path: String,
     /// Package and the file or folder at its top, as in the table of layers.
     part: String,
     /// Module path from the root of the package, which is the first name.
@@ -80,26 +83,13 @@ struct Source {
 }
 
 fn sources() -> Vec<Source> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = vec![];
-    for (folder, name) in PACKAGES {
-        let root = workspace.join(folder);
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "rs") {
-                    let within = path.strip_prefix(&root).unwrap();
-                    let text = fs::read_to_string(&path).unwrap();
-                    sources.push(source(
-                        name,
-                        within,
-                        path.strip_prefix(workspace).unwrap(),
-                        &text,
-                    ));
-                }
+    for (folder, package) in PACKAGES {
+        for (name, bytes) in files(&root(folder)) {
+            if let Some(module) = name.strip_suffix(".rs") {
+                let path = format!("{folder}/{name}");
+                let text = String::from_utf8(bytes).unwrap();
+                sources.push(source(package, module, path, &text));
             }
         }
     }
@@ -107,18 +97,17 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-fn source(package: &str, within: &Path, path: &Path, text: &str) -> Source {
+/// Returns a source from its path in the package, without the extension.
+fn source(package: &str, path_in_package: &str, path: String, text: &str) -> Source {
     let mut module = vec![package.to_string()];
-    for name in within.with_extension("").iter() {
-        module.push(name.to_str().unwrap().to_string());
-    }
+    module.extend(path_in_package.split('/').map(str::to_string));
     let part = module[..2].join("/");
     let is_folder = matches!(module.last().unwrap().as_str(), "mod" | "lib");
     if is_folder {
         module.pop();
     }
     Source {
-        path: path.to_path_buf(),
+        path,
         part,
         module,
         is_folder,
@@ -145,6 +134,10 @@ fn code(text: &str) -> String {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c| !is_word(c))
 }
 
 /// Returns every path in `code` that begins with `crate`, `super` or `self`, name by name. Groups in braces
@@ -203,23 +196,16 @@ struct Modules<'a> {
 
 impl<'a> Modules<'a> {
     fn of(sources: &'a [Source]) -> Self {
-        let numbers = sources
-            .iter()
-            .enumerate()
-            .map(|(n, source)| (&source.module[..], n))
-            .collect();
+        let modules = sources.iter().map(|source| &source.module[..]);
         let mut modules = Self {
             sources,
-            numbers,
+            numbers: modules.zip(0..).collect(),
             shown: BTreeMap::new(),
         };
         let mut shown = BTreeMap::new();
-        for (n, source) in sources
-            .iter()
-            .enumerate()
-            .filter(|(_, source)| source.is_folder)
-        {
-            for (at, _) in source.code.match_indices("use ") {
+        for (n, source) in sources.iter().enumerate() {
+            let uses = source.code.match_indices("use ");
+            for (at, _) in uses.filter(|_| source.is_folder) {
                 let mut names = vec![];
                 path(&source.code[at + 4..], &mut vec![], &mut names);
                 for mut name in names.into_iter().filter(|name| name.len() > 1) {
@@ -243,11 +229,8 @@ impl<'a> Modules<'a> {
         for name in path {
             let mut child = self.sources[at].module.clone();
             child.push(name.clone());
-            match self
-                .numbers
-                .get(&child[..])
-                .or_else(|| self.shown.get(&(at, name.clone())))
-            {
+            let own = self.numbers.get(&child[..]);
+            match own.or_else(|| self.shown.get(&(at, name.clone()))) {
                 Some(next) => at = *next,
                 None => break,
             }
@@ -262,14 +245,12 @@ impl<'a> Modules<'a> {
         let mut used = BTreeSet::new();
         for path in paths(&source.code) {
             let supers = path.iter().take_while(|name| *name == "super").count();
+            let module = &source.module;
             let (base, rest) = match path[0].as_str() {
-                "crate" => (&source.module[..1], &path[1..]),
+                "crate" => (&module[..1], &path[1..]),
                 // A path of a module within the file. Its target is in the file or above.
-                _ if supers >= source.module.len() => continue,
-                _ => (
-                    &source.module[..source.module.len() - supers],
-                    &path[supers.max(1)..],
-                ),
+                _ if supers >= module.len() => continue,
+                _ => (&module[..module.len() - supers], &path[supers.max(1)..]),
             };
             used.extend(self.numbers.get(base).map(|base| self.walk(*base, rest)));
         }
@@ -284,16 +265,17 @@ fn no_layer_uses_one_above_it() {
     let modules = Modules::of(&sources);
     let mut seen = 0;
     for (n, source) in sources.iter().enumerate() {
-        let Some((_, allowed)) = LAYERS.iter().find(|(part, _)| *part == source.part) else {
+        let row = LAYERS.iter().find(|(part, _)| *part == source.part);
+        let Some((_, allowed)) = row else {
             continue;
         };
         seen += 1;
         for used in modules.uses(n) {
-            let part = &sources[used].part;
+            let part = sources[used].part.as_str();
             // The root re-exports.
-            let is_allowed =
-                *part == source.part || part.ends_with("/lib") || allowed.contains(&part.as_str());
-            assert!(is_allowed, "{} uses {part}", source.path.display());
+            let is_root = part.ends_with("/lib");
+            let is_allowed = part == source.part || is_root || allowed.contains(&part);
+            assert!(is_allowed, "{} uses {part}", source.path);
         }
     }
     assert!(seen > 50, "only {seen} files");
@@ -345,16 +327,8 @@ fn no_modules_form_a_circle() {
     }
     assert!(arrows > 200, "only {arrows} uses were found");
     for (folder, uses) in folders {
-        let circle: Vec<_> = in_circles(uses)
-            .iter()
-            .map(|module| module.join("/"))
-            .collect();
-        assert!(
-            circle.is_empty(),
-            "circles in {}: {}",
-            folder.join("/"),
-            circle.join(", ")
-        );
+        let circle = in_circles(uses);
+        assert!(circle.is_empty(), "circles in {folder:?}: {circle:?}");
     }
 }
 
@@ -375,7 +349,6 @@ fn circles_are_found() {
 
 #[test]
 fn paths_are_found() {
-    let mut seen = 0;
     for (text, expected) in [
         ("use crate::kernel::Level;", "crate::kernel::Level"),
         ("fn f() { crate::run::bytes(1) }", "crate::run::bytes"),
@@ -397,29 +370,23 @@ fn paths_are_found() {
         ),
         ("pub use super::formats::*;", "super::formats"),
     ] {
-        let found: Vec<_> = paths(&code(text))
-            .iter()
-            .map(|path| path.join("::"))
-            .collect();
+        let found = paths(&code(text));
+        let found: Vec<_> = found.iter().map(|path| path.join("::")).collect();
         assert_eq!(found.join(" "), expected, "{text}");
-        seen += found.len();
     }
-    assert_eq!(seen, 10);
     let commented = "/// As [`crate::Mesh`]\n#[cfg(test)]\nmod tests {\n    use crate::Mesh;\n}\n";
     assert!(paths(&code(commented)).is_empty());
 }
 
 /// Returns the name of a type that a line declares at the top level.
 fn declared(line: &str) -> Option<&str> {
-    let line = line
-        .strip_prefix("pub(crate) ")
-        .or_else(|| line.strip_prefix("pub(super) "))
-        .unwrap_or(line);
-    let line = line.strip_prefix("pub ").unwrap_or(line);
-    let rest = ["struct ", "enum ", "trait ", "type "]
+    let visible = ["pub(crate) ", "pub(super) ", "pub "];
+    let line = visible
         .iter()
-        .find_map(|kind| line.strip_prefix(kind))?;
-    rest.split(|c| !is_word(c)).next()
+        .find_map(|word| line.strip_prefix(word))
+        .unwrap_or(line);
+    let kinds = ["struct ", "enum ", "trait ", "type "];
+    words(kinds.iter().find_map(|kind| line.strip_prefix(kind))?).next()
 }
 
 #[test]
@@ -427,10 +394,8 @@ fn a_type_name_means_one_thing() {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in sources() {
         for name in source.code.lines().filter_map(declared) {
-            found
-                .entry(name.to_string())
-                .or_default()
-                .push(source.path.display().to_string());
+            let paths = found.entry(name.to_string()).or_default();
+            paths.push(source.path.clone());
         }
     }
     assert!(found.len() > 200, "only {} types", found.len());
@@ -450,10 +415,9 @@ fn dependencies(manifest: &str) -> Vec<String> {
             let is_other = line.contains("dev-") || line.contains("workspace");
             within = line.ends_with("dependencies]") && !is_other;
         } else if within && !line.starts_with('#') {
-            found.extend(
-                line.split_once([' ', '.'])
-                    .map(|(name, _)| name.to_string()),
-            );
+            if let Some((name, _)) = line.split_once([' ', '.']) {
+                found.push(name.to_string());
+            }
         }
     }
     found
@@ -461,21 +425,15 @@ fn dependencies(manifest: &str) -> Vec<String> {
 
 #[test]
 fn every_crate_lives_in_one_package() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = sources();
     let mut packages: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (folder, package) in PACKAGES {
-        let manifest = workspace.join(folder).with_file_name("Cargo.toml");
+        let own = sources.iter().filter(|source| source.module[0] == package);
+        let words: BTreeSet<_> = own.flat_map(|source| words(&source.code)).collect();
+        let manifest = root(folder).with_file_name("Cargo.toml");
         for name in dependencies(&fs::read_to_string(manifest).unwrap()) {
-            let word = name.replace('-', "_");
-            let mut code = sources
-                .iter()
-                .filter(|source| source.module[0] == package)
-                .flat_map(|source| source.code.split(|c| !is_word(c)));
-            assert!(
-                code.any(|found| found == word),
-                "{package} depends on {name}, but no code names it"
-            );
+            let is_used = words.contains(name.replace('-', "_").as_str());
+            assert!(is_used, "{package} depends on {name}, but no code names it");
             if !name.starts_with("voxelize-") {
                 packages.entry(name).or_default().push(package);
             }
@@ -485,16 +443,16 @@ fn every_crate_lives_in_one_package() {
     for (name, found) in &mut packages {
         found.sort_unstable();
         match SHARED.iter().find(|(shared, ..)| shared == name) {
-            Some((_, expected, _)) => assert_eq!(found, expected, "{name}"),
+            Some((_, expected, _)) => assert_eq!(found.join(" "), *expected, "{name}"),
             None => assert_eq!(
                 found.len(),
                 1,
-                "{name} is used by {found:?} without a reason"
+                "{name} is used without a reason by {found:?}"
             ),
         }
     }
     for (name, ..) in SHARED {
-        assert!(packages.contains_key(*name), "{name} is used by no package");
+        assert!(packages.contains_key(name), "{name} is used by no package");
     }
 }
 
@@ -502,16 +460,11 @@ fn every_crate_lives_in_one_package() {
 fn nothing_is_unsafe() {
     let sources = sources();
     for source in &sources {
-        let words = source.code.split(|c: char| !is_word(c));
-        assert_eq!(
-            words.filter(|word| *word == "unsafe").count(),
-            0,
-            "{}",
-            source.path.display()
-        );
+        let is_unsafe = words(&source.code).any(|word| word == "unsafe");
+        assert!(!is_unsafe, "{}", source.path);
     }
     for (folder, _) in PACKAGES {
-        let root = Path::new(folder).join("lib.rs");
+        let root = format!("{folder}/lib.rs");
         let source = sources.iter().find(|source| source.path == root).unwrap();
         assert!(source.code.contains("#![forbid(unsafe_code)]"), "{folder}");
     }
@@ -520,34 +473,21 @@ fn nothing_is_unsafe() {
 /// The command line writes files through the names of its run, which know every file: `src/cli/names.rs`.
 #[test]
 fn the_command_line_writes_no_file_by_a_path() {
-    const WRITES: [&str; 7] = [
-        "format::save",
-        "fs::write",
-        "fs::rename",
-        "fs::remove_file",
-        "fs::copy",
-        "File::create",
-        ".save(",
-    ];
-    let mut seen = 0;
-    let mut uses = 0;
-    for source in sources()
-        .iter()
-        .filter(|source| source.part == "voxelize/cli")
+    const WRITES: &str =
+        "format::save fs::write fs::rename fs::remove_file fs::copy File::create .save(";
+    let [mut seen, mut uses] = [0; 2];
+    for Source {
+        path, part, code, ..
+    } in sources()
     {
-        if source.path.ends_with("names.rs") {
+        if part != "voxelize/cli" || path.ends_with("names.rs") {
             continue;
         }
-        for write in WRITES {
-            assert!(
-                !source.code.contains(write),
-                "{}: {write}",
-                source.path.display()
-            );
+        for write in WRITES.split(' ') {
+            assert!(!code.contains(write), "{path}: {write}");
         }
         seen += 1;
-        uses += source.code.matches(".save_source(").count()
-            + source.code.matches(".save_bytes(").count();
+        uses += code.matches(".save_source(").count() + code.matches(".save_bytes(").count();
     }
     assert!(
         seen > 40 && uses > 5,

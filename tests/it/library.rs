@@ -13,83 +13,65 @@ use crate::support::place::{Place, cuboid, stl};
 
 /// Options of the command with the equivalent rule.
 fn rules() -> Vec<(&'static str, Rule)> {
-    let with = |rule: Rule, inside| rule.with_inside(inside).unwrap();
+    let solid = |inside| Rule::solid().with_inside(inside).unwrap();
+    let offset = Rule::offset("2vx".parse().unwrap());
+    let flood = Inside::Flood { close_holes: None };
+    let flooded = Rule::filled().with_inside(flood).unwrap();
+    let hollow = Rule::filled().with_shell(2).unwrap();
     vec![
         ("--surface", Rule::surface()),
         ("--rule thin", Rule::Thin),
-        (
-            "--rule offset --radius 2vx",
-            Rule::offset("2vx".parse().unwrap()),
-        ),
+        ("--rule offset --radius 2vx", offset),
         ("--solid", Rule::solid()),
         ("--filled", Rule::filled()),
-        (
-            "--solid --inside robust",
-            with(Rule::solid(), Inside::Robust),
-        ),
-        (
-            "--filled --inside flood",
-            with(Rule::filled(), Inside::Flood { close_holes: None }),
-        ),
-        ("--solid --inside vote", with(Rule::solid(), Inside::Vote)),
-        ("--filled --hollow 2", Rule::filled().with_shell(2).unwrap()),
+        ("--solid --inside robust", solid(Inside::Robust)),
+        ("--filled --inside flood", flooded),
+        ("--solid --inside vote", solid(Inside::Vote)),
+        ("--filled --hollow 2", hollow),
         ("--rule distance", Rule::distance()),
     ]
 }
 
-/// Creates a mesh of each kind: closed, open, thin, inside out, with two bodies.
-fn place() -> (Place, Vec<&'static str>) {
+/// Meshes of each kind: closed, open, round, thin, with two sides.
+const MESHES: [&str; 5] = [
+    "knot.stl",
+    "open.stl",
+    "sphere.stl",
+    "thin.stl",
+    "two_sided.stl",
+];
+
+fn place() -> Place {
     let place = Place::new();
-    for name in ["knot.stl", "open.stl", "sphere.stl"] {
+    for name in &MESHES[..3] {
         std::fs::copy(folder().join(name), place.path(name)).unwrap();
     }
     let sheet = cuboid([40.0, 40.0, 0.01]);
-    let moved = sheet.iter().map(|t| t.map(|[x, y, z]| [x, y, z + 0.3]));
-    place.write(
-        "thin.stl",
-        stl(&moved.chain(cuboid([40.0, 8.0, 8.0])).collect::<Vec<_>>()),
-    );
-    place.write("two_sided.stl", {
-        let turned = sheet.iter().map(|[a, b, c]| [*a, *c, *b]);
-        stl(&sheet.iter().copied().chain(turned).collect::<Vec<_>>())
-    });
-    (
-        place,
-        vec![
-            "knot.stl",
-            "open.stl",
-            "sphere.stl",
-            "thin.stl",
-            "two_sided.stl",
-        ],
-    )
+    let mut thin: Vec<_> = sheet
+        .iter()
+        .map(|t| t.map(|[x, y, z]| [x, y, z + 0.3]))
+        .collect();
+    thin.extend(cuboid([40.0, 8.0, 8.0]));
+    place.write("thin.stl", stl(&thin));
+    let mut two_sided = sheet.clone();
+    two_sided.extend(sheet.iter().map(|[a, b, c]| [*a, *c, *b]));
+    place.write("two_sided.stl", stl(&two_sided));
+    place
 }
 
-/// Returns the code, the severity and the text of findings.
-fn told(findings: &[Finding]) -> Vec<[String; 3]> {
+/// Returns the code, the severity and the text of findings, as the command prints them.
+fn as_json(findings: &[Finding]) -> Vec<Value> {
     let one = |finding: &Finding| {
-        [
+        json!([
             finding.code().name(),
             finding.severity.name(),
-            finding.first.message(),
-        ]
-        .map(str::to_string)
+            finding.first.message()
+        ])
     };
     findings.iter().map(one).collect()
 }
 
-fn told_by(json: &Value) -> Vec<[String; 3]> {
-    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_string();
-    let one = |finding: &Value| ["code", "level", "message"].map(|key| text(finding, key));
-    json["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(one)
-        .collect()
-}
-
-fn told_digest(digest: &Digest) -> Value {
+fn digest_as_json(digest: &Digest) -> Value {
     json!({"grid": digest.grid.unwrap().to_string(), "cells": digest.cells.to_string()})
 }
 
@@ -105,64 +87,57 @@ fn fitted(mesh: &Mesh, rule: &Rule, cells: usize) -> Lattice {
 fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str) -> usize {
     let line = format!("{name} -r 24 {words}");
     let run = place.run(&format!("{line} -o command.{format} --json"));
+    let path = place.path(name);
     let Loaded {
         mesh,
         findings: of_file,
         ..
-    } = read::read_file(&place.path(name), &ReadOptions::default()).unwrap();
+    } = read::read_file(&path, &ReadOptions::default()).unwrap();
     let lattice = fitted(&mesh, &rule, 24);
     let format = format::by_name(format).unwrap();
-    // The command labels cells if the format stores a byte per cell.
-    let has_labels = format.dtypes_of(rule.kind()).first() == Some(&Dtype::U8);
-    let voxelizer = Voxelizer::new(rule).input(Some(name));
-    let voxelizer = if has_labels {
-        voxelizer.labelled()
-    } else {
-        voxelizer
-    };
-    let made = voxelizer.run(&mesh, &lattice).unwrap();
+    let options = SaveOptions::default();
     if run.code != Some(0) {
-        let error = format::check(rule.kind(), &lattice, format, &SaveOptions::default());
-        assert!(error.is_err(), "{line}: {}", run.err);
+        let refused = format::check(rule.kind(), &lattice, format, &options);
+        assert!(refused.is_err(), "{line}: {}", run.err);
         return 0;
     }
+    // The command labels cells if the format stores a byte per cell.
+    let has_labels = format.dtypes_of(rule.kind()).first() == Some(&Dtype::U8);
+    let mut voxelizer = Voxelizer::new(rule).input(Some(name));
+    if has_labels {
+        voxelizer = voxelizer.labelled();
+    }
     let json = run.expect(0).json();
-    let mut source = InMemory::new(&made.voxels);
+    let all = json["warnings"].as_array().unwrap().iter();
+    let findings: Vec<_> = all
+        .map(|one| json!([one["code"], one["level"], one["message"]]))
+        .collect();
+    let file = std::fs::read(place.path(&format!("command.{}", format.name))).unwrap();
     let bytes = |source: &mut dyn CellSource| {
         let mut bytes = vec![];
-        format::write_source_to(source, &mut bytes, format, &SaveOptions::default()).unwrap();
+        format::write_source_to(source, &mut bytes, format, &options).unwrap();
         bytes
     };
-    let expected = std::fs::read(place.path(&format!("command.{}", format.name))).unwrap();
-    assert!(bytes(&mut source) == expected, "{line}: bytes");
-    let of_file = told(&of_file);
-    let findings = told_by(&json);
-    assert_eq!(
-        [of_file.clone(), told(&made.findings)].concat(),
-        findings,
-        "{line}"
-    );
+    let check = |plan: &str, written: Vec<u8>, digest: Digest, found: &[Finding]| {
+        let case = format!("{line}, {plan}");
+        assert!(written == file, "{case}: bytes");
+        assert_eq!(digest_as_json(&digest), json["digest"], "{case}");
+        let found = [as_json(&of_file), as_json(found)].concat();
+        assert_eq!(found, findings, "{case}");
+    };
+    let made = voxelizer.run(&mesh, &lattice).unwrap();
+    let written = bytes(&mut InMemory::new(&made.voxels));
+    check("whole", written, made.voxels.digest(), &made.findings);
     let height = format.slab_layers.max(1);
-    let bricks = Plan::Bricks(height.next_multiple_of(8));
-    for plan in [
-        Some(Plan::Slabs(height)),
-        Some(bricks).filter(|_| rule.has_bricks()),
-    ]
-    .into_iter()
-    .flatten()
-    {
+    let mut plans = vec![Plan::Slabs(height)];
+    if rule.has_bricks() {
+        plans.push(Plan::Bricks(height.next_multiple_of(8)));
+    }
+    for plan in plans {
         let mut slabs = voxelizer.slabs(&mesh, &lattice, plan).unwrap();
-        assert!(bytes(&mut slabs) == expected, "{line}: bytes of {plan:?}");
-        assert_eq!(
-            told_digest(&slabs.digest()),
-            json["digest"],
-            "{line}, {plan:?}"
-        );
-        assert_eq!(
-            [of_file.clone(), told(&slabs.findings())].concat(),
-            findings,
-            "{line}, {plan:?}"
-        );
+        let written = bytes(&mut slabs);
+        let digest = slabs.digest();
+        check(&format!("{plan:?}"), written, digest, &slabs.findings());
     }
     let target = Target {
         format,
@@ -172,21 +147,15 @@ fn compare(place: &Place, name: &str, (words, rule): (&str, Rule), format: &str)
     };
     let prepared = voxelizer.prepare(&mesh, &lattice, Some(target)).unwrap();
     let (written, result) = prepared.run(|source| Ok(bytes(source)), None).unwrap();
-    assert!(written == expected, "{line}: bytes of a job");
-    assert_eq!(told_digest(&result.digest), json["digest"], "{line}, a job");
-    assert_eq!(
-        [of_file, told(&result.findings)].concat(),
-        findings,
-        "{line}, a job"
-    );
+    check("a job", written, result.digest, &result.findings);
     findings.len()
 }
 
 #[test]
 fn bytes_digests_and_findings_match_the_command() {
-    let (place, names) = place();
+    let place = place();
     let mut findings = 0;
-    for name in names {
+    for name in MESHES {
         for rule in rules() {
             for format in ["vox", "npz", "raw", "npy"] {
                 findings += compare(&place, name, rule, format);
@@ -198,7 +167,7 @@ fn bytes_digests_and_findings_match_the_command() {
 
 #[test]
 fn a_transformed_mesh_is_that_of_the_command() {
-    let (place, _) = place();
+    let place = place();
     let line = "knot.stl -r 24 --solid --axes x,-z,y --scale 1/3 --unit mm -o command.npz --json";
     let json = place.run(line).expect(0).json();
     let transform = Transform {
@@ -207,18 +176,17 @@ fn a_transformed_mesh_is_that_of_the_command() {
         unit: Some(UnitOfLength::Millimetre),
         ..Transform::default()
     };
-    let mesh = transform
-        .apply(Mesh::open(place.path("knot.stl")).unwrap())
-        .unwrap();
+    let mesh = Mesh::open(place.path("knot.stl")).unwrap();
+    let mesh = transform.apply(mesh).unwrap();
     let lattice = fitted(&mesh, &Rule::solid(), 24);
     let voxelizer = Voxelizer::new(Rule::solid()).transform(&transform);
     let mut made = voxelizer.run(&mesh, &lattice).unwrap();
     made.voxels.record.input = Some("knot.stl".to_string());
     made.voxels.save(place.path("library.npz")).unwrap();
-    assert_eq!(told_digest(&made.voxels.digest()), json["digest"]);
+    assert_eq!(digest_as_json(&made.voxels.digest()), json["digest"]);
     let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
     assert!(bytes("library.npz") == bytes("command.npz"));
     let mut slabs = voxelizer.slabs(&mesh, &lattice, Plan::Slabs(8)).unwrap();
     while slabs.next().unwrap().is_some() {}
-    assert_eq!(told_digest(&slabs.digest()), json["digest"]);
+    assert_eq!(digest_as_json(&slabs.digest()), json["digest"]);
 }

@@ -157,33 +157,29 @@ fn cut_and_lengthened_images_are_errors() {
 
 #[test]
 fn broken_images_are_errors() {
-    for (fields, code) in [
-        ("space: scanner-xyz-time\nspacings: 1 1 1", "V004"),
-        ("space directions: (1,0,0) (0,1,0)", "V004"),
-        ("space directions: (1,0,0) (0,1,0) (0,0,x)", "V004"),
-        ("space origin: 5", "V004"),
-        ("data file: elsewhere.raw", "V004"),
-        ("nothing of this kind", "V003"),
-        ("voxelize:={\"dims\":", "V007"),
-    ] {
-        check_error(image("nrrd", &nrrd(&format!("{fields}\n"))), code, fields);
+    // Lines of a header are separated by bars.
+    for [code, fields] in table(
+        "
+        V004 space: scanner-xyz-time|spacings: 1 1 1
+        V004 space directions: (1,0,0) (0,1,0)
+        V004 space directions: (1,0,0) (0,1,0) (0,0,x)
+        V004 space origin: 5
+        V004 data file: elsewhere.raw
+        V003 nothing of this kind
+        V007 voxelize:={\"dims\":",
+    ) {
+        let file = nrrd(&format!("{}\n", fields.replace('|', "\n")));
+        check_error(image("nrrd", &file), code, fields);
     }
-    for (head, data, code) in [
-        (
-            "type: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw",
-            "1234",
-            "V004",
-        ),
-        (
-            "type: uchar\nsizes: 99999 99999 99999\nencoding: gzip",
-            "1234",
-            "V002",
-        ),
-        ("type: short\nsizes: 1 1 1\nencoding: raw", "12", "V004"),
-        ("type: uchar\nsizes: 1 1 1\nencoding: hex", "12", "V004"),
-    ] {
-        let file = format!("NRRD0004\n{head}\n\n{data}");
-        check_error(image("nrrd", file.as_bytes()), code, head);
+    for [code, file] in table(
+        "
+        V004 NRRD0004|type: uchar|dimension: 2|sizes: 2 2|encoding: raw||1234
+        V002 NRRD0004|type: uchar|sizes: 99999 99999 99999|encoding: gzip||1234
+        V004 NRRD0004|type: short|sizes: 1 1 1|encoding: raw||12
+        V004 NRRD0004|type: uchar|sizes: 1 1 1|encoding: hex||12",
+    ) {
+        let bytes = file.replace('|', "\n");
+        check_error(image("nrrd", bytes.as_bytes()), code, file);
     }
     for (at, bytes, code) in [
         (344, &b"N"[..], "V003"),
