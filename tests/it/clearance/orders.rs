@@ -4,34 +4,12 @@
 
 use serde_json::{Value, json};
 
+use super::relations::solid;
 use crate::support::place::{Place, stl};
 use crate::support::random::Random;
-use crate::support::solids::{Triangle, between};
+use crate::support::solids::Triangle;
 
 const ORDERS: usize = 100;
-
-/// Returns a square of `2 n n` triangles at the height `z`.
-fn sheet(n: usize, z: f32) -> Vec<Triangle> {
-    let at = |i: usize, j: usize| [i as f32, j as f32, z];
-    let squares = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-    squares
-        .flat_map(|(i, j)| {
-            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-            [[a, b, c], [a, c, d]]
-        })
-        .collect()
-}
-
-fn moved(triangles: &[Triangle], by: [f32; 3]) -> Vec<Triangle> {
-    triangles
-        .iter()
-        .map(|t| t.map(|v| std::array::from_fn(|i| v[i] + by[i])))
-        .collect()
-}
-
-fn repeated(triangles: &[Triangle], times: usize) -> Vec<Triangle> {
-    triangles.iter().flat_map(|t| vec![*t; times]).collect()
-}
 
 /// Replaces the number of a triangle by its vertices, the least first.
 fn vertices(triangles: &[Triangle], n: &Value) -> Value {
@@ -72,47 +50,19 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
 
 #[test]
 fn clearance_does_not_depend_on_the_order() {
-    let cube = between([0.0; 3], [2.0; 3]);
     let worlds = [
-        (
-            "boxes that touch",
-            cube.clone(),
-            between([1.0, 1.0, 2.0], [4.0; 3]),
-        ),
-        (
-            "boxes at an edge",
-            cube.clone(),
-            between([2.0, 0.5, 2.0], [3.0; 3]),
-        ),
-        (
-            "boxes that overlap",
-            cube.clone(),
-            between([1.0; 3], [3.0; 3]),
-        ),
-        (
-            "boxes apart",
-            cube.clone(),
-            between([3.0, 0.0, 0.0], [4.0, 2.0, 2.0]),
-        ),
-        (
-            "sheets",
-            sheet(4, 0.0),
-            moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]),
-        ),
-        (
-            "sheets apart",
-            sheet(4, 0.0),
-            moved(&sheet(4, 0.0), [0.5, 0.25, 1.5]),
-        ),
-        (
-            "copies",
-            repeated(&cube, 5),
-            repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3),
-        ),
-        ("copies of one", repeated(&sheet(2, 0.0), 2), sheet(2, 0.0)),
+        ("boxes that touch", "0 0 0", "1 1 2 4 4 4"),
+        ("boxes at an edge", "0 0 0", "2 0.5 2 3 3 3"),
+        ("boxes that overlap", "0 0 0", "1 1 1 3 3 3"),
+        ("boxes apart", "0 0 0", "3 0 0 4 2 2"),
+        ("sheets", "sheet 4 0 0 0", "sheet 4 0.5 0.25 0"),
+        ("sheets apart", "sheet 4 0 0 0", "sheet 4 0.5 0.25 1.5"),
+        ("copies", "5 times 0 0 0", "3 times 1 1 2 4 4 4"),
+        ("copies of one", "2 times sheet 2 0 0 0", "sheet 2 0 0 0"),
     ];
     let mut seen = 0;
-    for (name, first, second) in &worlds {
+    for (name, first, second) in worlds {
+        let [first, second] = [first, second].map(solid);
         for limit in ["", "--max-pairs 150"] {
             let mut random = Random(0x0123);
             let mut wanted = [None, None];
@@ -120,7 +70,7 @@ fn clearance_does_not_depend_on_the_order() {
             let orders = if limit.is_empty() { ORDERS } else { ORDERS / 5 };
             for n in 0..orders {
                 let place = Place::new();
-                let meshes = [first, second].map(|mesh| random.shuffled(mesh));
+                let meshes = [&first, &second].map(|mesh| random.shuffled(mesh));
                 place.write("a.stl", stl(&meshes[0]));
                 place.write("b.stl", stl(&meshes[1]));
                 let is_swapped = n % 2 == 1;
@@ -159,41 +109,24 @@ fn clearance_does_not_depend_on_the_order() {
 
 #[test]
 fn checks_do_not_depend_on_the_order() {
-    let cube = between([0.0; 3], [2.0; 3]);
-    let join = |parts: &[&[Triangle]]| parts.concat();
     let worlds = [
-        (
-            "boxes that touch",
-            join(&[&cube, &between([1.0, 1.0, 2.0], [4.0; 3])]),
-        ),
-        (
-            "boxes that overlap",
-            join(&[&cube, &between([1.0; 3], [3.0; 3])]),
-        ),
+        ("boxes that touch", "0 0 0 + 1 1 2 4 4 4"),
+        ("boxes that overlap", "0 0 0 + 1 1 1 3 3 3"),
         (
             "sheets",
-            join(&[
-                &sheet(4, 0.0),
-                &moved(&sheet(4, 0.0), [0.5, 0.25, 0.0]),
-                &sheet(3, 0.5),
-            ]),
+            "sheet 4 0 0 0 + sheet 4 0.5 0.25 0 + sheet 3 0 0 0.5",
         ),
-        (
-            "copies",
-            join(&[
-                &repeated(&cube, 4),
-                &repeated(&between([1.0, 1.0, 2.0], [4.0; 3]), 3),
-            ]),
-        ),
+        ("copies", "4 times 0 0 0 + 3 times 1 1 2 4 4 4"),
     ];
     let mut seen = 0;
-    for (name, triangles) in &worlds {
+    for (name, triangles) in worlds {
+        let triangles = solid(triangles);
         for limit in ["", "--max-pairs 150"] {
             let mut random = Random(0x0456);
             let mut wanted = None;
             for n in 0..ORDERS {
                 let place = Place::new();
-                let mesh = random.shuffled(triangles);
+                let mesh = random.shuffled(&triangles);
                 place.write("mesh.stl", stl(&mesh));
                 let run = place.run(&format!("check mesh.stl -r 8 --json --places 1000 {limit}"));
                 let mut json = run.expect(0).json();

@@ -67,9 +67,20 @@ fn shell() -> Vec<Triangle> {
     [between([-9.0; 3], [9.0; 3]), cavity].concat()
 }
 
-/// Names, two solids, their relation, and the distance of their surfaces. A solid is a sum of named ones and of
-/// boxes: their lower corner and, unless they have edges of 2, their upper corner. A tilted one is turned
-/// about z.
+/// Returns a square of `2 n n` triangles from a corner.
+fn sheet(n: usize, [x, y, z]: [f32; 3]) -> Vec<Triangle> {
+    let at = |i: usize, j: usize| [i as f32 + x, j as f32 + y, z];
+    let mut triangles = vec![];
+    for i in 0..n {
+        for j in 0..n {
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    triangles
+}
+
+/// Names, two solids, their relation, and the distance of their surfaces.
 const CASES: &str = "
     beside                            | 0 0 0             | 3 0 0               | apart 1
     beyond an edge                    | 0 0 0             | 5 6 0.5             | apart 5
@@ -106,37 +117,41 @@ const CASES: &str = "
     touching outside, and one inside  | 0 0 0             | 2 0 0 + 0.5 0.5 0.5 1.5 1.5 1.5 | crossing 0
 ";
 
-/// Parses a solid of [`CASES`].
-fn solid(text: &str) -> Vec<Triangle> {
+/// Parses a sum of solids:
+/// - `X Y Z`, `X Y Z X Y Z`: a cube with edges of 2 from its lower corner, or a box between two corners.
+/// - `sheet N X Y Z`: squares of 1 from a corner.
+/// - `ring`, `shell`, `hourglass`, `needle`: those of this file.
+/// - `tilted SOLID`: turned about z.
+/// - `N times SOLID`: each triangle several times.
+pub fn solid(text: &str) -> Vec<Triangle> {
     let mut all = vec![];
     for part in text.split(" + ") {
-        let (is_tilted, name) = match part.strip_prefix("tilted ") {
-            Some(rest) => (true, rest),
-            None => (false, part),
+        let (times, part) = part.split_once(" times ").unwrap_or(("1", part));
+        let (name, numbers) = match part.split_once(' ') {
+            Some((name, numbers)) if name.parse::<f32>().is_err() => (name, numbers),
+            _ => ("", part),
         };
-        let mut triangles = match name {
-            "ring" => ring(),
-            "shell" => shell(),
-            "hourglass" => hourglass(),
-            "needle" => needle(),
-            corners => {
-                let mut numbers: Vec<f32> =
-                    corners.split(' ').map(|c| c.parse().unwrap()).collect();
-                if numbers.len() == 3 {
-                    numbers.extend_from_within(..);
-                    numbers[3..].iter_mut().for_each(|c| *c += 2.0);
-                }
-                let [a, b, c, d, e, f] = numbers.try_into().unwrap();
-                between([a, b, c], [d, e, f])
-            }
+        let numbers: Vec<f32> = numbers.split(' ').filter_map(|n| n.parse().ok()).collect();
+        let mut triangles = match (name, part, &numbers[..]) {
+            (_, "ring" | "tilted ring", _) => ring(),
+            (_, "shell", _) => shell(),
+            (_, "hourglass", _) => hourglass(),
+            (_, "needle", _) => needle(),
+            ("sheet", _, &[n, x, y, z]) => sheet(n as usize, [x, y, z]),
+            (_, _, &[x, y, z]) => between([x, y, z], [x + 2.0, y + 2.0, z + 2.0]),
+            (_, _, &[a, b, c, d, e, f]) => between([a, b, c], [d, e, f]),
+            _ => panic!("no solid: {part}"),
         };
-        if is_tilted {
+        if name == "tilted" {
             for vertex in triangles.iter_mut().flatten() {
                 let [x, y, z] = *vertex;
                 *vertex = [x - y, x + y, z];
             }
         }
-        all.extend(triangles);
+        let times = times.parse().unwrap();
+        for triangle in triangles {
+            all.extend(vec![triangle; times]);
+        }
     }
     all
 }

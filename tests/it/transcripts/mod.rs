@@ -11,14 +11,18 @@
 //!   broken ones.
 //! - `exit: N`, `out| TEXT` and `err| TEXT` follow a command and are written when blessing. Commands other
 //!   than the tool must succeed; their exit code is not shown.
+//! - A command that fails leaves every file as it was. Exceptions are a report by `--json=FILE`, and the other
+//!   meshes of a run into a folder.
 //! - Comments (`#`) and empty lines are kept.
 
 mod mask;
 mod meshes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use tempfile::TempDir;
 use voxelize::CODES;
@@ -114,6 +118,13 @@ fn is_tool(command: &str) -> bool {
         .any(|word| word == "voxelize")
 }
 
+/// Reports whether a single command failed as a whole, so that it must not write.
+fn is_refusal(command: &str, code: i32) -> bool {
+    let mut words = command.split(' ');
+    let may_write = code != 2 && words.any(|w| w.ends_with('/') || w.starts_with("--json="));
+    code >= 2 && !may_write && is_tool(command) && !command.contains(['|', '&', ';', '>'])
+}
+
 /// Folder in which commands run one after the other.
 struct Session {
     folder: TempDir,
@@ -141,9 +152,30 @@ impl Session {
         fs::write(self.folder.path().join(name), meshes::bytes(name)).unwrap();
     }
 
+    /// Returns the entries below the folder, and the size and time of files.
+    fn files(&self) -> BTreeMap<PathBuf, Option<(u64, SystemTime)>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.folder.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let facts = fs::symlink_metadata(&path).unwrap();
+                let of_file = facts
+                    .is_file()
+                    .then(|| (facts.len(), facts.modified().unwrap()));
+                found.insert(path.clone(), of_file);
+                if facts.is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        found
+    }
+
     /// Runs a command and returns its exit code and output as lines of a transcript.
     fn run(&self, command: &str) -> String {
         place::dispositions();
+        let before = self.files();
         let output = Command::new("bash")
             .args(["-c", &format!("{PRELUDE}\n{command}")])
             .current_dir(self.folder.path())
@@ -158,6 +190,9 @@ impl Session {
         let [out, err] =
             [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         let code = output.status.code().unwrap();
+        if is_refusal(command, code) {
+            assert!(self.files() == before, "files have changed: {command}");
+        }
         assert!(
             !out.contains('\x1b') && !err.contains('\x1b'),
             "colours or bars off a terminal: {command}"
