@@ -1,9 +1,12 @@
 //! `voxelize convert` keeps every digest and loses no file.
 
+use std::fs;
+
 use voxelize::format::{Carries, FORMATS, Format};
 use voxelize::grid::CellKind;
 
-use crate::support::place::{Place, refused};
+use crate::support::place::Place;
+use crate::support::rows;
 
 /// Options that create cells of each kind.
 const KINDS: [(CellKind, &str); 3] = [
@@ -14,22 +17,17 @@ const KINDS: [(CellKind, &str); 3] = [
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("f.stl", std::fs::read("fixtures/f.stl").unwrap());
+    place.write("f.stl", fs::read("fixtures/f.stl").unwrap());
     place
 }
 
-/// Returns a file name of this format, and the option that saves the place of its cells.
-fn file(stem: &str, format: &Format) -> String {
-    let sidecar = if format.carries != Carries::InFile {
-        " --sidecar"
-    } else {
+/// Returns the option that saves the position of the cells in this format.
+fn sidecar(format: &Format) -> &'static str {
+    if format.carries == Carries::InFile {
         ""
-    };
-    format!("{stem}.{}{sidecar}", format.extensions[0])
-}
-
-fn name(file: &str) -> &str {
-    file.split(' ').next().unwrap_or_default()
+    } else {
+        " --sidecar"
+    }
 }
 
 #[test]
@@ -37,28 +35,28 @@ fn each_readable_format_into_each_other_keeps_the_digests() {
     let place = place();
     let mut seen = 0;
     for (kind, options) in KINDS {
-        let readable = || {
-            FORMATS
-                .iter()
-                .filter(|format| format.is_readable() && format.holds(kind))
-        };
-        for from in readable() {
-            let source = file("a", from);
-            let made = place
-                .run(&format!("f.stl -r 20 {options} -o {source} --json"))
-                .expect(0)
-                .json();
-            for to in readable() {
-                let target = file("b", to);
-                let words = format!("convert {} {target} --json", name(&source));
-                let converted = place.run(&words).expect(0).json();
-                assert_eq!(converted["digest"], made["digest"], "{words}");
-                let found = place
-                    .run(&format!("info {} --json", name(&target)))
-                    .expect(0)
-                    .json();
-                assert_eq!(found["digest"], made["digest"], "{words}");
-                assert_eq!(found["contents"], converted["contents"], "{words}");
+        let mut readable: Vec<&Format> = vec![];
+        for format in FORMATS {
+            if format.is_readable() && format.holds(kind) {
+                readable.push(format);
+            }
+        }
+        for from in &readable {
+            let source = format!("a.{}", from.extensions[0]);
+            let line = format!("f.stl -r 20 {options} -o {source}{} --json", sidecar(from));
+            let digest = &place.run(&line).expect(0).json()["digest"];
+            for to in &readable {
+                let target = format!("b.{}", to.extensions[0]);
+                let table = format!(
+                    "0 convert {source} {target}{} --json
+                        /digest {digest}
+                     0 info {target} --json
+                        /digest {digest}",
+                    sidecar(to)
+                );
+                let runs = rows::check(&place, &table);
+                let [converted, found] = [runs[0].json(), runs[1].json()];
+                assert_eq!(found["contents"], converted["contents"], "{table}");
                 seen += 1;
             }
         }
@@ -69,34 +67,32 @@ fn each_readable_format_into_each_other_keeps_the_digests() {
 #[test]
 fn failed_conversions_leave_files_unchanged() {
     let place = place();
-    place.run("f.stl -r 8 --rule distance -o d.npz").expect(0);
-    place.run("f.stl -r 8 -o b.npz").expect(0);
+    rows::check(
+        &place,
+        "0 f.stl -r 8 --rule distance -o d.npz
+         0 f.stl -r 8 -o b.npz",
+    );
     place.write("kept.vox", "kept");
-    let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
-    let before = bytes("b.npz");
-    for (words, code, said) in [
-        ("convert d.npz kept.vox", 2, "vox does not hold fields"),
-        ("convert b.npz b.npz", 2, "would be overwritten"),
-        (
-            "convert b.npz kept.foo",
-            2,
-            "no voxel format has the extension .foo",
-        ),
-        ("convert b.npz -", 2, "no extension to name the format"),
-        ("convert b.npz kept.vox --dtype f32", 2, "f32"),
-        ("convert f.stl kept.vox", 3, "is a mesh, not voxels"),
-        ("convert missing.npz kept.vox", 3, "missing.npz"),
-        ("convert b.npz kept.vox --max-memory 1", 5, "--max-memory"),
-    ] {
-        let error = refused(&place, words, code);
-        assert!(error.contains(said), "{words}: {error}");
-        assert_eq!(
-            (bytes("kept.vox"), bytes("b.npz")),
-            (b"kept".to_vec(), before.clone()),
-            "{words}"
-        );
-    }
+    rows::refused(
+        &place,
+        "2 convert d.npz kept.vox
+            err vox does not hold fields
+         2 convert b.npz b.npz
+            err would be overwritten
+         2 convert b.npz kept.foo
+            err no voxel format has the extension .foo
+         2 convert b.npz -
+            err no extension to name the format
+         2 convert b.npz kept.vox --dtype f32
+            err f32
+         3 convert f.stl kept.vox
+            err is a mesh, not voxels
+         3 convert missing.npz kept.vox
+            err missing.npz
+         5 convert b.npz kept.vox --max-memory 1
+            err --max-memory",
+    );
     let stream = place.run("convert b.npz - -f nii").expect(0);
     place.run("convert b.npz b.nii").expect(0);
-    assert!(stream.out == bytes("b.nii"));
+    assert!(stream.out == fs::read(place.path("b.nii")).unwrap());
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::meshes::{fixture, fixtures, surface};
-use crate::support::place::{Place, Triangle, cuboid, refused, stl};
-use crate::support::solids::between;
+use crate::support::place::{Place, Triangle, cuboid, stl};
+use crate::support::rows;
+use crate::support::solids::{between, inside_out};
 use serde_json::json;
 use voxelize::format::{self, Carries, FORMATS, SaveOptions};
 use voxelize::grid::{CellKind, CellSource, Label, Labels, Legend};
@@ -77,16 +78,12 @@ fn expected_doubt(mesh: &Mesh, lattice: &Lattice) -> (Labels, u64) {
 #[test]
 fn doubt_is_where_the_methods_differ_cell_by_cell() {
     let cube = cuboid([20.0; 3]);
-    let turned: Vec<Triangle> = cube.iter().map(|&[a, b, c]| [a, c, b]).collect();
-    let cavity: Vec<Triangle> = moved(&cuboid([10.0; 3]), 5.0)
-        .iter()
-        .map(|&[a, b, c]| [a, c, b])
-        .collect();
+    let cavity = inside_out(moved(&cuboid([10.0; 3]), 5.0));
     let of = |triangles: Vec<Triangle>| Mesh::from_triangles(triangles).unwrap();
     let mut cases = fixtures();
     cases.extend([
         ("cube".to_string(), of(cube.clone())),
-        ("turned".to_string(), of(turned)),
+        ("turned".to_string(), of(inside_out(cube.clone()))),
         ("one removed".to_string(), of(cube[1..].to_vec())),
         ("open along x".to_string(), of(open())),
         (
@@ -115,21 +112,14 @@ fn doubt_is_where_the_methods_differ_cell_by_cell() {
             };
             let (cells, inside) = expected_doubt(mesh, &lattice);
             let count = cells.occupied().count();
-            sets.extend(
-                cells
-                    .counts()
-                    .into_iter()
-                    .filter(|(_, count)| *count > 0)
-                    .map(|(value, _)| value),
-            );
+            for (value, count) in cells.counts() {
+                if count > 0 {
+                    sets.insert(value);
+                }
+            }
             for threads in [1, 3] {
-                let found = doubt::doubt(
-                    mesh,
-                    &lattice,
-                    Inside::Auto,
-                    &Run::default().threads(threads),
-                )
-                .unwrap();
+                let run = Run::default().threads(threads);
+                let found = doubt::doubt(mesh, &lattice, Inside::Auto, &run).unwrap();
                 assert!(found.cells == cells && found.inside == inside, "{name} {n}");
                 assert_eq!(found.leaked, has_leaked(mesh, &lattice), "{name} {n}");
                 let share = if inside == 0 {
@@ -200,58 +190,16 @@ fn a_flood_that_leaked_has_no_vote() {
 
     let place = Place::new();
     place.write("top.stl", stl(mesh.triangles()));
-    let line = "top.stl --solid -r 20 --pad 1 -o a.npz --max-doubt";
-    let json = place.run(&format!("{line} 20% --json")).expect(0).json();
-    assert_eq!(
-        (&json["doubt"]["left_out"], &json["doubt"]["inside"]),
-        (&json!(["flood"]), &json!(8000))
+    rows::check(
+        &place,
+        r#"0 top.stl --solid -r 20 --pad 1 -o a.npz --max-doubt 20% --json
+            /doubt/left_out ["flood"]
+            /doubt/inside 8000
+           0 top.stl --solid -r 20 --pad 1 -o a.npz --max-doubt 0
+            err flood leaked and is not compared
+           0 top.stl --solid -r 20 --pad 1 -o a.npz --max-doubt 100% --inside flood --close-holes 20 --json
+            /doubt/left_out []"#,
     );
-    let run = place.run(&format!("{line} 0")).expect(0);
-    assert!(
-        run.err.contains("flood leaked and is not compared"),
-        "{}",
-        run.err
-    );
-    let json = place
-        .run(&format!(
-            "{line} 100% --inside flood --close-holes 20 --json"
-        ))
-        .expect(0)
-        .json();
-    assert_eq!(json["doubt"]["left_out"], json!([]));
-}
-
-#[test]
-fn after_a_leak_nothing_else_is_blamed() {
-    let place = Place::new();
-    place.write("hole.stl", stl(&cuboid([20.0; 3])[1..]));
-    for (options, codes) in [
-        ("--inside flood", ["W007", "W002"]),
-        ("--inside flood --bounds 0,0,0,9,9,9", ["W007", "W007"]),
-    ] {
-        let json = place
-            .run(&format!("hole.stl --solid -r 40 {options} -o a.npz --json"))
-            .expect(0)
-            .json();
-        let warnings = json["warnings"].as_array().unwrap();
-        let found: Vec<_> = warnings
-            .iter()
-            .map(|warning| warning["code"].as_str().unwrap())
-            .collect();
-        assert!(
-            codes.iter().all(|code| found.contains(code)),
-            "{options}: {found:?}"
-        );
-        assert!(
-            !found.contains(&"W009") && !found.contains(&"W011"),
-            "{options}: {found:?}"
-        );
-        let hint = warnings[0]["hint"].as_str().unwrap();
-        assert!(
-            hint.starts_with("--close-holes ") && hint.ends_with(" closes it"),
-            "{hint}"
-        );
-    }
 }
 
 #[test]
@@ -277,127 +225,75 @@ fn the_gate_fails_and_everything_is_written() {
     let lattice = Lattice::fit(mesh.bounds(), 24).unwrap();
     let (labels, inside) = expected_doubt(&mesh, &lattice);
     let cells = labels.occupied();
-    let base = "open.stl --solid -r 24 -q";
+    let [nonzero, evenodd, robust] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust]
+        .map(|method| Rule::solid().with_inside(method).unwrap())
+        .map(|rule| voxelize(&mesh, &lattice, rule).unwrap().count());
     let mut labelled = Vec::new();
-    for (name, gate, code, most) in [
-        ("a", "", 0, json!(null)),
-        ("b", " --max-doubt 0", 1, json!(0.0)),
-        ("c", " --max-doubt 1%", 1, json!(0.01)),
-        ("d", " --max-doubt 100%", 0, json!(1.0)),
+    for (gate, code, status, err, most) in [
+        ("", 0, "ok", "no err", "null"),
+        ("--max-doubt 0", 1, "failed", "err failed: ", "0.0"),
+        ("--max-doubt 1%", 1, "failed", "err failed: ", "0.01"),
+        ("--max-doubt 100%", 0, "ok", "no err", "1.0"),
     ] {
-        for format in FORMATS
-            .iter()
-            .filter(|format| format.is_readable() && format.carries != Carries::Rounded)
-        {
-            let output = format!("{name}.npz");
-            let doubtful = format!("{name}.{}", format.name);
-            let doubtful = format!("doubt-{doubtful}");
-            let line = format!("{base}{gate} --doubt {doubtful} -o {output} --json");
-            let run = place.run(&line).expect(code);
-            assert_eq!(
-                run.err.lines().count(),
-                usize::from(code == 1),
-                "{line}\n{}",
-                run.err
-            );
-            assert_eq!(
-                run.err.starts_with("failed: "),
-                code == 1,
-                "{line}\n{}",
-                run.err
-            );
-            let report = run.json();
-            assert_eq!(
-                report["status"],
-                if code == 1 { "failed" } else { "ok" },
-                "{line}"
-            );
-            assert_eq!(
-                (&report["exit_code"], &report["doubt"]["asked_most"]),
-                (&json!(code), &most),
-                "{line}"
-            );
-            assert_eq!(report["doubt"]["cells"], cells.count(), "{line}");
-            assert_eq!(
-                report["doubt"]["share"],
-                cells.count() as f64 / inside as f64,
-                "{line}"
-            );
-            for method in [Inside::Nonzero, Inside::EvenOdd, Inside::Robust] {
-                let alone = voxelize(&mesh, &lattice, Rule::solid().with_inside(method).unwrap())
-                    .unwrap()
-                    .count();
-                assert_eq!(
-                    report["doubt"]["inside_by"][method.info().name],
-                    alone,
-                    "{line}"
-                );
+        for format in FORMATS {
+            if !format.is_readable() || format.carries == Carries::Rounded {
+                continue;
             }
-            assert_eq!(report["doubt"]["inside_by"]["flood"], 0, "{line}");
-            let paths = [&report["outputs"][0]["path"], &report["outputs"][1]["path"]];
-            assert_eq!(paths, [output.as_str(), doubtful.as_str()], "{line}");
-            let opened = Voxels::open(place.path(&doubtful)).unwrap();
+            let name = format!("doubt.{}", format.name);
+            let table = format!(
+                r#"{code} open.stl --solid -r 24 -q {gate} --doubt {name} -o a.npz --json
+                    {err}
+                    /status "{status}"
+                    /exit_code {code}
+                    /doubt/asked_most {most}
+                    /doubt/cells {}
+                    /doubt/inside_by {{"flood": 0, "nonzero": {nonzero}, "evenodd": {evenodd}, "robust": {robust}}}
+                    /outputs/0/path "a.npz"
+                    /outputs/1/path "{name}""#,
+                cells.count()
+            );
+            let run = &rows::check(&place, &table)[0];
+            assert_eq!(run.err.lines().count() as i32, code, "{}", run.err);
+            assert_eq!(
+                run.json()["doubt"]["share"],
+                cells.count() as f64 / inside as f64
+            );
+            let opened = Voxels::open(place.path(&name)).unwrap();
             if let Cells::Labels(opened) = &opened.cells {
-                let values = |labels: &Labels| labels.iter().collect::<Vec<_>>();
-                assert!(values(opened) == values(&labels), "{line}");
+                assert!(opened.iter().eq(labels.iter()), "{name}");
                 labelled.push(format.name);
             }
-            assert!(opened.into_occupied().unwrap() == *cells, "{line}");
-            assert!(
-                Voxels::open(place.path(&output)).unwrap().count() > 0,
-                "{line}"
-            );
+            assert!(opened.into_occupied().unwrap() == *cells, "{name}");
+            assert!(Voxels::open(place.path("a.npz")).unwrap().count() > 0);
         }
     }
-    assert!(
-        ["npz", "vox", "npy", "zarr"]
-            .iter()
-            .all(|format| labelled.contains(format)),
-        "{labelled:?}"
-    );
-    // The set of methods has a name in files with metadata.
-    let info = place.run("info doubt-a.npz").expect(0);
-    assert!(info.text().contains("inside by robust"), "{}", info.text());
-    // The grid is the grid of the mesh, but its cells were not created by a rule.
-    place
-        .run(&format!("{base} --doubt doubt.npy --sidecar -o g.npz"))
-        .expect(0);
-    assert_eq!(
-        place.run("info doubt.npy --json").expect(0).json()["rule"],
-        "doubt"
-    );
-    refused(&place, "verify doubt.npy open.stl", 2);
-    refused(
+    for format in ["npz", "vox", "npy", "zarr"] {
+        assert!(labelled.contains(&format), "{labelled:?}");
+    }
+    // The set of methods has a name in files with metadata. The grid is the grid of the mesh, but its cells
+    // were not created by a rule.
+    rows::check(
         &place,
-        &format!("{base} --doubt doubt.npy --sidecar -o doubt.npy.json -f raw"),
-        2,
+        r#"0 info doubt.npz
+            out inside by robust
+           0 open.stl --solid -r 24 --doubt doubt.npy --sidecar -o g.npz
+           0 info doubt.npy --json
+            /rule "doubt"
+           0 cube.stl --solid -r 24 --max-doubt 0 -o f.npz
+           0 cube.stl --solid -r 24 -o f.npz --json
+            /doubt null"#,
     );
-
+    rows::refused(
+        &place,
+        "2 verify doubt.npy open.stl
+         2 open.stl --solid -r 24 --doubt doubt.npy --sidecar -o doubt.npy.json -f raw",
+    );
     let run = place
         .run("open.stl --filled -r 24 --max-doubt 0 -o e.npz")
         .expect(1);
-    assert!(
-        run.err
-            .replace(',', "")
-            .contains(&cells.count().to_string()),
-        "{}",
-        run.err
-    );
-    assert!(
-        run.err.lines().last().unwrap().starts_with("failed: "),
-        "{}",
-        run.err
-    );
-    place
-        .run("cube.stl --solid -r 24 --max-doubt 0 -o f.npz")
-        .expect(0);
-    assert!(
-        place
-            .run("cube.stl --solid -r 24 -o f.npz --json")
-            .expect(0)
-            .json()["doubt"]
-            .is_null()
-    );
+    let last = run.err.lines().last().unwrap().replace(',', "");
+    assert!(last.starts_with("failed: "), "{}", run.err);
+    assert!(last.contains(&cells.count().to_string()), "{}", run.err);
 }
 
 #[test]
@@ -423,175 +319,97 @@ fn a_method_that_is_ambiguous_on_an_open_mesh_warns() {
                 method.name
             );
             let report = place.run(&line).expect(0).json();
-            let sealed = [&report["mesh"]["closed"], &report["mesh"]["oriented"]];
-            assert_eq!(sealed, [&json!(closed), &json!(oriented)], "{line}");
-            let codes: Vec<_> = report["warnings"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|w| w["code"].clone())
-                .collect();
+            assert_eq!(report["mesh"]["closed"], closed, "{line}");
+            assert_eq!(report["mesh"]["oriented"], oriented, "{line}");
+            let is_warned = report["warnings"].to_string().contains("\"W006\"");
             let minds = match method.inside {
                 Inside::Auto | Inside::EvenOdd | Inside::Vote => !closed,
                 Inside::Nonzero => !oriented,
                 _ => false,
             };
-            assert_eq!(codes.contains(&json!("W006")), minds, "{line}: {report}");
+            assert_eq!(is_warned, minds, "{line}: {report}");
             if minds { warned += 1 } else { silent += 1 }
         }
     }
     assert!(warned > 5 && silent > 5, "{warned} {silent}");
-    for (mesh, used, repaired) in [
-        ("cube", "nonzero", None),
-        ("turned", "evenodd", None),
-        ("hole", "robust", Some((0, 1))),
-        ("twice", "robust", Some((1, 0))),
-    ] {
-        let json = place
-            .run(&format!("{mesh}.stl --filled -r 12 --json -o out.npz"))
-            .expect(0)
-            .json();
-        let inside = &json["inside"];
-        assert_eq!(
-            (&inside["requested"], &inside["used"]),
-            (&json!("auto"), &json!(used)),
-            "{mesh}"
-        );
-        let repairs = inside
-            .get("repairs")
-            .map(|all| (all["duplicates"].as_u64(), all["holes"].as_u64()));
-        assert_eq!(
-            repairs,
-            repaired.map(|(duplicates, holes)| (Some(duplicates), Some(holes))),
-            "{mesh}"
-        );
-    }
+    rows::check(
+        &place,
+        r#"0 cube.stl --filled -r 12 --json -o out.npz
+            /inside/requested "auto"
+            /inside/used "nonzero"
+            no /inside/repairs
+           0 turned.stl --filled -r 12 --json -o out.npz
+            /inside/used "evenodd"
+            no /inside/repairs
+           0 hole.stl --filled -r 12 --json -o out.npz
+            /inside/used "robust"
+            /inside/repairs/duplicates 0
+            /inside/repairs/holes 1
+           0 twice.stl --filled -r 12 --json -o out.npz
+            /inside/used "robust"
+            /inside/repairs/duplicates 1
+            /inside/repairs/holes 0"#,
+    );
 }
 
 #[test]
 fn holes_that_are_closed_are_closed_for_doubt() {
     let place = with_open();
-    let is_low = |triangle: &&Triangle| triangle.iter().all(|corner| corner[0] == 0.0);
     let mut cube = cuboid([20.0; 3]);
-    let hole = cube.iter().position(|triangle| is_low(&triangle)).unwrap();
-    cube.remove(hole);
+    let hole = cube
+        .iter()
+        .position(|triangle| triangle.iter().all(|corner| corner[0] == 0.0));
+    cube.remove(hole.unwrap());
     place.write("hole.stl", stl(&cube));
-    let base = "hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt";
-    let open = place.run(&format!("{base} 1%")).expect(1).json();
-    assert_eq!(open["doubt"]["inside_by"]["flood"], 0);
-    let closed = place
-        .run(&format!("{base} 60% --close-holes 20"))
-        .expect(0)
-        .json();
-    assert_eq!(
-        closed["doubt"]["inside_by"]["flood"],
-        closed["counts"]["occupied"]
+    let runs = rows::check(
+        &place,
+        "1 hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt 1%
+            /doubt/inside_by/flood 0
+         0 hole.stl --solid --inside flood -r 20 --pad 1 -o a.npz --json --max-doubt 60% --close-holes 20",
     );
-    assert!(
-        closed["counts"]["occupied"].as_u64() > Some(5000),
-        "{closed}"
-    );
+    let closed = runs[1].json();
+    let occupied = &closed["counts"]["occupied"];
+    assert_eq!(closed["doubt"]["inside_by"]["flood"], *occupied);
+    assert!(occupied.as_u64() > Some(5000), "{closed}");
 }
 
 #[test]
 fn two_names_of_one_new_file_are_one() {
     let place = with_open();
-    let before = place.files();
     let absolute = place.path("x.npz").display().to_string();
-    let base = "open.stl --solid -r 8 -o";
-    for line in [
-        format!("{base} x.npz --doubt ./x.npz"),
-        format!("{base} ./x.npz --doubt x.npz"),
-        format!("{base} x.npz --doubt {absolute}"),
-        format!("{base} x.npz --json=./x.npz"),
-        format!("{base} q.npz --doubt x.raw --json=./x.raw.json"),
-        format!("{base} q.npz --inside flood --leak x.vox --doubt ./x.vox"),
-    ] {
-        refused(&place, &line, 2);
-        // The file of --json may report the error if it has its own name.
-        let left: Vec<_> = place
-            .files()
-            .into_iter()
-            .filter(|name| name != "x.raw.json")
-            .collect();
-        assert_eq!(left, before, "{line}");
-    }
+    let table = format!(
+        "2 open.stl --solid -r 8 -o ./x.npz --doubt x.npz
+         2 open.stl --solid -r 8 -o x.npz --doubt {absolute}"
+    );
+    rows::refused(&place, &table);
 }
 
 #[test]
-fn each_of_many_has_its_gate() {
-    let place = with_open();
-    let run = place
-        .run("open.stl cube.stl --solid -r 24 --max-doubt 0 -o out/ --json")
-        .expect(1);
-    let codes: Vec<_> = run
-        .text()
-        .lines()
-        .map(|line| line.contains(r#""exit_code":1"#))
-        .collect();
-    assert_eq!(codes, [true, false]);
-    let failed = |name: &str| {
-        run.err
-            .lines()
-            .any(|line| line.contains("failed") && line.contains(name))
-    };
-    assert!(failed("open.stl") && !failed("cube.stl"), "{}", run.err);
-    assert!(place.path("out/open.vox").exists() && place.path("out/cube.vox").exists());
+fn the_cells_in_doubt_take_memory_and_may_be_a_mesh() {
+    // A format without numbers stores the cells alone. Without doubt the limit of memory suffices.
+    rows::check(
+        &Place::new(),
+        "0 cube.stl --solid -r 8 --doubt d.stl -o e.npz
+            file d.stl
+         5 cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M
+         0 cube.stl --solid -r 500 -o a.npz --max-memory 40M -n",
+    );
 }
 
-#[test]
-fn contradictory_options_are_refused() {
-    let place = with_open();
-    // A format without numbers stores the cells alone.
-    place
-        .run("cube.stl --solid -r 8 --doubt d.stl -o e.npz")
-        .expect(0);
-    fs::remove_file(place.path("d.stl")).unwrap();
-    for line in [
-        "cube.stl --doubt d.vox",
-        "cube.stl --max-doubt 0",
-        "cube.stl --solid --doubt d.foo",
-        "cube.stl --solid --doubt -",
-        "cube.stl --solid --doubt d.vox -o d.vox",
-        "cube.stl --solid --doubt d.vox --json=d.vox",
-        "cube.stl --solid --doubt d.raw --json=d.raw.json",
-        "cube.stl open.stl --solid --doubt d.vox -o out/",
-        "cube.stl --solid --max-doubt 1.5",
-    ] {
-        refused(&place, line, 2);
-    }
-    refused(
-        &place,
-        "cube.stl --solid -r 500 --doubt d.vox -o a.npz --max-memory 40M",
-        5,
-    );
-    place
-        .run("cube.stl --solid -r 500 -o a.npz --max-memory 40M -n")
-        .expect(0);
-    let planned = place
-        .run("cube.stl --solid -r 50 --doubt d.vox -o a.npz -n")
-        .expect(0);
-    assert!(planned.err.contains("d.vox"), "{}", planned.err);
-    assert!(
-        !place
-            .files()
-            .iter()
-            .any(|file| file.starts_with("d.") || file.starts_with("a."))
-    );
+/// Returns the triangles of two towers, one within the other.
+fn towers() -> Vec<Triangle> {
+    [
+        cuboid([9.5, 7.0, 300.0]),
+        moved(&cuboid([6.0, 3.0, 40.0]), 5.5),
+    ]
+    .concat()
 }
 
 /// Returns a mesh, a lattice with more layers than a tile of a .vox, and the filled cells.
 fn tower() -> (Mesh, Lattice, Voxels) {
-    let triangles = [
-        cuboid([9.5, 7.0, 300.0]),
-        moved(&cuboid([6.0, 3.0, 40.0]), 5.5),
-    ]
-    .concat();
-    let mesh = Mesh::from_triangles(triangles).unwrap();
-    let lattice = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)))
-        .pad(1)
-        .to(mesh.bounds())
-        .unwrap();
+    let mesh = Mesh::from_triangles(towers()).unwrap();
+    let fit = Fit::new(Size::Spacing([1, 1, 1].map(Rational::from))).pad(1);
+    let lattice = fit.to(mesh.bounds()).unwrap();
     let voxels = voxelize(&mesh, &lattice, Rule::filled()).unwrap();
     (mesh, lattice, voxels)
 }
@@ -672,12 +490,7 @@ fn slabs_have_the_labels_and_the_bytes_of_the_whole() {
 fn files_have_1_and_2_and_digests_know_of_no_difference() {
     let (mesh, lattice, voxels) = tower();
     let place = Place::new();
-    let triangles = [
-        cuboid([9.5, 7.0, 300.0]),
-        moved(&cuboid([6.0, 3.0, 40.0]), 5.5),
-    ]
-    .concat();
-    place.write("tower.stl", stl(&triangles));
+    place.write("tower.stl", stl(&towers()));
     let touched = surface(&mesh, &lattice, Ties::Both);
     let [nx, ny, nz] = lattice.dims();
     let number = |n: usize| {
@@ -697,33 +510,25 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
         ("-o b.npy", false),
         ("-o b.npz", false),
     ] {
-        let report = place
-            .run(&format!("{base} --filled {output}"))
-            .expect(0)
-            .json();
-        let [surface, interior] = if known {
-            [json!(count(1)), json!(count(2))]
-        } else {
-            [json!(null), json!(null)]
-        };
-        assert_eq!(
-            (&report["counts"]["surface"], &report["counts"]["interior"]),
-            (&surface, &interior),
-            "{output}"
+        let [surface, interior] = [1, 2].map(|n| known.then(|| count(n)));
+        let table = format!(
+            r#"0 {base} --filled {output}
+                /counts/surface {}
+                /counts/interior {}
+                /digest/cells "{digest}""#,
+            json!(surface),
+            json!(interior)
         );
-        assert_eq!(report["digest"]["cells"], digest.as_str(), "{output}");
+        rows::check(&place, &table);
         let path = place.path(output.split_whitespace().nth(1).unwrap());
         let read = Voxels::open(&path).unwrap();
         assert_eq!(read.occupied(), voxels.occupied(), "{output}");
         assert_eq!(read.digest().cells, voxels.digest().cells, "{output}");
-        if let (true, Some(labels)) = (known, read.labels()) {
-            assert_eq!(
-                labels.counts(),
-                [(1, count(1) as u64), (2, count(2) as u64)],
-                "{output}"
-            );
-        }
         assert_eq!(read.labels().is_some(), known, "{output}");
+        if let Some(labels) = read.labels() {
+            let counts = [(1, count(1) as u64), (2, count(2) as u64)];
+            assert_eq!(labels.counts(), counts, "{output}");
+        }
         let bytes = fs::read(&path).unwrap();
         match path.extension().unwrap().to_str().unwrap() {
             "raw" if known => assert!(bytes == numbers, "{output}"),
@@ -745,38 +550,26 @@ fn files_have_1_and_2_and_digests_know_of_no_difference() {
 fn a_limit_of_memory_makes_the_same_files_in_slabs() {
     let place = Place::new();
     let base = "cube.stl --filled -r 240 -j 1 --json";
-    let mut seen = 0;
-    for output in ["raw", "npz --dtype u8"] {
-        let name = output.split(' ').next().unwrap();
-        let whole = place
-            .run(&format!("{base} -o whole.{output}"))
-            .expect(0)
-            .json();
-        let planned = |limit: &usize| {
-            place.run(&format!(
-                "{base} -o slabs.{output} --max-memory {limit}K -n"
-            ))
-        };
+    for (name, options) in [("raw", ""), ("npz", "--dtype u8")] {
+        let line = format!("{base} {options} -o slabs.{name} --max-memory");
         let limit = (12..60)
             .map(|n| n * 512)
-            .find(|limit| planned(limit).code == Some(0))
+            .find(|limit| place.run(&format!("{line} {limit}K -n")).code == Some(0))
             .unwrap();
-        let slabs = place
-            .run(&format!("{base} -o slabs.{output} --max-memory {limit}K"))
-            .expect(0)
-            .json();
-        assert_eq!(
-            (&whole["run"]["plan"], &slabs["run"]["plan"]),
-            (&json!("dense"), &json!("slabs"))
+        let table = format!(
+            r#"0 {base} {options} -o whole.{name}
+                /run/plan "dense"
+               0 {line} {limit}K
+                /run/plan "slabs""#
         );
+        let runs = rows::check(&place, &table);
+        let [whole, slabs] = [runs[0].json(), runs[1].json()];
         assert_eq!(whole["counts"], slabs["counts"]);
         assert!(whole["counts"]["interior"].as_u64() > Some(0), "{whole}");
         let [one, other] =
             ["whole", "slabs"].map(|what| fs::read(place.path(&format!("{what}.{name}"))));
-        assert!(one.unwrap() == other.unwrap(), "{output}");
-        seen += 1;
+        assert!(one.unwrap() == other.unwrap(), "{name}");
     }
-    assert_eq!(seen, 2);
 }
 
 #[test]
@@ -791,22 +584,19 @@ fn sheets_in_front_of_open_parts_are_warned_of() {
         [[0.0; 3], [9.0, 8.0, 0.0], [0.0, 8.0, 0.0]],
     ];
     let place = Place::new();
-    let text = "2 triangles belong to open sheets: cells in front of them may be lost";
-    let mut seen = 0;
-    for (name, triangles, is_warned) in [
-        ("both.stl", [&tower[..], &up].concat(), true),
-        ("tower.stl", tower.clone(), false),
-        ("sheet.stl", up.to_vec(), false),
-    ] {
-        place.write(name, stl(&triangles));
-        let err = place
-            .run(&format!(
-                "{name} --solid --voxel-size 0.5 --pad 2 -o cells.npz"
-            ))
-            .err;
-        assert!(err.contains("W006"), "{name}: {err}");
-        assert_eq!(err.contains(text), is_warned, "{name}: {err}");
-        seen += 1;
-    }
-    assert_eq!(seen, 3);
+    place.write("both.stl", stl(&[&tower[..], &up].concat()));
+    place.write("tower.stl", stl(&tower));
+    place.write("sheet.stl", stl(&up));
+    rows::check(
+        &place,
+        "0 both.stl --solid --voxel-size 0.5 --pad 2 -o cells.npz
+            err W006
+            err 2 triangles belong to open sheets: cells in front of them may be lost
+         0 tower.stl --solid --voxel-size 0.5 --pad 2 -o cells.npz
+            err W006
+            no err belong to open sheets
+         0 sheet.stl --solid --voxel-size 0.5 --pad 2 -o cells.npz
+            err W006
+            no err belong to open sheets",
+    );
 }

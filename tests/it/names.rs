@@ -8,64 +8,51 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::place::{Place, binary};
+use crate::support::rows;
 
-/// Runs a shell command line. `voxelize` stands for the command.
-fn shell(place: &Place, line: &str) -> Option<i32> {
+/// Runs a shell command line that succeeds. `voxelize` stands for the command.
+fn shell(place: &Place, line: &str) {
     let line = line.replace("voxelize", &binary().to_string_lossy());
     let mut command = Command::new("sh");
     command
         .args(["-c", &line])
         .current_dir(place.path(""))
         .stdin(Stdio::null());
-    command.output().unwrap().status.code()
+    assert_eq!(command.output().unwrap().status.code(), Some(0), "{line}");
 }
 
 /// Regression: `>>` truncated the file, with exit code 0.
 #[test]
 fn an_open_file_of_the_shell_grows() {
     let place = Place::new();
+    let log = || fs::read(place.path("log")).unwrap();
     shell(&place, "voxelize cube.stl -r 4 -o a.raw");
     let cells = fs::read(place.path("a.raw")).unwrap();
-    let is_json = |text: &[u8]| text.starts_with(b"{\"schema\"") && text.ends_with(b"}\n");
     for output in [
         "/dev/stdout >> log",
         "/dev/fd/3 3>> log",
         "/dev/fd/1 >> log",
     ] {
-        fs::write(place.path("log"), "before\n").unwrap();
-        assert_eq!(
-            shell(
-                &place,
-                &format!("voxelize cube.stl -r 4 -f raw -o {output}")
-            ),
-            Some(0)
+        place.write("log", "before\n");
+        shell(
+            &place,
+            &format!("voxelize cube.stl -r 4 -f raw -o {output}"),
         );
-        assert_eq!(
-            fs::read(place.path("log")).unwrap(),
-            [b"before\n", &*cells].concat(),
-            "{output}"
+        assert_eq!(log(), [b"before\n", &*cells].concat(), "{output}");
+        place.write("log", "before\n");
+        shell(
+            &place,
+            &format!("voxelize cube.stl -r 4 -o b.raw --json={output}"),
         );
-        fs::write(place.path("log"), "before\n").unwrap();
-        assert_eq!(
-            shell(
-                &place,
-                &format!("voxelize cube.stl -r 4 -o b.raw --json={output}")
-            ),
-            Some(0)
-        );
-        let log = fs::read(place.path("log")).unwrap();
-        assert!(
-            log.strip_prefix(b"before\n").is_some_and(is_json),
-            "{}",
-            String::from_utf8_lossy(&log)
-        );
+        let text = String::from_utf8(log()).unwrap();
+        assert!(text.starts_with("before\n{\"schema\""), "{text}");
+        assert!(text.ends_with("}\n"), "{text}");
     }
-    let group = "{ echo before; voxelize cube.stl -r 4 -f raw -o /dev/stdout; echo behind; } > log";
-    assert_eq!(shell(&place, group), Some(0));
-    assert_eq!(
-        fs::read(place.path("log")).unwrap(),
-        [b"before\n", &*cells, b"behind\n"].concat()
+    shell(
+        &place,
+        "{ echo before; voxelize cube.stl -r 4 -f raw -o /dev/stdout; echo behind; } > log",
     );
+    assert_eq!(log(), [b"before\n", &*cells, b"behind\n"].concat());
 }
 
 /// Starts a run whose mesh comes from a pipe, calls `meanwhile` before the mesh ends, and waits for the exit
@@ -102,21 +89,26 @@ fn meanwhile(place: &Place, line: &str, meanwhile: impl Fn()) -> Option<i32> {
 /// Only names given by options replace a file that appears later. Names are looked up only at the start.
 #[test]
 fn a_file_that_appears_during_the_run_stays() {
-    for (line, code, is_kept) in [
-        ("pipe.stl -r 4", 6, true),
-        ("pipe.stl -r 4 -o out/", 6, true),
-        ("pipe.stl -r 4 -o out/pipe.vox --skip-existing", 0, true),
-        ("pipe.stl cube.stl -r 4 -o out/ --skip-existing", 0, true),
-        ("pipe.stl -r 4 -o out/pipe.vox", 0, false),
-        ("view pipe.stl -r 4", 6, true),
+    for (line, name, code, is_kept) in [
+        ("pipe.stl -r 4", "pipe.vox", 6, true),
+        ("pipe.stl -r 4 -o out/", "out/pipe.vox", 6, true),
+        (
+            "pipe.stl -r 4 -o out/pipe.vox --skip-existing",
+            "out/pipe.vox",
+            0,
+            true,
+        ),
+        (
+            "pipe.stl cube.stl -r 4 -o out/ --skip-existing",
+            "out/pipe.vox",
+            0,
+            true,
+        ),
+        ("pipe.stl -r 4 -o out/pipe.vox", "out/pipe.vox", 0, false),
+        ("view pipe.stl -r 4", "pipe.png", 6, true),
     ] {
         let place = Place::new();
         fs::create_dir(place.path("out")).unwrap();
-        let name = match line {
-            "pipe.stl -r 4" => "pipe.vox",
-            line if line.starts_with("view") => "pipe.png",
-            _ => "out/pipe.vox",
-        };
         let found = meanwhile(&place, line, || place.write(name, "of the user"));
         assert_eq!(found, Some(code), "{line}");
         let after = fs::read(place.path(name)).unwrap();
@@ -129,30 +121,21 @@ fn names_that_are_not_utf_8_are_read_and_refused_in_lists() {
     let place = Place::new();
     let [mesh, golden] = [&b"caf\xe9.stl"[..], b"caf\xe9.npz"].map(OsStr::from_bytes);
     fs::copy(place.path("cube.stl"), place.path("").join(mesh)).unwrap();
-    let run = |words: &[&OsStr]| {
-        let output = place.command("").args(words).output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
-    };
-    let [verify, update, list, res, four, out] =
-        ["verify", "--update", "list.toml", "-r", "4", "-o"].map(OsStr::new);
-    assert_eq!(run(&[mesh, res, four, out, golden]).0, Some(0));
-    assert_eq!(run(&[verify, golden, mesh]).0, Some(0));
-    for words in [
-        &[verify, update, list, mesh, res, four][..],
-        &[
-            verify,
-            update,
-            list,
-            OsStr::new("cube.stl"),
-            OsStr::new("--like"),
-            golden,
-        ],
+    for (line, code) in [
+        ("MESH -r 4 -o GOLDEN", 0),
+        ("verify GOLDEN MESH", 0),
+        ("verify --update list.toml MESH -r 4", 2),
+        ("verify --update list.toml cube.stl --like GOLDEN", 2),
     ] {
-        let (code, err) = run(words);
-        assert!(code == Some(2) && err.contains("UTF-8"), "{code:?} {err}");
+        let words = line.split(' ').map(|word| match word {
+            "MESH" => mesh,
+            "GOLDEN" => golden,
+            word => OsStr::new(word),
+        });
+        let output = place.command("").args(words).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line}: {err}");
+        assert_eq!(err.contains("UTF-8"), code == 2, "{line}: {err}");
         assert!(!place.path("list.toml").exists());
     }
 }
@@ -238,20 +221,12 @@ fn files_that_meshes_and_plans_name_are_no_outputs() {
     place.write("m.bin", positions);
     place.write("t.png", "a picture");
     place.write("b.png", "another picture");
-    place.run("plan m.obj -r 6 -o p.zarr").expect(0);
-    place.run("plan cube.stl -r 6 -o c.zarr").expect(0);
-    let kept = [
-        "cube.stl",
-        "m.obj",
-        "m.mtl",
-        "m.gltf",
-        "m.bin",
-        "t.png",
-        "b.png",
-        "p.zarr/plan.json",
-    ];
-    let before = kept.map(|name| fs::read(place.path(name)).unwrap());
-    let mut refused = 0;
+    rows::check(
+        &place,
+        "0 plan m.obj -r 6 -o p.zarr
+         0 plan cube.stl -r 6 -o c.zarr",
+    );
+    let mut table = String::new();
     for line in [
         "m.obj -r 6 -o n.npz --json=m.mtl",
         "m.obj -r 6 -o n.npz --json=t.png",
@@ -277,26 +252,13 @@ fn files_that_meshes_and_plans_name_are_no_outputs() {
         "finish c.zarr --json=cube.stl",
         "finish c.zarr --json=c.zarr/0/zarr.json",
     ] {
-        let run = place.run(line).expect(2);
-        assert!(
-            run.err.contains("would be overwritten"),
-            "{line}: {}",
-            run.err
-        );
-        for (name, before) in kept.iter().zip(&before) {
-            assert!(
-                fs::read(place.path(name)).unwrap() == *before,
-                "{line} changed {name}"
-            );
-        }
-        refused += 1;
+        table += &format!("2 {line}\n err would be overwritten\n");
     }
-    assert_eq!(refused, 23);
-    place
-        .run("m.obj -r 6 --labels colour -o n.npz --json=n.json")
-        .expect(0);
-    place
-        .run("c.zarr --region 1/1 --json=c.zarr.json")
-        .expect(0);
-    place.run("finish c.zarr --json=c.zarr.json").expect(0);
+    rows::refused(&place, &table);
+    rows::check(
+        &place,
+        "0 m.obj -r 6 --labels colour -o n.npz --json=n.json
+         0 c.zarr --region 1/1 --json=c.zarr.json
+         0 finish c.zarr --json=c.zarr.json",
+    );
 }

@@ -1,9 +1,12 @@
 //! Regions computed separately give the cells, the levels and the digest of one process.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use voxelize::format::{Choice, Durability};
-use voxelize::job::regions::{RegionMaker, RegionState, RegionStore, StoreReport};
+use voxelize::job::regions::{
+    RegionMaker, RegionPlan, RegionState, RegionStore, StorePart, StoreReport,
+};
 use voxelize::job::{Extras, JobLabels};
 use voxelize::mesh::PartKind;
 use voxelize::rule::Band;
@@ -38,6 +41,24 @@ fn local() -> Vec<Voxelizer<'static>> {
     all
 }
 
+/// Makes every region of a store.
+fn make_all(store: &RegionStore, mesh: &Mesh, voxelizer: &Voxelizer) -> Vec<StorePart> {
+    let regions: Vec<_> = (0..store.plan.regions()).collect();
+    make(store, mesh, voxelizer, &regions)
+}
+
+fn finish(store: &RegionStore) -> StoreReport {
+    store.finish(Durability::Unsynced, &()).unwrap()
+}
+
+/// Checks that a plan is refused with these words and a hint.
+#[track_caller]
+fn refused(plan: voxelize::Result<RegionPlan>, words: &str) {
+    let error = plan.unwrap_err();
+    assert!(error.message().contains(words), "{error}");
+    assert!(error.hint().is_some(), "{error}");
+}
+
 /// Returns a mesh of two parts that is higher than wide.
 fn mesh() -> Mesh {
     let [knot, cube] = ["knot.stl", "cube.stl"].map(fixture);
@@ -60,7 +81,7 @@ fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
         for half in order.chunks(3) {
             make(&store, &mesh, &voxelizer, half);
         }
-        let report = store.finish(Durability::Unsynced, &()).unwrap();
+        let report = finish(&store);
         let name = plan.rule.name();
         assert_eq!(report.digest, Some(expected.digest), "{name}");
         assert_eq!(
@@ -80,22 +101,6 @@ fn regions_in_any_order_and_twice_give_the_digest_of_one_process() {
     );
 }
 
-/// Returns the cells of a level, read as a separate array.
-fn level(root: &std::path::Path, level: usize) -> Voxels {
-    let group = fs::read_to_string(root.join("zarr.json")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in files(root) {
-        let Some(rest) = name.strip_prefix(&format!("{level}/")) else {
-            continue;
-        };
-        let path = folder.path().join("level.zarr").join(rest);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-    assert!(group.contains(&format!("\"path\": \"{level}\"")), "{group}");
-    Voxels::open(folder.path().join("level.zarr")).unwrap()
-}
-
 #[test]
 fn every_level_has_the_cells_of_one_process() {
     let mesh = mesh();
@@ -109,31 +114,25 @@ fn every_level_has_the_cells_of_one_process() {
         let folder = tempfile::tempdir().unwrap();
         let plan = plan(&voxelizer, &mesh, &lattice, 3, &[]).unwrap();
         let store = store(folder.path(), &plan);
-        make(
-            &store,
-            &mesh,
-            &voxelizer,
-            &(0..plan.regions()).rev().collect::<Vec<_>>(),
-        );
-        store.finish(Durability::Unsynced, &()).unwrap();
+        let last_first: Vec<_> = (0..plan.regions()).rev().collect();
+        make(&store, &mesh, &voxelizer, &last_first);
+        finish(&store);
         let one = folder.path().join("one.zarr");
         let voxels = voxelizer.run(&mesh, &lattice).unwrap().voxels;
         voxels.save(&one).unwrap();
+        let groups =
+            [&store.root, &one].map(|root| fs::read_to_string(root.join("zarr.json")).unwrap());
+        assert_eq!(groups[0], groups[1]);
         for n in 0.. {
             if !store.root.join(format!("{n}")).exists() {
                 break;
             }
-            let [a, b] = [&store.root, &one].map(|root| level(root, n));
-            assert_eq!(
-                a.digest().cells,
-                b.digest().cells,
-                "{} level {n}",
-                plan.rule.name()
-            );
+            let [a, b] = [&store.root, &one]
+                .map(|root| Voxels::open(root.join(format!("{n}"))).unwrap().digest());
+            assert_eq!(a.cells, b.cells, "{} level {n}", plan.rule.name());
+            assert!(groups[0].contains(&format!("\"path\": \"{n}\"")));
             levels += 1;
         }
-        let group = |root: &std::path::Path| fs::read_to_string(root.join("zarr.json")).unwrap();
-        assert_eq!(group(&store.root), group(&one));
     }
     assert!(levels >= 6, "{levels}");
 }
@@ -151,21 +150,13 @@ fn no_two_regions_write_one_file() {
             let plan = plan(&voxelizer, &mesh, &lattice, regions, choices).unwrap();
             let store = store(folder.path(), &plan);
             assert!(plan.regions() <= regions);
-            let parts = make(
-                &store,
-                &mesh,
-                &voxelizer,
-                &(0..plan.regions()).collect::<Vec<_>>(),
-            );
-            let mut names: Vec<_> = parts
-                .iter()
-                .flat_map(|part| part.shards.iter().map(|shard| &shard.name))
-                .collect();
-            shards += names.len();
-            let all = names.len();
-            names.sort();
-            names.dedup();
-            assert_eq!(names.len(), all);
+            let mut names = BTreeSet::new();
+            for part in make_all(&store, &mesh, &voxelizer) {
+                for shard in part.shards {
+                    assert!(names.insert(shard.name.clone()), "{} twice", shard.name);
+                    shards += 1;
+                }
+            }
             plans += 1;
         }
     }
@@ -179,35 +170,19 @@ fn no_two_regions_write_one_file() {
 fn rules_that_need_more_than_a_region_are_refused_by_name() {
     let mesh = fixture("knot.stl");
     let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
-    let refused = |voxelizer: &Voxelizer| plan(voxelizer, &mesh, &lattice, 2, &[]).unwrap_err();
-    for (rule, word) in [
-        (
-            Rule::solid().with_inside(Inside::flood()).unwrap(),
-            "a flood",
-        ),
-        (Rule::filled().with_shell(2).unwrap(), "hollow"),
-        (
-            Rule::solid().with_thin(ThinFeatures::Keep).unwrap(),
-            "keep-thin",
-        ),
-    ] {
-        let error = refused(&Voxelizer::new(rule));
-        assert!(
-            error.message().contains(word) && error.hint().is_some(),
-            "{error}"
-        );
-    }
-    assert!(
-        refused(&of_labels(Rule::surface(), JobLabels::Colours))
-            .message()
-            .contains("colours")
-    );
+    let flood = Rule::solid().with_inside(Inside::flood()).unwrap();
+    let hollow = Rule::filled().with_shell(2).unwrap();
+    let thin = Rule::solid().with_thin(ThinFeatures::Keep).unwrap();
     let little = Voxelizer::new(Rule::surface()).memory(1000);
-    assert!(
-        refused(&little)
-            .message()
-            .contains("a slab of 8 layers needs")
-    );
+    for (voxelizer, words) in [
+        (Voxelizer::new(flood), "a flood"),
+        (Voxelizer::new(hollow), "hollow"),
+        (Voxelizer::new(thin), "keep-thin"),
+        (of_labels(Rule::surface(), JobLabels::Colours), "colours"),
+        (little, "a slab of 8 layers needs"),
+    ] {
+        refused(plan(&voxelizer, &mesh, &lattice, 2, &[]), words);
+    }
 }
 
 #[test]
@@ -235,37 +210,21 @@ fn another_mesh_or_plan_is_known() {
         plan: second,
     };
     assert_eq!(stale.state(0, &()).unwrap(), RegionState::Stale);
-    let report = stale.finish(Durability::Unsynced, &()).unwrap();
-    assert!(
-        report.digest.is_none()
-            && report
-                .findings
-                .iter()
-                .all(|finding| finding.code().name() == "R003")
-    );
+    let report = finish(&stale);
+    assert!(report.digest.is_none());
+    for finding in report.findings {
+        assert_eq!(finding.code().name(), "R003");
+    }
     // Creating the same plan again changes nothing.
     let before = files(&store.root);
     RegionStore::create(&store.root, first.clone(), Durability::Unsynced).unwrap();
     assert_eq!(files(&store.root), before);
     let path = folder.path().join("mesh.stl");
-    fs::copy(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cube.stl"),
-        &path,
-    )
-    .unwrap();
-    let error = first
-        .read_mesh(&first.meshes(&store.root), &Default::default())
-        .unwrap_err();
-    assert_eq!(error.code().name(), "R004");
-    fs::copy(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/knot.stl"),
-        &path,
-    )
-    .unwrap();
-    let (read, _) = first
-        .read_mesh(&first.meshes(&store.root), &Default::default())
-        .unwrap();
-    assert_eq!(read, mesh);
+    let read = || first.read_mesh(&first.meshes(&store.root), &Default::default());
+    fs::copy("fixtures/cube.stl", &path).unwrap();
+    assert_eq!(read().unwrap_err().code().name(), "R004");
+    fs::copy("fixtures/knot.stl", &path).unwrap();
+    assert_eq!(read().unwrap().0, mesh);
     let maker = RegionMaker::new(&store, &mesh, &voxelizer, Durability::Unsynced);
     assert!(maker.unwrap().make(2).is_err());
 }
@@ -292,31 +251,30 @@ fn each_part_finds_its_method_also_in_regions() {
         let voxelizer = labelled(inside);
         let expected = whole(&voxelizer, &mesh, &lattice).digest;
         let folder = tempfile::tempdir().unwrap();
-        let store = store(
-            folder.path(),
-            &plan(&voxelizer, &mesh, &lattice, 4, &[]).unwrap(),
-        );
-        make(
-            &store,
-            &mesh,
-            &voxelizer,
-            &(0..store.plan.regions()).collect::<Vec<_>>(),
-        );
-        let found = store.finish(Durability::Unsynced, &()).unwrap().digest;
+        let plan = plan(&voxelizer, &mesh, &lattice, 4, &[]).unwrap();
+        let store = store(folder.path(), &plan);
+        make_all(&store, &mesh, &voxelizer);
+        let found = finish(&store).digest;
         assert_eq!(found, Some(expected), "{inside:?}");
         expected
     });
     assert_ne!(digests[0], digests[1], "the method matters");
-    let error = plan_with(&labelled(Inside::Auto), &mesh, &lattice, 4, &[], true).unwrap_err();
-    assert!(
-        error.message().contains("whether a part is closed"),
-        "{error}"
-    );
+    let planned = plan_with(&labelled(Inside::Auto), &mesh, &lattice, 4, &[], true);
+    refused(planned, "whether a part is closed");
 }
 
-/// Reports whether a rule needs the whole mesh to find the inside.
-fn needs_the_whole_mesh(rule: &Rule) -> bool {
-    matches!(rule.inside(), Some(Inside::Vote | Inside::Robust))
+/// Returns why a plan cannot have bins. `None` if it can.
+fn reason_against_bins(plan: &RegionPlan) -> Option<String> {
+    if matches!(plan.rule, Rule::Fraction { .. }) {
+        return Some("parts of the mesh may overlap".to_string());
+    }
+    if plan.store.source.auto {
+        return Some("whether a part is closed".to_string());
+    }
+    match plan.rule.inside()? {
+        method @ (Inside::Vote | Inside::Robust) => Some(format!("the method {}", method.name())),
+        _ => None,
+    }
 }
 
 #[test]
@@ -330,7 +288,7 @@ fn bins_give_the_cells_of_the_whole_mesh() {
         .unwrap();
     let mut random = Random(77);
     let mut binned = 0;
-    let mut refused = 0;
+    let mut refusals = 0;
     let mut fewer = 0;
     for lattice in [whole, cut] {
         for voxelizer in local() {
@@ -338,25 +296,9 @@ fn bins_give_the_cells_of_the_whole_mesh() {
             let planned = plan_with(&voxelizer, &mesh, &lattice, 16, &[], true);
             let plan = plan(&voxelizer, &mesh, &lattice, 16, &[]).unwrap();
             let name = format!("{:?}", plan.rule);
-            if matches!(plan.rule, Rule::Fraction { .. }) {
-                let error = planned.unwrap_err();
-                assert!(
-                    error.message().contains("parts of the mesh may overlap"),
-                    "{name}: {error}"
-                );
-                refused += 1;
-                continue;
-            }
-            if needs_the_whole_mesh(&plan.rule) || plan.store.source.auto {
-                let error = planned.unwrap_err();
-                let method = format!("the method {}", plan.rule.inside().unwrap().name());
-                let words = if plan.store.source.auto {
-                    "whether a part is closed"
-                } else {
-                    &method
-                };
-                assert!(error.message().contains(words), "{name}: {error}");
-                refused += 1;
+            if let Some(reason) = reason_against_bins(&plan) {
+                refused(planned, &reason);
+                refusals += 1;
                 continue;
             }
             assert_eq!(
@@ -365,39 +307,26 @@ fn bins_give_the_cells_of_the_whole_mesh() {
                 "{name}: bins are no part of the plan"
             );
             let all = store(folders[0].path(), &plan);
-            make(
-                &all,
-                &mesh,
-                &voxelizer,
-                &(0..plan.regions()).collect::<Vec<_>>(),
-            );
+            make_all(&all, &mesh, &voxelizer);
             let bins = store_with_bins(folders[1].path(), &plan, &mesh);
             make_of_bins(&bins, &voxelizer, &shuffled(&bins, &mut random));
-            let [all, of_bins] =
-                [&all, &bins].map(|store| store.finish(Durability::Unsynced, &()).unwrap());
-            let numbers = |report: &StoreReport| {
-                let StoreReport {
-                    digest,
-                    occupied,
-                    labels,
-                    field,
-                    snapped,
-                    findings,
-                    shards,
-                    ..
-                } = report.clone();
-                (digest, occupied, labels, field, snapped, findings, shards)
-            };
+            let [all, of_bins] = [&all, &bins].map(finish);
             assert!(all.digest.is_some(), "{name}");
-            assert_eq!(numbers(&all), numbers(&of_bins), "{name}");
+            assert_eq!(all.digest, of_bins.digest, "{name}");
+            assert_eq!(all.occupied, of_bins.occupied, "{name}");
+            assert_eq!(all.labels, of_bins.labels, "{name}");
+            assert_eq!(all.field, of_bins.field, "{name}");
+            assert_eq!(all.snapped, of_bins.snapped, "{name}");
+            assert_eq!(all.findings, of_bins.findings, "{name}");
+            assert_eq!(all.shards, of_bins.shards, "{name}");
             let most = plan.largest_bin(&mesh).unwrap().triangles().len();
             fewer += usize::from(most < mesh.triangles().len() * 4 / 5);
             binned += 1;
         }
     }
     assert!(
-        binned > 25 && refused == 12 && fewer >= 15,
-        "{binned} {refused} {fewer}"
+        binned > 25 && refusals == 12 && fewer >= 15,
+        "{binned} {refusals} {fewer}"
     );
     // Shares of a single part work with bins.
     let knot = fixture("knot.stl");
@@ -407,30 +336,15 @@ fn bins_give_the_cells_of_the_whole_mesh() {
     let folder = tempfile::tempdir().unwrap();
     let bins = store_with_bins(folder.path(), &plan, &knot);
     make_of_bins(&bins, &voxelizer, &shuffled(&bins, &mut random));
-    let found = bins.finish(Durability::Unsynced, &()).unwrap().digest;
     let expected = voxelizer.run(&knot, &lattice).unwrap().voxels.digest();
-    assert_eq!(found, Some(expected));
-    let all = Rule::distance().with_band(Band::All).unwrap();
+    assert_eq!(finish(&bins).digest, Some(expected));
+    let all = Voxelizer::new(Rule::distance().with_band(Band::All).unwrap());
     let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
-    let error = plan_with(&Voxelizer::new(all), &mesh, &lattice, 2, &[], true).unwrap_err();
-    assert!(
-        error.message().contains("a band of all cells") && error.hint().is_some(),
-        "{error}"
-    );
-    let open = fixture("open.stl");
-    let error = plan_with(
-        &Voxelizer::new(Rule::solid()),
-        &open,
-        &lattice,
-        2,
-        &[],
-        true,
-    )
-    .unwrap_err();
-    assert!(
-        error.message().contains("the mesh is not closed"),
-        "{error}"
-    );
+    let planned = plan_with(&all, &mesh, &lattice, 2, &[], true);
+    refused(planned, "a band of all cells");
+    let solid = Voxelizer::new(Rule::solid());
+    let planned = plan_with(&solid, &fixture("open.stl"), &lattice, 2, &[], true);
+    refused(planned, "the mesh is not closed");
 }
 
 #[test]
@@ -445,25 +359,19 @@ fn a_damaged_bin_is_found_and_made_again() {
     let moved = mesh
         .map(|triangle| triangle.map(|[x, y, z]| [x + 0.25, y, z]))
         .unwrap();
-    let other = {
-        let plan = self::plan(&voxelizer, &moved, &lattice, 16, &[]).unwrap();
-        files(&store_with_bins(second.path(), &plan, &moved).root)
-    };
-    let names: Vec<_> = good
-        .keys()
-        .filter(|name| name.starts_with("bins/"))
-        .cloned()
-        .collect();
+    let other_plan = self::plan(&voxelizer, &moved, &lattice, 16, &[]).unwrap();
+    let other = files(&store_with_bins(second.path(), &other_plan, &moved).root);
+    let is_bin = |name: &&String| name.starts_with("bins/");
+    let names: Vec<_> = good.keys().filter(is_bin).collect();
     assert_eq!(names.len(), plan.regions() + 1);
     let mut random = Random(4);
     let mut damages = 0;
-    for name in &names {
-        let region = name
-            .strip_prefix("bins/")
-            .and_then(|name| name.strip_suffix(".bin"));
-        let region: Option<usize> = region.map(|number| number.parse::<usize>().unwrap() - 1);
+    for name in names {
+        let path = store.root.join(name);
+        // The index of a region whose bin it is, or none for the list of the bins.
+        let number = path.file_stem().unwrap().to_str().unwrap();
+        let region = number.parse::<usize>().ok().map(|number| number - 1);
         for kind in ["cut", "bit", "longer", "missing", "other"] {
-            let path = store.root.join(name);
             let mut bytes = good[name].clone();
             match kind {
                 "cut" => bytes.truncate(bytes.len() - 1 - random.index(bytes.len() - 1)),
@@ -472,12 +380,11 @@ fn a_damaged_bin_is_found_and_made_again() {
                     bytes[place] ^= 1 << random.index(8);
                 }
                 "longer" => bytes.extend_from_slice(&[0; 40]),
-                "missing" => {}
+                "missing" => fs::remove_file(&path).unwrap(),
                 _ => bytes.clone_from(&other[name]),
             }
-            match kind {
-                "missing" => fs::remove_file(&path).unwrap(),
-                _ => fs::write(&path, bytes).unwrap(),
+            if kind != "missing" {
+                fs::write(&path, bytes).unwrap();
             }
             for n in 0..plan.regions() {
                 let found = store
@@ -491,14 +398,7 @@ fn a_damaged_bin_is_found_and_made_again() {
                 assert_eq!(error.code().name(), "R005", "{kind} {name}: {error}");
                 assert!(error.file().unwrap().ends_with(name.as_str()), "{error}");
             }
-            RegionStore::create_with_bins(
-                &store.root,
-                plan.clone(),
-                &mesh,
-                Durability::Unsynced,
-                &(),
-            )
-            .unwrap();
+            store_with_bins(folder.path(), &plan, &mesh);
             assert_eq!(files(&store.root), good, "{kind} {name}");
             damages += 1;
         }
@@ -507,7 +407,7 @@ fn a_damaged_bin_is_found_and_made_again() {
     // Bins may be removed on purpose, and can be added to an existing store.
     fs::remove_dir_all(store.root.join("bins")).unwrap();
     assert!(store.bins().unwrap().is_none());
-    RegionStore::create_with_bins(&store.root, plan, &mesh, Durability::Unsynced, &()).unwrap();
+    store_with_bins(folder.path(), &plan, &mesh);
     assert_eq!(files(&store.root), good);
     let bins = store.bins().unwrap().unwrap();
     let error = bins.mesh(0, Some(1000), &()).unwrap_err();

@@ -10,10 +10,11 @@
 //!     err must be at least 1
 //! ```
 //!
-//! - `/POINTER VALUE`: the JSON on standard output has this value at this pointer. Several lines of JSON are
-//!   an array.
+//! - `/POINTER VALUE`: the JSON on standard output has this value at this pointer. Without a value, it has any.
+//!   Several lines of JSON are an array.
 //! - `out TEXT`, `err TEXT`: standard output or standard error contains this text.
 //! - `no out TEXT`, `no err TEXT`: it does not contain this text. Without a text, it is empty.
+//! - `line N TEXT`: line N of standard output, counted from 1, is this text.
 //! - `file NAME`, `no file NAME`: the file exists, or does not, after the run.
 //!
 //! Lines that begin with `#` are comments.
@@ -99,10 +100,18 @@ fn meet(place: &Place, run: &Run, expectation: &str) {
     let found = match kind {
         "out" => contains(run.text(), text),
         "err" => contains(&run.err, text),
+        "line" => {
+            let (number, text) = text.split_once(' ').expect("a number and a text");
+            let number: usize = number.parse().expect("the number of a line");
+            run.text().lines().nth(number - 1) == Some(text)
+        }
         "file" => place.path(text).exists(),
         pointer if pointer.starts_with('/') => {
-            let value: Value = serde_json::from_str(text).expect(text);
-            json(run).pointer(pointer) == Some(&value)
+            let json = json(run);
+            let value = json.pointer(pointer);
+            value.is_some_and(|value| {
+                text.is_empty() || *value == serde_json::from_str::<Value>(text).expect(text)
+            })
         }
         _ => panic!("not an expectation: {expectation}"),
     };

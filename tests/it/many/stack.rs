@@ -3,9 +3,14 @@
 use std::fs;
 use std::io::Read;
 
-use super::{below, scans};
-use crate::support::place::{Place, cuboid, refused, stl};
 use voxelize::Voxels;
+
+use super::scans;
+use crate::support::place::{Place, cuboid, stl};
+use crate::support::rows;
+
+/// Meshes of the stack, in its order.
+const MESHES: [&str; 3] = ["scans/b.stl", "scans/left/a.stl", "scans/left/inner/a.STL"];
 
 /// Returns a member of an archive: its header and its bytes.
 fn member(place: &Place, file: &str, name: &str) -> (String, Vec<u8>) {
@@ -50,23 +55,14 @@ fn one_array_has_the_cells_of_each_mesh() {
     for rule in ["--surface", "--solid", "--rule distance --band all"] {
         // The others are complete, and the exit code is the code of the failure.
         let line = format!("{rule} --dims 7,6,5");
-        let run = place
-            .run(&format!("scans {line} --stack -o all.npz"))
-            .expect(3);
-        assert!(
-            run.err.contains("cut.stl") && run.err.contains("3 of 4 written to all.npz, 1 failed"),
-            "{}",
-            run.err
+        let table = format!(
+            "3 scans {line} --stack -o all.npz
+                err cut.stl
+                err 3 of 4 written to all.npz, 1 failed
+             3 scans {line} --stack --order zyx -o zyx.npz
+                err 3 of 4 written to zyx.npz"
         );
-        let of_zyx = place
-            .run(&format!("scans {line} --stack --order zyx -o zyx.npz"))
-            .expect(3);
-        assert!(
-            of_zyx.err.contains("3 of 4 written to zyx.npz"),
-            "{}",
-            of_zyx.err
-        );
-        let meshes = ["scans/b.stl", "scans/left/a.stl", "scans/left/inner/a.STL"];
+        rows::check(&place, &table);
         let (header, bytes) = member(&place, "all.npz", "voxels");
         assert!(
             header.contains("'fortran_order': False, 'shape': (3, 7, 6, 5)"),
@@ -77,7 +73,7 @@ fn one_array_has_the_cells_of_each_mesh() {
             zyx_header.contains("'fortran_order': False, 'shape': (3, 5, 6, 7)"),
             "{zyx_header}"
         );
-        assert_eq!(names(&member(&place, "all.npz", "names").1, 3), meshes);
+        assert_eq!(names(&member(&place, "all.npz", "names").1, 3), MESHES);
         let size = bytes.len() / (3 * 210);
         assert_eq!(
             (size, size * 3 * 210),
@@ -85,7 +81,7 @@ fn one_array_has_the_cells_of_each_mesh() {
         );
         let origins = doubles(&member(&place, "all.npz", "origin").1);
         let spacings = doubles(&member(&place, "all.npz", "spacing").1);
-        for (n, mesh) in meshes.iter().enumerate() {
+        for (n, mesh) in MESHES.into_iter().enumerate() {
             place
                 .run(&format!("{mesh} {line} -o alone.npz -q"))
                 .expect(0);
@@ -119,34 +115,20 @@ fn one_array_has_the_cells_of_each_mesh() {
         }
     }
     assert_eq!(seen, 3 * 3 * 210);
-    // Threads change nothing, and JSON has an object for each mesh.
-    place
-        .run("scans --dims 7,6,5 --stack -o one.npz -j 1 -q")
-        .expect(3);
-    place
-        .run("scans --dims 7,6,5 --stack -o two.npz -j 2 -q")
-        .expect(3);
-    assert_eq!(
-        fs::read(place.path("one.npz")).unwrap(),
-        fs::read(place.path("two.npz")).unwrap()
+    // Threads change nothing. Padding is reported for the whole stack.
+    rows::check(
+        &place,
+        "3 scans --dims 7,6,5 --stack -o one.npz -j 1 -q
+         3 scans --dims 7,6,5 --stack -o two.npz -j 2 -q
+         3 scans --rule distance --res 4 --cube --stack -o all.npz
+            err ; 10 × 10 × 10 cells each, grown by 3 cells on every side;",
     );
-    // Padding is reported for the whole stack, and commands for single grids describe the stack.
-    let run = place
-        .run("scans --rule distance --res 4 --cube --stack -o all.npz")
-        .expect(3);
-    assert!(
-        run.err
-            .contains("; 10 × 10 × 10 cells each, grown by 3 cells on every side; "),
-        "{}",
-        run.err
-    );
+    let [one, two] = ["one.npz", "two.npz"].map(|name| fs::read(place.path(name)).unwrap());
+    assert_eq!(one, two);
     let (header, backgrounds) = member(&place, "all.npz", "background");
     assert!(header.contains("'shape': (3,)"), "{header}");
     let mut different = std::collections::BTreeSet::new();
-    for (n, mesh) in ["scans/b.stl", "scans/left/a.stl", "scans/left/inner/a.STL"]
-        .into_iter()
-        .enumerate()
-    {
+    for (n, mesh) in MESHES.into_iter().enumerate() {
         place
             .run(&format!(
                 "{mesh} --rule distance --res 4 --cube -o alone.npz -q"
@@ -161,94 +143,67 @@ fn one_array_has_the_cells_of_each_mesh() {
         different.insert(alone.to_bits());
     }
     assert!(different.len() > 1);
+    // Commands for single grids describe the stack.
     for line in [
         "info all.npz",
         "view all.npz -o a.png",
         "convert all.npz a.vox",
         "diff all.npz alone.npz",
     ] {
-        let refused = place.run(line).expect(3);
-        let says = "a stack of 3 grids in one array, scans/b.stl, scans/left/a.stl, scans/left/inner/a.STL, where one";
-        assert!(
-            refused.err.contains(says) && refused.err.contains("voxels[n]"),
-            "{line}: {}",
-            refused.err
+        let table = format!(
+            "3 {line}
+                err a stack of 3 grids in one array, {}, where one
+                err voxels[n]",
+            MESHES.join(", ")
         );
+        rows::check(&place, &table);
     }
-    let json = place
-        .run("scans --dims 7,6,5 --stack -o all.npz --json")
-        .expect(3);
-    let lines: Vec<serde_json::Value> = json
-        .text()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let failed: Vec<_> = lines
-        .iter()
-        .filter(|line| line["status"] == "error")
-        .collect();
-    assert_eq!((lines.len(), failed.len()), (4, 1));
-    assert!(
-        lines
-            .iter()
-            .filter(|line| line["status"] == "ok")
-            .all(|line| line["outputs"][0]["path"] == "all.npz")
+    rows::check(
+        &place,
+        r#"3 scans --dims 7,6,5 --stack -o all.npz --json
+            /0/outputs/0/path "all.npz"
+            /1/outputs/0/path "all.npz"
+            /2/outputs/0/path "all.npz"
+            /3/input/path "scans/right/cut.stl"
+            /3/status "error"
+            no /4"#,
     );
 }
 
 #[test]
 fn arrays_of_uneven_grids_are_refused() {
     let place = scans();
-    let before = below(&place, "");
-    for (line, expected) in [
-        ("scans --stack -o all.npz", "different dimensions"),
-        (
-            "scans --stack -o all.npz --voxel-size 0.5 --cube",
-            "different dimensions",
-        ),
-        ("scans --stack --dims 4,4,4", "--stack needs a file"),
-        ("scans --stack --dims 4,4,4 -o out/", "--stack needs a file"),
-        ("scans --stack --dims 4,4,4 -o all.npy", "no .npz"),
-        (
-            "scans --stack --dims 4,4,4 -o all.npz --sparse runs",
-            "no .npz",
-        ),
-        (
-            "scans --stack --dims 4,4,4 -o all.npz --dtype u8",
-            "--dtype",
-        ),
-        (
-            "scans --stack --dims 4,4,4 -o all.npz --skip-existing",
-            "--skip-existing",
-        ),
-        (
-            "scans --stack --dims 4,4,4 -o all.npz --labels object",
-            "--labels",
-        ),
-        (
-            "scans/b.stl scans/b.stl --stack --dims 4,4,4 -o all.npz",
-            "named twice",
-        ),
-    ] {
-        let message = refused(&place, line, 2);
-        assert!(message.contains(expected), "{line}: {message}");
-        assert_eq!(below(&place, ""), before, "{line}");
-    }
+    rows::refused(
+        &place,
+        "2 scans --stack -o all.npz
+            err different dimensions
+         2 scans --stack -o all.npz --voxel-size 0.5 --cube
+            err different dimensions
+         2 scans --stack --dims 4,4,4
+            err --stack needs a file
+         2 scans --stack --dims 4,4,4 -o out/
+            err --stack needs a file
+         2 scans --stack --dims 4,4,4 -o all.npy
+            err no .npz
+         2 scans --stack --dims 4,4,4 -o all.npz --sparse runs
+            err no .npz
+         2 scans --stack --dims 4,4,4 -o all.npz --dtype u8
+            err --dtype
+         2 scans --stack --dims 4,4,4 -o all.npz --skip-existing
+            err --skip-existing
+         2 scans --stack --dims 4,4,4 -o all.npz --labels object
+            err --labels
+         2 scans/b.stl scans/b.stl --stack --dims 4,4,4 -o all.npz
+            err named twice",
+    );
     // Without a valid mesh there is no new file, and the existing one is kept.
     place.write("bad.stl", "solid a\nfacet");
     place.write("all.npz", "mine");
-    let bad = place
-        .run("bad.stl --stack --dims 4,4,4 -o all.npz")
-        .expect(3);
-    assert!(
-        bad.err
-            .contains("0 of 1 made, not written to all.npz, 1 failed"),
-        "{}",
-        bad.err
+    rows::check(
+        &place,
+        "3 bad.stl --stack --dims 4,4,4 -o all.npz
+            err 0 of 1 made, not written to all.npz, 1 failed
+         0 scans --stack --dims 4,4,4 -o all.npz -n",
     );
-    assert_eq!(fs::read(place.path("all.npz")).unwrap(), b"mine");
-    place
-        .run("scans --stack --dims 4,4,4 -o all.npz -n")
-        .expect(0);
     assert_eq!(fs::read(place.path("all.npz")).unwrap(), b"mine");
 }
