@@ -14,7 +14,7 @@ mod kinds;
 mod round_trip;
 mod scenes;
 mod schem;
-mod shells;
+mod slabs;
 #[cfg(all(feature = "npz", feature = "png"))]
 mod slices;
 #[cfg(feature = "npz")]
@@ -83,28 +83,36 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
     }
 }
 
-/// Returns pseudo-random cells with increasing density along the grid.
-fn scattered(dims: [usize; 3]) -> BitGrid {
+/// Returns every cell of a grid of these dims, x fastest.
+fn every_cell([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    (0..nx * ny * nz).map(move |n| [n % nx, n / nx % ny, n / nx / ny])
+}
+
+/// Returns the grid of these occupied cells.
+fn grid_of(dims: [usize; 3], cells: impl IntoIterator<Item = [usize; 3]>) -> BitGrid {
     let mut bits = BitGrid::new(dims).unwrap();
-    let mut random = Random::new(1);
-    for k in 0..dims[2] {
-        for j in 0..dims[1] {
-            for i in 0..dims[0] {
-                if random.below(100) < ((i + 2 * j + 3 * k) % 90) as u64 {
-                    bits.set([i, j, k]);
-                }
-            }
-        }
+    for cell in cells {
+        bits.set(cell);
     }
     bits
 }
 
+/// Returns pseudo-random cells with increasing density along the grid.
+fn scattered(dims: [usize; 3]) -> BitGrid {
+    let mut random = Random::new(1);
+    let is_occupied =
+        |[i, j, k]: &[usize; 3]| random.below(100) < ((i + 2 * j + 3 * k) % 90) as u64;
+    grid_of(dims, every_cell(dims).filter(is_occupied))
+}
+
 fn full(dims: [usize; 3]) -> BitGrid {
-    let mut bits = BitGrid::new(dims).unwrap();
-    for n in 0..dims.iter().product() {
-        bits.set([n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]]);
-    }
-    bits
+    grid_of(dims, every_cell(dims))
+}
+
+/// Returns voxels of a mesh whose file has y up.
+fn with_y_up(mut voxels: Voxels) -> Voxels {
+    voxels.record.transform = vec![("up", "y".into())];
+    voxels
 }
 
 /// Returns the format of this name.

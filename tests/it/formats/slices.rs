@@ -1,49 +1,39 @@
 //! Slices are the layers seen from above, with their size and their heights.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{Cursor, Read};
+use std::io::Read;
 
 use png::{BitDepth, ColorType, Unit};
-use serde_json::{Value, json};
-use voxelize::grid::{CellSource, Cells, Label, Labels, Legend};
+use serde_json::Value;
+use voxelize::grid::{CellSource, Cells, InMemory, Label, Labels, Legend};
 use voxelize::par;
 
 use super::kinds::Split;
 use super::*;
 
-/// Returns the files of a folder or of an archive by name.
-fn files(
-    voxels: &mut dyn CellSource,
-    format: &str,
-    dtype: Option<Dtype>,
-) -> BTreeMap<String, Vec<u8>> {
+/// Files by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Returns the files of a folder or of an archive.
+fn files(source: &mut dyn CellSource, format: &str, dtype: Option<Dtype>) -> Files {
     let folder = tempfile::tempdir().unwrap();
-    let format = format::by_name(format).unwrap();
-    let path = folder.path().join(format!("a.{}", format.extensions[0]));
-    format::save_source(
-        voxels,
-        &path,
-        format,
-        &SaveOptions {
-            dtype,
-            ..SaveOptions::default()
-        },
-    )
-    .unwrap();
+    let format = named(format);
+    let path = path_of(&folder, format);
+    let options = SaveOptions {
+        dtype,
+        ..SaveOptions::default()
+    };
+    format::save_source(source, &path, format, &options).unwrap();
+    let mut found = BTreeMap::new();
     if format.is_folder() {
-        let entries = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap());
-        return entries
-            .map(|e| {
-                (
-                    e.file_name().into_string().unwrap(),
-                    fs::read(e.path()).unwrap(),
-                )
-            })
-            .collect();
+        for entry in fs::read_dir(&path).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            found.insert(name, fs::read(entry.path()).unwrap());
+        }
+        return found;
     }
     let mut archive = zip::ZipArchive::new(fs::File::open(&path).unwrap()).unwrap();
-    let mut found = BTreeMap::new();
     for n in 0..archive.len() {
         let mut member = archive.by_index(n).unwrap();
         assert_eq!(member.compression(), zip::CompressionMethod::Stored);
@@ -61,23 +51,23 @@ fn picture(bytes: &[u8]) -> (Vec<Vec<u8>>, png::Info<'static>) {
     let frame = reader.next_frame(&mut pixels).unwrap();
     let info = reader.info().clone();
     assert_eq!(info.color_type, ColorType::Grayscale);
-    let rows = pixels[..frame.buffer_size()]
-        .chunks(frame.line_size)
-        .map(|row| match info.bit_depth {
-            BitDepth::One => (0..info.width as usize)
-                .map(|x| row[x / 8] >> (7 - x % 8) & 1)
-                .collect(),
+    let mut rows = vec![];
+    for row in pixels[..frame.buffer_size()].chunks(frame.line_size) {
+        let bit = |x: usize| row[x / 8] >> (7 - x % 8) & 1;
+        rows.push(match info.bit_depth {
+            BitDepth::One => (0..info.width as usize).map(bit).collect(),
             _ => row.to_vec(),
         });
-    (rows.collect(), info)
+    }
+    (rows, info)
 }
 
-fn description(files: &BTreeMap<String, Vec<u8>>) -> Value {
+fn in_memory(voxels: &Voxels, format: &str, dtype: Option<Dtype>) -> Files {
+    files(&mut InMemory::new(voxels), format, dtype)
+}
+
+fn description(files: &Files) -> Value {
     serde_json::from_slice(&files["slices.json"]).unwrap()
-}
-
-fn in_memory(voxels: &Voxels) -> voxelize::grid::InMemory<'_> {
-    voxelize::grid::InMemory::new(voxels)
 }
 
 #[test]
@@ -88,25 +78,20 @@ fn layers_are_seen_from_above() {
             (None, 1, BitDepth::One),
             (Some(Dtype::U8), 255, BitDepth::Eight),
         ] {
-            let found = files(&mut in_memory(&voxels), format, dtype);
-            assert_eq!(
-                found.keys().collect::<Vec<_>>(),
-                ["0000.png", "0001.png", "slices.json"]
-            );
-            for (k, name) in ["0000.png", "0001.png"].into_iter().enumerate() {
-                let (rows, info) = picture(&found[name]);
+            let found = in_memory(&voxels, format, dtype);
+            let names: Vec<_> = found.keys().collect();
+            assert_eq!(names, ["0000.png", "0001.png", "slices.json"]);
+            for k in 0..2 {
+                let (rows, info) = picture(&found[names[k]]);
                 assert_eq!((info.width, info.height, info.bit_depth), (3, 4, bits));
-                let text: Vec<String> = rows
-                    .iter()
-                    .map(|row| {
-                        row.iter()
-                            .map(|pixel| if *pixel == white { '#' } else { '.' })
-                            .collect()
-                    })
-                    .collect();
+                let mut text = String::new();
+                for row in rows {
+                    let shown = |pixel: u8| if pixel == white { '#' } else { '.' };
+                    text.extend(row.into_iter().map(shown));
+                    text.push('\n');
+                }
                 // The highest y first, like a grid as text.
-                let expected = voxels.occupied().unwrap().layer_text(k);
-                assert_eq!(text.join("\n") + "\n", expected, "{format}");
+                assert_eq!(text, voxels.occupied().unwrap().layer_text(k), "{format}");
             }
         }
     }
@@ -115,11 +100,6 @@ fn layers_are_seen_from_above() {
 #[test]
 fn sizes_and_heights_are_exact() {
     let mut voxels = at_odd_place(f_grid());
-    voxels.record.transform.retain(|(name, _)| *name != "unit");
-    let unknown = files(&mut in_memory(&voxels), "slices", None);
-    assert!(picture(&unknown["0000.png"]).1.pixel_dims.is_none());
-    assert_eq!(description(&unknown)["unit"], Value::Null);
-    let mut seen = 0;
     for (unit, density) in [
         ("um", 10_000_000),
         ("mm", 10_000),
@@ -128,48 +108,38 @@ fn sizes_and_heights_are_exact() {
         ("in", 394),
         ("ft", 33),
     ] {
-        voxels.record.transform.push(("unit", unit.into()));
-        let found = files(&mut in_memory(&voxels), "slices.zip", None);
+        voxels.record.transform = vec![("unit", unit.into())];
+        let found = in_memory(&voxels, "slices.zip", None);
         let pixels = picture(&found["0001.png"]).1.pixel_dims.unwrap();
-        assert_eq!(
-            (pixels.xppu, pixels.yppu, pixels.unit),
-            (density, density, Unit::Meter),
-            "{unit}"
-        );
+        assert_eq!([pixels.xppu, pixels.yppu], [density; 2], "{unit}");
+        assert_eq!(pixels.unit, Unit::Meter);
         assert_eq!(description(&found)["unit"], unit);
-        voxels.record.transform.pop();
-        seen += 1;
     }
-    assert_eq!(seen, 6);
+    voxels.record.transform = vec![];
+    let unknown = in_memory(&voxels, "slices", None);
+    assert!(picture(&unknown["0000.png"]).1.pixel_dims.is_none());
     let described = description(&unknown);
-    for (key, value) in [
-        ("dims", json!([3, 4, 2])),
-        ("first_row", json!("highest y")),
-        ("first_picture", json!("lowest z")),
-        ("pixel_size", json!([0.1, 0.1])),
-        ("pixel_size_exact", json!(["1/10", "1/10"])),
-        ("layer_height", json!(0.1)),
-        ("picture", json!({"width": 3, "height": 4, "bits": 1})),
-    ] {
-        assert_eq!(described[key], value, "{key}");
-    }
-    let layer = &described["layers"][1];
-    assert_eq!(
-        (&layer["file"], &layer["z"], &layer["centre"]),
-        (&json!("0001.png"), &json!([5.1, 5.2]), &json!(5.15))
-    );
-    assert_eq!(
-        (&layer["z_exact"], &layer["centre_exact"]),
-        (&json!(["51/10", "26/5"]), &json!("103/20"))
-    );
-    assert_eq!(
-        (
-            &described["voxelize"]["rule"],
-            &described["voxelize"]["dtype"]
-        ),
-        (&json!("surface"), &json!("bit"))
-    );
     assert_eq!(described["layers"].as_array().unwrap().len(), 2);
+    for (pointer, value) in [
+        ("/unit", "null"),
+        ("/dims", "[3,4,2]"),
+        ("/first_row", "\"highest y\""),
+        ("/first_picture", "\"lowest z\""),
+        ("/pixel_size", "[0.1,0.1]"),
+        ("/pixel_size_exact", r#"["1/10","1/10"]"#),
+        ("/layer_height", "0.1"),
+        ("/picture", r#"{"width":3,"height":4,"bits":1}"#),
+        ("/layers/1/file", "\"0001.png\""),
+        ("/layers/1/z", "[5.1,5.2]"),
+        ("/layers/1/z_exact", r#"["51/10","26/5"]"#),
+        ("/layers/1/centre", "5.15"),
+        ("/layers/1/centre_exact", "\"103/20\""),
+        ("/voxelize/rule", "\"surface\""),
+        ("/voxelize/dtype", "\"bit\""),
+    ] {
+        let value: Value = serde_json::from_str(value).unwrap();
+        assert_eq!(described.pointer(pointer), Some(&value), "{pointer}");
+    }
 }
 
 /// Rows that end within a byte and within a word, and more layers than are drawn at a time.
@@ -177,59 +147,46 @@ const DIMS: [usize; 3] = [131, 5, 70];
 
 #[test]
 fn labels_are_greys_and_every_cell_is_there() {
-    let legend =
-        Legend::new([7, 200, 255].map(|value| Label::new(value, format!("label {value}"))))
-            .unwrap();
-    let mut labels = Labels::new(DIMS, legend).unwrap();
+    let values = [7, 200, 255];
+    let legend = Legend::new(values.map(|value| Label::new(value, format!("label {value}"))));
+    let mut labels = Labels::new(DIMS, legend.unwrap()).unwrap();
     let bits = scattered(DIMS);
-    bits.iter()
-        .enumerate()
-        .for_each(|(n, cell)| labels.set(cell, [7, 200, 255][n % 3]));
-    let mut compared = 0;
+    for (n, cell) in bits.iter().enumerate() {
+        labels.set(cell, values[n % 3]);
+    }
     for (cells, dtype) in [
         (Cells::from(bits), None),
         (labels.clone().into(), None),
         (labels.into(), Some(Dtype::Bit)),
     ] {
         let voxels = Voxels::new(cells);
-        let found = files(&mut in_memory(&voxels), "slices", dtype);
+        let found = in_memory(&voxels, "slices", dtype);
         assert_eq!(found.len(), 71);
+        let mut pixels = vec![];
         for k in 0..DIMS[2] {
             let (rows, _) = picture(&found[&format!("{k:04}.png")]);
-            for (j, row) in rows.iter().rev().enumerate() {
-                for (i, pixel) in row.iter().enumerate() {
-                    let cell = [i, j, k];
-                    let expected = match &voxels.cells {
-                        Cells::Labels(labels) if dtype.is_none() => labels.get(cell),
-                        _ => u8::from(voxels.occupied().unwrap().get(cell)),
-                    };
-                    assert_eq!(*pixel, expected, "{cell:?}");
-                    compared += 1;
-                }
-            }
+            pixels.extend(rows.into_iter().rev().flatten());
         }
+        let value = |cell: [usize; 3]| match &voxels.cells {
+            Cells::Labels(labels) if dtype.is_none() => labels.get(cell),
+            _ => voxels.occupied().unwrap().get(cell).into(),
+        };
+        assert!(every_cell(DIMS).map(value).eq(pixels), "{dtype:?}");
         for height in [1, 7] {
             let slabs = files(&mut Split::new(&voxels, height), "slices", dtype);
             assert!(slabs == found, "{height} layers");
         }
-        let with = |threads| {
-            par::with_threads(threads, || {
-                files(&mut in_memory(&voxels), "slices.zip", dtype)
-            })
-            .unwrap()
-        };
-        assert!(with(1) == found && with(3) == found);
+        for threads in [1, 3] {
+            let write = || in_memory(&voxels, "slices.zip", dtype);
+            assert!(par::with_threads(threads, write).unwrap() == found);
+        }
     }
-    assert_eq!(compared, 3 * 131 * 5 * 70);
 }
 
 #[test]
 fn names_have_as_many_digits_as_layers_need() {
     let tall = Voxels::new(full([1, 1, 10_001]));
-    let found = files(&mut in_memory(&tall), "slices.zip", None);
-    assert!(
-        found.contains_key("10000.png")
-            && found.contains_key("00000.png")
-            && !found.contains_key("0000.png")
-    );
+    let found = in_memory(&tall, "slices.zip", None);
+    assert!(found.contains_key("10000.png") && found.contains_key("00000.png"));
+    assert!(!found.contains_key("0000.png"));
 }

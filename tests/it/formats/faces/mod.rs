@@ -5,16 +5,14 @@ mod parsed;
 #[cfg(feature = "cli")]
 mod program;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use voxelize::format::{Choice, write_source_to, write_to};
 use voxelize::grid::metadata::Metadata;
 use voxelize::grid::{CellsRef, Label, Labels, Legend};
 use voxelize::job::Transform;
-use voxelize::{Inside, Kind, Mesh, Rule, voxelize};
+use voxelize::{Cells, Field, Inside, Mesh, Rule, voxelize};
 
 use self::parsed::{ParsedFaces, parse};
-use super::kinds::Split;
 use super::*;
 
 /// Formats of faces.
@@ -22,22 +20,24 @@ const NAMES: [&str; 4] = ["ply", "obj", "stl", "glb"];
 
 const GREEDY: &[Choice] = &[Choice::GreedyFaces];
 
+/// Returns each format of faces with separate faces and with rectangles.
+fn ways() -> impl Iterator<Item = (&'static str, &'static [Choice])> {
+    let both = |name| [(name, &[][..]), (name, GREEDY)];
+    NAMES.into_iter().flat_map(both)
+}
+
 /// Writes these cells in a format.
-fn file(voxels: &Voxels, name: &str, choices: &[Choice]) -> Vec<u8> {
-    // .stl files have no labels.
-    let dtype = (name == "stl").then_some(Dtype::Bool);
-    let mut bytes = vec![];
+fn file(voxels: &Voxels, name: &str, choices: &[Choice]) -> Result<Vec<u8>> {
     let options = SaveOptions {
-        choices,
-        dtype,
-        ..SaveOptions::default()
+        // .stl files have no labels.
+        dtype: (name == "stl").then_some(Dtype::Bool),
+        ..with_choices(choices)
     };
-    write_to(voxels, &mut bytes, format::by_name(name).unwrap(), &options).unwrap();
-    bytes
+    written(voxels, named(name), &options)
 }
 
 fn faces(voxels: &Voxels, name: &str, choices: &[Choice]) -> ParsedFaces {
-    parse(name, &file(voxels, name, choices))
+    parse(name, &file(voxels, name, choices).unwrap())
 }
 
 /// Face of a cell: its axis, a flag for the upper end, and the cell.
@@ -71,13 +71,10 @@ fn exposed(cells: CellsRef) -> BTreeMap<UnitFace, u8> {
 /// Returns every face of a cell of size 1 that a face of the file covers. Each is covered once.
 fn covered(parsed: &ParsedFaces) -> BTreeMap<UnitFace, u8> {
     let mut found = BTreeMap::new();
-    for (face, label) in parsed.faces.iter().zip(&parsed.labels) {
-        let corners = face.map(|n| parsed.vertices[n]);
+    for (corners, label) in parsed.corners().zip(&parsed.labels) {
         let walls = |axis: usize| corners.map(|corner| corner[axis] as usize);
-        let [low, high] = [
-            [0, 1, 2].map(|axis| *walls(axis).iter().min().unwrap()),
-            [0, 1, 2].map(|axis| *walls(axis).iter().max().unwrap()),
-        ];
+        let low = [0, 1, 2].map(|axis| walls(axis).into_iter().min().unwrap());
+        let high = [0, 1, 2].map(|axis| walls(axis).into_iter().max().unwrap());
         let axis = (0..3).find(|axis| low[*axis] == high[*axis]).unwrap();
         let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
         let [a, b, _, d] = corners;
@@ -90,11 +87,8 @@ fn covered(parsed: &ParsedFaces) -> BTreeMap<UnitFace, u8> {
             (cell[u], cell[v]) = (p, q);
             // Upper faces are on the wall beyond their cell.
             cell[axis] -= usize::from(is_upper);
-            assert_eq!(
-                found.insert((axis, is_upper, cell), *label),
-                None,
-                "covered twice"
-            );
+            let before = found.insert((axis, is_upper, cell), *label);
+            assert_eq!(before, None, "covered twice");
         }
     }
     found
@@ -102,19 +96,11 @@ fn covered(parsed: &ParsedFaces) -> BTreeMap<UnitFace, u8> {
 
 /// Returns the number of directed edges that are not cancelled by their reverse.
 fn uncancelled(parsed: &ParsedFaces) -> usize {
-    let mut ids = HashMap::new();
-    let ids: Vec<_> = parsed
-        .vertices
-        .iter()
-        .map(|v| {
-            let next = ids.len();
-            *ids.entry(v.map(f64::to_bits)).or_insert(next)
-        })
-        .collect();
-    let mut edges: HashMap<(usize, usize), i64> = HashMap::new();
-    for face in &parsed.faces {
+    let mut edges: HashMap<_, i64> = HashMap::new();
+    for corners in parsed.corners() {
+        let corners = corners.map(|corner| corner.map(f64::to_bits));
         for n in 0..4 {
-            let [from, to] = [face[n], face[(n + 1) % 4]].map(|n| ids[n]);
+            let [from, to] = [corners[n], corners[(n + 1) % 4]];
             *edges.entry((from, to)).or_default() += 1;
             *edges.entry((to, from)).or_default() -= 1;
         }
@@ -128,10 +114,7 @@ fn six_volumes(parsed: &ParsedFaces) -> f64 {
         a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
             + a[2] * (b[0] * c[1] - b[1] * c[0])
     };
-    let faces = parsed
-        .faces
-        .iter()
-        .map(|face| face.map(|n| parsed.vertices[n]));
+    let faces = parsed.corners();
     faces
         .map(|[a, b, c, d]| det([a, b, c]) + det([a, c, d]))
         .sum()
@@ -150,40 +133,48 @@ fn labelled(bits: &BitGrid, values: &[u8]) -> Voxels {
     let legend = Legend::new(values.iter().map(label)).unwrap();
     let mut labels = Labels::new(bits.dims(), legend).unwrap();
     let mut random = Random::new(7);
-    bits.iter()
-        .for_each(|cell| labels.set(cell, values[random.index(values.len())]));
+    for cell in bits.iter() {
+        labels.set(cell, values[random.index(values.len())]);
+    }
     Voxels::new(labels)
+}
+
+fn labelled_at_odd_place() -> Voxels {
+    let bits = scattered([20, 9, 11]);
+    Voxels {
+        cells: labelled(&bits, &[3, 200]).cells,
+        ..at_odd_place(bits)
+    }
+}
+
+/// Returns cells of size 1/`n` whose corner is at `origin`.
+fn placed(bits: BitGrid, origin: [i64; 3], n: i64) -> Voxels {
+    let spacing = [(); 3].map(|()| Rational::new(1, n));
+    let lattice = Lattice::new(bits.dims(), origin.map(Rational::from), spacing, [true; 3]);
+    Voxels {
+        lattice: Some(lattice.unwrap()),
+        ..Voxels::new(bits)
+    }
 }
 
 /// Returns grids of every kind: rows of one word and of several, whole words, holes, edges, scattered cells,
 /// labels in planes and in bytes.
 fn grids() -> Vec<Voxels> {
-    let mut holed = BitGrid::new([5; 3]).unwrap();
-    full([5; 3])
-        .iter()
-        .filter(|cell| *cell != [2, 2, 2])
-        .for_each(|cell| holed.set(cell));
-    let bits = [
-        f_grid(),
-        holed,
-        full([64, 2, 2]),
-        full([65, 1, 3]),
-        scattered([65, 7, 3]),
-        scattered([130, 9, 11]),
-        scattered([1, 40, 30]),
-        scattered([40, 30, 1]),
-    ];
+    let holed = every_cell([5; 3]).filter(|cell| *cell != [2; 3]);
+    let dims = [[65, 7, 3], [130, 9, 11], [1, 40, 30], [40, 30, 1]];
+    let mut all = vec![f_grid(), grid_of([5; 3], holed)];
+    all.extend([[64, 2, 2], [65, 1, 3]].map(full));
+    all.extend(dims.map(scattered));
     let labels = [
         labelled(&scattered([70, 9, 11]), &[3, 200]),
         labelled(&full([6, 5, 4]), &[1, 2, 3, 4, 5, 9]),
         labelled(&full([66, 3, 2]), &[7]),
     ];
-    bits.map(Voxels::new).into_iter().chain(labels).collect()
+    all.into_iter().map(Voxels::new).chain(labels).collect()
 }
 
 #[test]
 fn small_grids_have_the_vertices_and_faces_that_one_counts() {
-    let mut seen = 0;
     for (picture, vertices, faces_alone, rectangles) in [
         ("#", 8, 6, 6),
         ("##", 12, 10, 6),
@@ -197,304 +188,155 @@ fn small_grids_have_the_vertices_and_faces_that_one_counts() {
         ("##\n#.", 16, 14, 10),
         (".", 0, 0, 0),
     ] {
-        for (name, choices, expected) in NAMES
-            .into_iter()
-            .flat_map(|name| [(name, &[][..], faces_alone), (name, GREEDY, rectangles)])
-        {
+        for (name, choices) in ways() {
             let parsed = faces(&text(picture), name, choices);
-            assert_eq!(parsed.faces.len(), expected, "{picture} {name} {choices:?}");
-            if name != "stl" && choices.is_empty() {
-                assert_eq!(parsed.vertices.len(), vertices, "{picture} {name}");
+            if choices.is_empty() {
+                assert_eq!(parsed.faces.len(), faces_alone, "{picture} {name}");
+                assert!(
+                    name == "stl" || parsed.vertices.len() == vertices,
+                    "{picture} {name}"
+                );
+            } else {
+                assert_eq!(parsed.faces.len(), rectangles, "{picture} {name}");
             }
-            seen += 1;
         }
     }
-    assert_eq!(seen, 64);
 }
 
 #[test]
-fn each_exposed_face_is_there_once_and_outwards() {
+fn each_exposed_face_is_there_once_outwards_with_shared_vertices() {
     let mut compared = 0;
     for voxels in grids() {
         let expected = exposed(voxels.cells.as_ref());
-        for (name, choices) in NAMES
-            .into_iter()
-            .flat_map(|name| [(name, &[][..]), (name, GREEDY)])
-        {
+        for (name, choices) in ways() {
+            let what = format!("{name} {choices:?} {:?}", voxels.cells);
             let parsed = faces(&voxels, name, choices);
             let mut found = covered(&parsed);
             if name == "stl" {
-                found
-                    .iter_mut()
-                    .for_each(|(face, label)| *label = expected.get(face).copied().unwrap_or(0));
+                for (face, label) in &mut found {
+                    *label = expected.get(face).copied().unwrap_or(0);
+                }
+            } else {
+                // Vertices are by z, y, x, each once, and have a face.
+                let places: Vec<_> = parsed.vertices.iter().map(|[x, y, z]| [z, y, x]).collect();
+                assert!(places.is_sorted_by(|a, b| a < b), "{what}");
+                let used: BTreeSet<_> = parsed.faces.as_flattened().iter().copied().collect();
+                assert!(used.into_iter().eq(0..places.len()), "{what}");
             }
-            assert!(found == expected, "{name} {choices:?} {:?}", voxels.cells);
-            assert!(parsed.faces.len() == expected.len() || !choices.is_empty());
-            assert_eq!(
-                six_volumes(&parsed),
-                6.0 * voxels.count() as f64,
-                "{name} {choices:?}"
-            );
+            assert!(found == expected, "{what}");
+            assert_eq!(six_volumes(&parsed), 6.0 * voxels.count() as f64, "{what}");
+            if choices.is_empty() {
+                assert_eq!(parsed.faces.len(), expected.len(), "{what}");
+                assert_eq!(uncancelled(&parsed), 0, "{what}");
+            }
             compared += expected.len();
         }
     }
     assert!(compared > 50_000, "{compared}");
 }
 
+/// The first run of a plane extends over all rows that contain it. The remainder of longer rows belongs to
+/// other rectangles.
 #[test]
-fn each_directed_edge_is_cancelled_and_vertices_are_shared_and_sorted() {
-    let mut seen = 0;
-    for voxels in grids() {
-        for name in NAMES {
-            let parsed = faces(&voxels, name, &[]);
-            assert_eq!(uncancelled(&parsed), 0, "{name} {:?}", voxels.cells);
-            if name != "stl" {
-                let places: Vec<_> = parsed
-                    .vertices
-                    .iter()
-                    .map(|[x, y, z]| [z, y, x].map(|c| *c as u64))
-                    .collect();
-                assert!(
-                    places.is_sorted_by(|a, b| a < b),
-                    "{name}: by z, y, x, each once"
-                );
-                let used: std::collections::BTreeSet<_> =
-                    parsed.faces.as_flattened().iter().collect();
-                assert!(
-                    used.into_iter().copied().eq(0..places.len()),
-                    "{name}: no vertex without a face"
-                );
-            }
-            seen += 1;
-        }
-    }
-    assert_eq!(seen, 44);
-    // A block of cells is topologically a sphere: V − E + F = 2, and each quad has half of four edges.
-    let parsed = faces(&Voxels::new(full([5, 4, 3])), "ply", &[]);
-    assert_eq!(
-        parsed.vertices.len() + parsed.faces.len() - 2 * parsed.faces.len(),
-        2
-    );
-}
-
-#[test]
-fn rectangles_have_the_vertices_of_their_corners_alone() {
-    for voxels in grids() {
-        for name in ["ply", "obj", "glb"] {
-            let parsed = faces(&voxels, name, GREEDY);
-            let used: std::collections::BTreeSet<_> = parsed.faces.as_flattened().iter().collect();
-            assert!(
-                used.into_iter().copied().eq(0..parsed.vertices.len()),
-                "{name}"
-            );
-            assert!(
-                parsed
-                    .vertices
-                    .is_sorted_by(|a, b| [a[2], a[1], a[0]] < [b[2], b[1], b[0]]),
-                "{name}"
-            );
-        }
-    }
-    // The first run of a plane extends over all rows that contain it. The remainder of longer rows belongs to
-    // other rectangles.
+fn rectangles_extend_the_first_run() {
     let parsed = faces(&text("####\n.##.\n.##."), "ply", GREEDY);
     let mut up: Vec<_> = parsed
-        .faces
-        .iter()
-        .map(|face| face.map(|n| parsed.vertices[n]))
+        .corners()
         .filter(|corners| corners.iter().all(|corner| corner[2] == 1.0))
-        .map(|[a, _, c, _]| [a[0], a[1], c[0], c[1]])
+        .map(|[a, _, c, _]| [a[0], a[1], c[0], c[1]].map(|n| n as u8))
         .collect();
-    up.sort_by(f64_order);
-    assert_eq!(
-        up,
-        [
-            [0.0, 2.0, 1.0, 3.0],
-            [1.0, 0.0, 3.0, 3.0],
-            [3.0, 2.0, 4.0, 3.0]
-        ]
-    );
-}
-
-fn f64_order(a: &[f64; 4], b: &[f64; 4]) -> std::cmp::Ordering {
-    a.partial_cmp(b).unwrap()
-}
-
-#[test]
-fn slabs_of_any_height_make_the_same_bytes() {
-    let mut compared = 0;
-    for voxels in grids() {
-        let names = NAMES
-            .into_iter()
-            .flat_map(|name| [(name, &[][..]), (name, GREEDY)]);
-        for (name, choices) in names.chain([("ply", &[Choice::Points][..])]) {
-            let whole = file(&voxels, name, choices);
-            for height in [1, 2, 5] {
-                let dtype = (name == "stl").then_some(Dtype::Bool);
-                let options = SaveOptions {
-                    choices,
-                    dtype,
-                    ..SaveOptions::default()
-                };
-                let mut slabs = vec![];
-                let mut source = Split::new(&voxels, height);
-                write_source_to(
-                    &mut source,
-                    &mut slabs,
-                    format::by_name(name).unwrap(),
-                    &options,
-                )
-                .unwrap();
-                assert!(
-                    slabs == whole,
-                    "{name} {choices:?} {height} {:?}",
-                    voxels.cells
-                );
-                compared += 1;
-            }
-        }
-    }
-    assert_eq!(compared, 11 * 9 * 3);
+    up.sort();
+    assert_eq!(up, [[0, 2, 1, 3], [1, 0, 3, 3], [3, 2, 4, 3]]);
 }
 
 #[test]
 fn vertices_are_the_numbers_nearest_to_walls() {
     let voxels = at_odd_place(f_grid());
     let lattice = voxels.lattice.clone().unwrap();
-    let plain = faces(&Voxels::new(f_grid()), "ply", &[]);
-    let mut seen = 0;
     for name in NAMES {
         let parsed = faces(&voxels, name, &[]);
         let walls = faces(&Voxels::new(f_grid()), name, &[]);
         assert_eq!(parsed.faces, walls.faces);
+        assert_eq!(parsed.vertices.len(), walls.vertices.len());
         for (found, at) in parsed.vertices.iter().zip(&walls.vertices) {
             for axis in 0..3 {
                 let exact = lattice.wall(axis, at[axis] as usize);
-                let is_float = ["stl", "glb"].contains(&name);
-                let nearest = if is_float {
-                    f64::from(exact.to_f32())
-                } else {
-                    exact.to_f64()
+                let nearest = match name {
+                    "stl" | "glb" => exact.to_f32().into(),
+                    _ => exact.to_f64(),
                 };
                 assert_eq!(found[axis], nearest, "{name} {at:?}");
-                seen += 1;
             }
         }
-        assert!(name == "stl" || parsed.vertices.len() == plain.vertices.len());
     }
-    assert!(seen > 500, "{seen}");
 }
 
 #[test]
 fn meshes_of_faces_become_the_same_cells() {
-    let mut seen = 0;
     for bits in [
         f_grid(),
         scattered([65, 7, 3]),
         full([5, 6, 7]),
         scattered([20, 30, 10]),
     ] {
-        for voxels in [
-            at_odd_place(bits.clone()),
-            placed(bits.clone(), [3, 4, 5], 2),
-        ] {
+        for voxels in [at_odd_place(bits.clone()), placed(bits, [3, 4, 5], 2)] {
             let lattice = voxels.lattice.clone().unwrap();
-            for (name, choices) in NAMES
-                .into_iter()
-                .flat_map(|name| [(name, &[][..]), (name, GREEDY)])
-            {
-                let bytes = file(&voxels, name, choices);
+            for (name, choices) in ways() {
+                let bytes = file(&voxels, name, choices).unwrap();
                 let mesh = Mesh::read(&bytes[..], &format!("a.{name}")).unwrap();
-                // The node of a GLB turns y up.
-                let axes = if name == "glb" { "x,-z,y" } else { "x,y,z" }
-                    .parse()
-                    .unwrap();
-                let mesh = Transform {
-                    axes,
-                    ..Transform::default()
+                let mut transform = Transform::default();
+                if name == "glb" {
+                    // Its node turns y up.
+                    transform.axes = "x,-z,y".parse().unwrap();
                 }
-                .apply(mesh)
-                .unwrap();
-                // Corners of rectangles lie on edges of others, so the mesh is not closed.
-                let inside = if choices.is_empty() {
-                    Inside::default()
-                } else {
-                    Inside::EvenOdd
-                };
-                let rule = Rule::solid().with_inside(inside).unwrap();
+                let mesh = transform.apply(mesh).unwrap();
+                let mut rule = Rule::solid();
+                if !choices.is_empty() {
+                    // Corners of rectangles lie on edges of others, so the mesh is not closed.
+                    rule = rule.with_inside(Inside::EvenOdd).unwrap();
+                }
                 let again = voxelize(&mesh, &lattice, rule).unwrap();
-                assert!(again.cells == voxels.cells, "{name} {choices:?} {bits:?}");
-                seen += 1;
+                assert!(
+                    again.cells == voxels.cells,
+                    "{name} {choices:?} {lattice:?}"
+                );
             }
         }
-    }
-    assert_eq!(seen, 64);
-}
-
-/// Returns cells of size 1/`n` whose corner is at `origin`.
-fn placed(bits: BitGrid, origin: [i64; 3], n: i64) -> Voxels {
-    let lattice = Lattice::new(
-        bits.dims(),
-        origin.map(Rational::from),
-        [(); 3].map(|()| Rational::new(1, n)),
-        [true; 3],
-    );
-    Voxels {
-        lattice: Some(lattice.unwrap()),
-        ..Voxels::new(bits)
     }
 }
 
 #[test]
 fn labels_are_colours_groups_and_materials() {
     let voxels = labelled(&scattered([20, 9, 11]), &[200, 3]);
-    let colour = |label: u8| [label, 2, 255 - label];
     let ply = faces(&voxels, "ply", &[]);
-    assert!(
-        ply.colours
-            .iter()
-            .zip(&ply.labels)
-            .all(|(found, label)| *found == colour(*label))
-    );
-    assert_eq!(ply.colours.len(), ply.faces.len());
+    let colours: Vec<_> = ply
+        .labels
+        .iter()
+        .map(|label| [*label, 2, 255 - label])
+        .collect();
+    assert_eq!(ply.colours, colours);
     for name in ["obj", "glb"] {
-        let labels = faces(&voxels, name, &[]).labels;
-        assert!(
-            labels.is_sorted() && labels.contains(&3) && labels.contains(&200),
-            "{name}"
-        );
+        let mut labels = faces(&voxels, name, &[]).labels;
+        assert!(labels.is_sorted(), "{name}");
+        labels.dedup();
+        assert_eq!(labels, [3, 200], "{name}");
     }
-    let glb = file(&voxels, "glb", &[]);
+    let glb = file(&voxels, "glb", &[]).unwrap();
     let (json, _) = parsed::glb_chunks(&glb);
-    let names: Vec<_> = json["materials"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| m["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["bone 3", "bone 200"]);
-    let factor = json["materials"][1]["pbrMetallicRoughness"]["baseColorFactor"]
-        .as_array()
-        .unwrap();
-    let factor: Vec<_> = factor
-        .iter()
-        .map(|number| number.as_f64().unwrap())
-        .collect();
-    // 200, 2 and 55 of sRGB in linear light.
-    assert_eq!(factor, [0.57758, 0.000607, 0.038204, 1.0]);
+    assert_eq!(json["materials"].as_array().unwrap().len(), 2);
+    for (pointer, expected) in [
+        ("/materials/0/name", "\"bone 3\""),
+        ("/materials/1/name", "\"bone 200\""),
+        // 200, 2 and 55 of sRGB in linear light.
+        (
+            "/materials/1/pbrMetallicRoughness/baseColorFactor",
+            "[0.57758,0.000607,0.038204,1]",
+        ),
+    ] {
+        assert_eq!(json.pointer(pointer).unwrap().to_string(), expected);
+    }
     // Stored as bool, labels become bits.
-    let mut bytes = vec![];
-    let options = SaveOptions {
-        dtype: Some(Dtype::Bool),
-        ..SaveOptions::default()
-    };
-    write_to(
-        &voxels,
-        &mut bytes,
-        format::by_name("ply").unwrap(),
-        &options,
-    )
-    .unwrap();
+    let bytes = written(&voxels, named("ply"), &as_dtype(Dtype::Bool));
     let bits = Voxels::new(voxels.occupied().unwrap().clone());
     assert!(bytes == file(&bits, "ply", &[]));
 }
@@ -510,192 +352,141 @@ fn names_of_groups_are_single_words_with_a_material_file() {
     ]);
     let mut labels = Labels::new([4, 1, 1], legend.unwrap()).unwrap();
     (0..4).for_each(|n| labels.set([n, 0, 0], n as u8 + 1));
+    let voxels = Voxels::new(labels);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.obj");
-    let voxels = Voxels::new(labels);
-    let obj = format::by_name("obj").unwrap();
-    format::save(&voxels, &path, obj, &SaveOptions::default()).unwrap();
-    let written = std::fs::read_to_string(&path).unwrap();
-    let words = |start: &str| {
-        written
-            .lines()
-            .filter_map(|line| line.strip_prefix(start))
-            .collect::<Vec<_>>()
+    voxels.save(&path).unwrap();
+    let text_of = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let written = text_of("a.obj");
+    let words = |start: &str| -> Vec<_> {
+        let lines = written.lines();
+        lines.filter_map(|line| line.strip_prefix(start)).collect()
     };
     let names = words("usemtl ");
-    assert_eq!((&names, words("mtllib ")), (&words("g "), vec!["a.mtl"]));
-    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(words("mtllib "), ["a.mtl"]);
+    assert_eq!(names, words("g "));
+    assert!(names.len() == 4 && names[3] == "Knöchel", "{names:?}");
+    assert!(!names.concat().contains([' ', '#']), "{names:?}");
+    assert_eq!(BTreeSet::from_iter(&names).len(), 4, "{names:?}");
+    let library = text_of("a.mtl");
+    let first = format!("newmtl {}\nKd 1.0000 0.0000 0.2000\n", names[0]);
     assert!(
-        names.iter().all(|name| !name.contains([' ', '#'])) && names[3] == "Knöchel",
-        "{names:?}"
-    );
-    assert_eq!(
-        names
-            .iter()
-            .collect::<std::collections::BTreeSet<_>>()
-            .len(),
-        4,
-        "{names:?}"
-    );
-    let library = std::fs::read_to_string(folder.path().join("a.mtl")).unwrap();
-    assert!(
-        library.starts_with("# voxelize ") && !library.contains("unused"),
+        library.starts_with("# voxelize ") && library.contains(&first),
         "{library}"
     );
-    assert!(
-        library.contains(&format!("newmtl {}\nKd 1.0000 0.0000 0.2000\n", names[0])),
-        "{library}"
-    );
+    assert!(!library.contains("unused"), "{library}");
     // Our own reader returns the names and the colours.
     let mesh = Mesh::open(&path).unwrap();
     assert_eq!(mesh.colours().unwrap().of(0)[0], [255, 0, 51]);
     // A stream has no second file next to it, and bits have no materials.
-    assert!(
-        !String::from_utf8(file(&voxels, "obj", &[]))
-            .unwrap()
-            .contains("mtllib")
-    );
-    let bits = folder.path().join("b.obj");
-    format::save(&text("#"), &bits, obj, &SaveOptions::default()).unwrap();
+    let stream = String::from_utf8(file(&voxels, "obj", &[]).unwrap()).unwrap();
+    assert!(!stream.contains("mtllib"));
+    text("#").save(folder.path().join("b.obj")).unwrap();
     assert!(!folder.path().join("b.mtl").exists());
 }
 
 #[test]
 fn files_state_their_origin() {
-    let mut seen = 0;
     for voxels in [at_odd_place(f_grid()), labelled_at_odd_place()] {
-        for name in ["ply", "obj", "glb"] {
-            for choices in [&[][..], GREEDY] {
-                let parsed = faces(&voxels, name, choices);
-                let metadata = Metadata::from_json(&parsed.json).unwrap();
-                assert_eq!(
-                    (metadata.lattice, metadata.record),
-                    (voxels.lattice.clone(), voxels.record.clone())
-                );
-                assert_eq!(
-                    metadata.legend.as_ref(),
-                    voxels.labels().map(Labels::legend)
-                );
-                seen += 1;
-            }
+        for (name, choices) in ways().filter(|(name, _)| *name != "stl") {
+            let parsed = faces(&voxels, name, choices);
+            let metadata = Metadata::from_json(&parsed.json).unwrap();
+            assert_eq!(metadata.lattice, voxels.lattice);
+            assert_eq!(metadata.record, voxels.record);
+            assert_eq!(
+                metadata.legend.as_ref(),
+                voxels.labels().map(Labels::legend)
+            );
         }
-        let stl = file(&voxels, "stl", &[]);
-        assert!(
-            stl.starts_with(b"voxelize 0.1.0; unit some \"unit\"  "),
-            "{:?}",
-            &stl[..80]
-        );
+        let stl = file(&voxels, "stl", &[]).unwrap();
+        assert!(stl.starts_with(b"voxelize 0.1.0; unit some \"unit\"  "));
     }
-    assert_eq!(seen, 12);
     let mut other = at_odd_place(f_grid());
     other.record.tool = Some("solid maker".into());
-    assert!(file(&other, "stl", &[]).starts_with(b"exposed faces of cells; unit"));
-}
-
-fn labelled_at_odd_place() -> Voxels {
-    let bits = scattered([20, 9, 11]);
-    Voxels {
-        cells: labelled(&bits, &[3, 200]).cells,
-        ..at_odd_place(bits)
-    }
+    let stl = file(&other, "stl", &[]).unwrap();
+    assert!(stl.starts_with(b"exposed faces of cells; unit"));
 }
 
 #[test]
 fn the_node_of_a_glb_turns_and_scales() {
-    let mut seen = 0;
-    for (up, unit, expected) in [
+    const MM: f64 = 0.001;
+    const IN: f64 = 0.0254;
+    for (up, unit, length, expected) in [
         (
-            None,
-            None,
-            Some([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 1.0]),
+            "",
+            "",
+            1.0,
+            Some([1.0, 0., 0., 0., 0., 0., -1.0, 0., 0., 1.0]),
         ),
-        (Some("y"), None, None),
-        (Some("y"), Some("m"), None),
+        ("y", "", 1.0, None),
+        ("y", "m", 1.0, None),
         (
-            Some("y"),
-            Some("in"),
-            Some([0.0254, 0.0, 0.0, 0.0, 0.0, 0.0254, 0.0, 0.0, 0.0, 0.0]),
+            "y",
+            "in",
+            IN,
+            Some([IN, 0., 0., 0., 0., IN, 0., 0., 0., 0.]),
         ),
         (
-            None,
-            Some("mm"),
-            Some([0.001, 0.0, 0.0, 0.0, 0.0, 0.0, -0.001, 0.0, 0.0, 0.001]),
+            "",
+            "mm",
+            MM,
+            Some([MM, 0., 0., 0., 0., 0., -MM, 0., 0., MM]),
         ),
     ] {
         let mut voxels = placed(f_grid(), [0; 3], 1);
-        let entries = [("up", up), ("unit", unit)];
-        voxels.record.transform = entries
-            .iter()
-            .filter_map(|(name, value)| Some((*name, value.as_ref()?.to_string())))
-            .collect();
-        let bytes = file(&voxels, "glb", &[]);
+        let entries = [("up", up), ("unit", unit)].map(|(name, value)| (name, value.into()));
+        voxels.record.transform = entries.into();
+        voxels
+            .record
+            .transform
+            .retain(|(_, value)| !value.is_empty());
+        let bytes = file(&voxels, "glb", &[]).unwrap();
         let (json, _) = parsed::glb_chunks(&bytes);
-        let node = &json["nodes"][0];
-        let matrix = node
-            .get("matrix")
-            .map(|m| [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| m[n].as_f64().unwrap()));
+        let first = |matrix: &serde_json::Value| {
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| matrix[n].as_f64().unwrap())
+        };
+        let matrix = json["nodes"][0].get("matrix").map(first);
         assert_eq!(matrix, expected, "{up:?} {unit:?}");
         // Read by our own reader, the F stands upright, in metres.
         let mesh = Mesh::read(&bytes[..], "a.glb").unwrap();
-        let size = [0, 1, 2]
-            .map(|axis| f64::from(mesh.bounds().max[axis]) - f64::from(mesh.bounds().min[axis]));
-        let length = match unit {
-            Some("mm") => 0.001,
-            Some("in") => 0.0254,
-            _ => 1.0,
-        };
-        let cells = if up.is_some() {
+        let bounds = mesh.bounds();
+        let cells = if up == "y" {
             [3.0, 4.0, 2.0]
         } else {
             [3.0, 2.0, 4.0]
         };
-        assert!(
-            (0..3).all(|axis| (size[axis] - length * cells[axis]).abs() < 1e-6),
-            "{size:?}"
-        );
-        seen += 1;
+        for axis in 0..3 {
+            let size = f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]);
+            assert!((size - length * cells[axis]).abs() < 1e-6, "{bounds:?}");
+        }
     }
-    assert_eq!(seen, 5);
 }
 
 #[test]
 fn an_empty_grid_is_a_mesh_without_faces() {
     let voxels = Voxels::new(BitGrid::new([5, 4, 3]).unwrap());
-    for name in NAMES {
-        for choices in [&[][..], GREEDY] {
-            let bytes = file(&voxels, name, choices);
-            let parsed = parse(name, &bytes);
-            assert!(
-                parsed.faces.is_empty() && parsed.vertices.is_empty(),
-                "{name}"
-            );
-            assert_eq!(
-                Mesh::read(&bytes[..], &format!("a.{name}"))
-                    .unwrap()
-                    .triangles()
-                    .len(),
-                0,
-                "{name}"
-            );
-        }
+    for (name, choices) in ways() {
+        let bytes = file(&voxels, name, choices).unwrap();
+        let parsed = parse(name, &bytes);
+        assert!(
+            parsed.faces.is_empty() && parsed.vertices.is_empty(),
+            "{name}"
+        );
+        let mesh = Mesh::read(&bytes[..], &format!("a.{name}")).unwrap();
+        assert!(mesh.triangles().is_empty(), "{name}");
     }
 }
 
 #[test]
 fn walls_that_round_to_the_same_number_are_refused() {
-    let mut seen = 0;
     // Far from zero, where floats are a quarter apart and doubles far less.
     let far = placed(f_grid(), [3_000_000; 3], 10);
     // Distinct walls on consecutive floats.
     let on_floats = placed(f_grid(), [16_777_000; 3], 1);
-    let beyond = Lattice::new(
-        [2, 1, 1],
-        [(); 3].map(|()| Rational::ZERO),
-        [(); 3].map(|()| Rational::from_f64(1e39).unwrap()),
-        [true; 3],
-    );
+    let size = [(); 3].map(|()| Rational::from_f64(1e39).unwrap());
+    let origin = [(); 3].map(|()| Rational::ZERO);
     let beyond = Voxels {
-        lattice: Some(beyond.unwrap()),
+        lattice: Some(Lattice::new([2, 1, 1], origin, size, [true; 3]).unwrap()),
         ..text("##")
     };
     for (voxels, refused) in [
@@ -704,52 +495,25 @@ fn walls_that_round_to_the_same_number_are_refused() {
         (&on_floats, ""),
     ] {
         for name in NAMES {
-            let options = SaveOptions::default();
-            let result = write_to(
-                voxels,
-                &mut vec![],
-                format::by_name(name).unwrap(),
-                &options,
-            );
-            let is_float = ["stl", "glb"].contains(&name);
-            match result {
-                Ok(_) => assert!(!is_float || refused.is_empty(), "{name} {refused}"),
-                Err(error) => {
-                    assert!(
-                        is_float && !refused.is_empty() && error.message().contains(refused),
-                        "{name} {error}"
-                    );
-                    assert_eq!(error.kind(), Kind::Usage);
-                }
+            let result = file(voxels, name, &[]);
+            if refused.is_empty() || ["ply", "obj"].contains(&name) {
+                assert!(result.is_ok(), "{name} {refused}");
+            } else {
+                let error = result.unwrap_err();
+                assert_eq!(error.kind(), Kind::Usage);
+                assert!(error.message().contains(refused), "{name} {error}");
             }
-            seen += 1;
         }
     }
-    assert_eq!(seen, 12);
-}
-
-fn points(voxels: &Voxels) -> Vec<u8> {
-    let mut bytes = vec![];
-    let options = SaveOptions {
-        choices: &[Choice::Points],
-        ..SaveOptions::default()
-    };
-    write_to(
-        voxels,
-        &mut bytes,
-        format::by_name("ply").unwrap(),
-        &options,
-    )
-    .unwrap();
-    bytes
 }
 
 #[test]
 fn points_are_the_centres_of_cells_with_their_values() {
-    let bits = at_odd_place(scattered([20, 9, 11]));
+    let dims = [20, 9, 11];
+    let bits = at_odd_place(scattered(dims));
     let labels = labelled_at_odd_place();
-    let mut field = voxelize::Field::new([20, 9, 11], f32::INFINITY).unwrap();
-    for (n, cell) in scattered([20, 9, 11]).iter().enumerate() {
+    let mut field = Field::new(dims, f32::INFINITY).unwrap();
+    for (n, cell) in scattered(dims).iter().enumerate() {
         field.set(cell, n as f32 / 7.0 - 20.0);
     }
     let field = Voxels {
@@ -758,58 +522,47 @@ fn points_are_the_centres_of_cells_with_their_values() {
     };
     let lattice = bits.lattice.clone().unwrap();
     let colours = ["uchar red", "uchar green", "uchar blue", "uchar label"];
-    let mut seen = 0;
     for (voxels, more) in [
         (&bits, &[][..]),
         (&labels, &colours),
         (&field, &["float value"]),
     ] {
-        let bytes = points(voxels);
+        let bytes = file(voxels, "ply", &[Choice::Points]).unwrap();
         let (lines, data) = parsed::ply_header(&bytes);
         let (count, properties) = parsed::ply_element(&lines, "vertex");
-        assert_eq!(
-            properties,
-            [&["double x", "double y", "double z"], more].concat()
-        );
+        let expected = [&["double x", "double y", "double z"], more].concat();
+        assert_eq!(properties, expected);
         assert!(!lines.iter().any(|line| line.starts_with("element face")));
-        let cells: Vec<_> = scattered([20, 9, 11]).iter().collect();
-        assert_eq!(count, cells.len());
-        let length = 24 + if more.is_empty() { 0 } else { 4 };
-        assert_eq!(data.len(), count * length);
+        let cells: Vec<_> = scattered(dims).iter().collect();
+        let length = if more.is_empty() { 24 } else { 28 };
+        assert_eq!((count, data.len()), (cells.len(), count * length));
         for (point, cell) in data.chunks(length).zip(cells) {
-            let place =
-                [0, 1, 2].map(|n| f64::from_le_bytes(point[8 * n..8 * n + 8].try_into().unwrap()));
-            assert_eq!(place, lattice.centre(cell));
-            match &voxels.cells {
-                voxelize::Cells::Labels(labels) => {
+            let value = match &voxels.cells {
+                Cells::Labels(labels) => {
                     let label = labels.get(cell);
-                    assert_eq!(point[24..], [label, 2, 255 - label, label]);
+                    vec![label, 2, 255 - label, label]
                 }
-                voxelize::Cells::Field(field) => {
-                    assert_eq!(point[24..], field.get(cell).to_le_bytes())
-                }
-                _ => {}
-            }
-            seen += 1;
+                Cells::Field(field) => field.get(cell).to_le_bytes().to_vec(),
+                _ => vec![],
+            };
+            let place = lattice.centre(cell).map(f64::to_le_bytes).concat();
+            assert_eq!(point, [place, value].concat());
         }
         let metadata = Metadata::from_json(&parsed::comments(&lines, "comment voxelize ")).unwrap();
         assert_eq!(metadata.lattice.as_ref(), Some(&lattice));
     }
-    assert!(seen > 1000, "{seen}");
     // Formats of faces do not store fields, and points have no faces to merge.
-    let ply = format::by_name("ply").unwrap();
-    let error = |voxels: &Voxels, choices: &[Choice]| {
-        let options = SaveOptions {
-            choices,
-            ..SaveOptions::default()
-        };
-        write_to(voxels, &mut vec![], ply, &options).unwrap_err()
-    };
-    assert_eq!(error(&field, &[]).message(), "ply does not hold fields");
-    assert!(
-        error(&bits, &[Choice::Points, Choice::GreedyFaces])
-            .message()
-            .contains("no faces to merge")
-    );
-    assert_eq!(error(&field, GREEDY).kind(), Kind::Usage);
+    for (voxels, choices, message) in [
+        (&field, &[][..], "ply does not hold fields"),
+        (&field, GREEDY, ""),
+        (
+            &bits,
+            &[Choice::Points, Choice::GreedyFaces],
+            "no faces to merge",
+        ),
+    ] {
+        let error = file(voxels, "ply", choices).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(error.message().contains(message), "{error}");
+    }
 }

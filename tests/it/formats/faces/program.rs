@@ -2,7 +2,8 @@
 
 use voxelize::format;
 
-use crate::support::place::{Place, refused};
+use crate::support::place::Place;
+use crate::support::rows;
 
 fn place() -> Place {
     let place = Place::new();
@@ -15,45 +16,39 @@ fn files_of_faces_are_meshes_to_every_command() {
     let place = place();
     place.run("f.stl -r 20 --solid -o cells.npz").expect(0);
     let cells = place.run("info cells.npz --json").expect(0).json();
-    let mut seen = 0;
-    for name in ["ply", "obj", "stl", "glb"] {
+    // The node of a GLB turns y up.
+    for (name, turned) in [
+        ("ply", ""),
+        ("obj", ""),
+        ("stl", ""),
+        ("glb", "--axes x,-z,y"),
+    ] {
+        // Sidecars belong to voxels, so the name is free next to a mesh that is read.
+        let table = "
+            0 f.stl -r 20 --solid -o FILE
+            0 FILE --solid TURNED --like cells.npz --json -o again.npz
+                /digest DIGEST
+            0 info FILE --json
+                /kind \"mesh\"
+                /mesh/closed true
+            0 view FILE -o a.png
+            0 view FILE --mesh -o a.png
+            0 check FILE
+            0 FILE f.stl -r 8 -o many/
+            3 diff FILE cells.npz
+                err is a mesh, not voxels
+            3 convert FILE a.npz
+                err is a mesh, not voxels
+            3 f.stl --like FILE -o a.npz
+                err is a mesh, not voxels
+            0 FILE -r 8 -o a.npz --json=FILE.json";
         let file = format!("made.{name}");
-        place
-            .run(&format!("f.stl -r 20 --solid -o {file}"))
-            .expect(0);
-        let info = place.run(&format!("info {file} --json")).expect(0).json();
-        assert_eq!(
-            (&info["kind"], &info["mesh"]["closed"]),
-            (&"mesh".into(), &true.into()),
-            "{file}"
-        );
-        // The same cells in their places. A GLB has to be turned back.
-        let turned = if name == "glb" { "--axes x,-z,y" } else { "" };
-        let again = format!("{file} --solid {turned} --like cells.npz --json -o again.npz");
-        let again = place.run(&again).expect(0).json();
-        assert_eq!(again["digest"], cells["digest"], "{file}");
-        place.run(&format!("view {file} -o a.png")).expect(0);
-        place.run(&format!("view {file} --mesh -o a.png")).expect(0);
-        place.run(&format!("check {file}")).expect(0);
-        place.run(&format!("{file} f.stl -r 8 -o many/")).expect(0);
-        for words in [
-            format!("diff {file} cells.npz"),
-            format!("convert {file} a.npz"),
-        ] {
-            let error = refused(&place, &words, 3);
-            assert!(error.contains("is a mesh, not voxels"), "{words}: {error}");
-        }
-        let error = refused(&place, &format!("f.stl --like {file} -o a.npz"), 3);
-        assert!(error.contains("is a mesh, not voxels"), "{error}");
+        let table = table.replace("FILE", &file).replace("TURNED", turned);
+        let table = table.replace("DIGEST", &cells["digest"].to_string());
+        rows::check(&place, &table);
         assert!(voxelize::Voxels::open(place.path(&file)).is_err());
         assert!(format::sniff(&place.path(&file)).is_none());
-        // Sidecars belong to voxels, so the name is free next to a mesh that is read.
-        place
-            .run(&format!("{file} -r 8 -o a.npz --json={file}.json"))
-            .expect(0);
-        seen += 1;
     }
-    assert_eq!(seen, 4);
 }
 
 #[test]
@@ -63,76 +58,57 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
         "g.obj",
         "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
     );
-    for name in ["ply", "stl", "glb"] {
-        let line = format!("g.obj -r 8 -f {name}");
-        place.run(&line).expect(0);
-        place.run(&line).expect(0);
-        place.write(&format!("g.{name}"), "of others");
-        refused(&place, &line, 6);
-        std::fs::remove_file(place.path(&format!("g.{name}"))).unwrap();
+    for (line, file) in [
+        ("g.obj -r 8 -f ply", "g.ply"),
+        ("g.obj -r 8 -f stl", "g.stl"),
+        ("g.obj -r 8 -f glb", "g.glb"),
+        ("f.stl -r 8 -f obj --filled --dtype u8", "f.mtl"),
+    ] {
+        rows::check(&place, &format!("0 {line}\n0 {line}"));
+        place.write(file, "# of others");
+        rows::refused(&place, &format!("6 {line}\nerr {file}"));
     }
-    let line = "f.stl -r 8 -f obj --filled --dtype u8";
-    place.run(line).expect(0);
-    place.run(line).expect(0);
-    place.write("f.mtl", "# of others");
-    let error = refused(&place, line, 6);
-    assert!(error.contains("f.mtl"), "{error}");
-    // The same holds for the outputs of an earlier batch.
-    for _ in 0..2 {
-        place.run("f.stl cube.stl -r 8 -o many/ -f stl").expect(0);
-        place
-            .run("f.stl cube.stl -r 8 -o many/ -f ply --points")
-            .expect(0);
-    }
-    // The input is never replaced.
-    assert!(refused(&place, "f.stl -r 8 -f stl", 2).contains("would be overwritten"));
-    assert!(refused(&place, "f.stl -r 8 -o f.stl", 2).contains("would be overwritten"));
+    // The same holds for the outputs of an earlier batch. The input is never replaced.
+    let batch = "
+        0 f.stl cube.stl -r 8 -o many/ -f stl
+        0 f.stl cube.stl -r 8 -o many/ -f ply --points\n";
+    rows::check(&place, &batch.repeat(2));
+    let table = "
+        2 f.stl -r 8 -f stl
+            err would be overwritten
+        2 f.stl -r 8 -o f.stl
+            err would be overwritten";
+    rows::refused(&place, table);
 }
 
 #[test]
 fn data_beyond_a_format_of_faces_is_refused_before_the_work() {
     let place = place();
-    let before = place.files();
-    for (words, said) in [
+    for (line, message) in [
+        ("--rule distance -o a.ply", "ply does not hold fields"),
         (
-            "f.stl -r 8 --rule distance -o a.ply",
-            "ply does not hold fields",
-        ),
-        (
-            "f.stl -r 8 --rule distance --points -o a.glb",
+            "--rule distance --points -o a.glb",
             "glb does not hold fields",
         ),
-        ("f.stl -r 8 --points -o a.stl", "stl has no such choice"),
+        ("--points -o a.stl", "stl has no such choice"),
+        ("--points --merge greedy -o a.ply", "no faces to merge"),
+        ("--merge greedy -o a.npz", "npz has no such choice"),
+        ("--labels file -o a.stl", "stl does not store labels"),
         (
-            "f.stl -r 8 --points --merge greedy -o a.ply",
-            "no faces to merge",
-        ),
-        (
-            "f.stl -r 8 --merge greedy -o a.npz",
-            "npz has no such choice",
-        ),
-        (
-            "f.stl -r 8 --labels file -o a.stl",
-            "stl does not store labels",
-        ),
-        (
-            "f.stl -r 8 --translate 1e9,0,0 -o a.stl",
+            "--translate 1e9,0,0 -o a.stl",
             "walls along x are the same as 32-bit floats",
         ),
     ] {
-        let error = refused(&place, words, 2);
-        assert!(error.contains(said), "{words}: {error}");
-        let dry = refused(&place, &format!("{words} -n"), 2);
-        assert!(dry.contains(said), "{words} -n: {dry}");
-        assert_eq!(place.files(), before, "{words}");
+        for end in ["", "-n"] {
+            let row = format!("2 f.stl -r 8 {line} {end}\nerr {message}");
+            rows::refused(&place, &row);
+        }
     }
-    place
-        .run("f.stl -r 8 --rule distance --points -o a.ply")
-        .expect(0);
-    place
-        .run("f.stl -r 8 --labels file --dtype bool -o a.stl")
-        .expect(0);
-    let piped = place.run("f.stl -r 8 --merge greedy -f glb -o -").expect(0);
-    place.run("f.stl -r 8 --merge greedy -o a.glb").expect(0);
-    assert!(piped.out == std::fs::read(place.path("a.glb")).unwrap());
+    let table = "
+        0 f.stl -r 8 --rule distance --points -o a.ply
+        0 f.stl -r 8 --labels file --dtype bool -o a.stl
+        0 f.stl -r 8 --merge greedy -o a.glb
+        0 f.stl -r 8 --merge greedy -f glb -o -";
+    let runs = rows::check(&place, table);
+    assert!(runs[3].out == std::fs::read(place.path("a.glb")).unwrap());
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 
 /// File parsed by the layout of OpenVDB.
+#[derive(Default)]
 pub struct ByHand<'a> {
     rest: &'a [u8],
     whole: &'a [u8],
@@ -23,13 +24,7 @@ impl<'a> ByHand<'a> {
         let mut file = ByHand {
             rest: whole,
             whole,
-            kind: String::new(),
-            is_zipped: false,
-            metadata: BTreeMap::new(),
-            map: (String::new(), vec![]),
-            background: 0,
-            tiles: vec![],
-            leaves: vec![],
+            ..ByHand::default()
         };
         file.read();
         file
@@ -94,21 +89,20 @@ impl<'a> ByHand<'a> {
             let kind = self.text();
             let length = self.u32() as usize;
             let expected = match &*kind {
-                "bool" => Some(1),
-                "int64" => Some(8),
-                "vec3i" => Some(12),
-                _ => None,
+                "bool" => 1,
+                "int64" => 8,
+                "vec3i" => 12,
+                _ => length,
             };
-            assert!(expected.is_none_or(|expected| expected == length), "{key}");
+            assert_eq!(length, expected, "{key}");
             let value = self.take(length).to_vec();
             self.metadata.insert(key, value);
         }
         assert_eq!(self.metadata["name"], name.as_bytes());
         let map = self.text();
-        let doubles = (0..18)
-            .map(|_| f64::from_le_bytes(self.take(8).try_into().unwrap()))
-            .collect();
-        self.map = (map, doubles);
+        let doubles = self.take(18 * 8).as_chunks().0;
+        let doubles = doubles.iter().map(|bytes| f64::from_le_bytes(*bytes));
+        self.map = (map, doubles.collect());
         self.tree();
         assert_eq!(offsets[1], self.at());
         for n in 0..self.leaves.len() {
@@ -118,9 +112,7 @@ impl<'a> ByHand<'a> {
             self.leaves[n].2 = if self.width() == 1 {
                 assert_eq!(self.origin(), origin);
                 let values = self.take(64);
-                (0..512)
-                    .map(|n| u32::from(values[n / 8] >> (n % 8) & 1))
-                    .collect()
+                (0..512).map(|n| is_on(values, n).into()).collect()
             } else {
                 self.values(&mask)
             };
@@ -149,7 +141,6 @@ impl<'a> ByHand<'a> {
         let count = along * along * along;
         let [children, active] = [self.take(count / 8), self.take(count / 8)];
         let values = self.values(active);
-        let is_on = |mask: &[u8], n: usize| mask[n / 8] >> (n % 8) & 1 == 1;
         let place = |n: usize| {
             let within = [n / (along * along), n / along % along, n % along];
             [0, 1, 2].map(|axis| origin[axis] + side * within[axis] as i32)
@@ -181,22 +172,22 @@ impl<'a> ByHand<'a> {
             other => panic!("kind {other}"),
         };
         let width = self.width();
-        let bytes = width
-            * active
-                .iter()
-                .map(|byte| byte.count_ones() as usize)
-                .sum::<usize>();
-        let packed = if self.is_zipped { self.i64() } else { 0 };
+        let count: u32 = active.iter().map(|byte| byte.count_ones()).sum();
+        let bytes = width * count as usize;
+        let packed = if self.is_zipped {
+            self.i64()
+        } else {
+            -(bytes as i64)
+        };
         let data = if packed > 0 {
             let mut data = vec![];
-            flate2::read::ZlibDecoder::new(self.take(packed as usize))
+            let stream = self.take(packed as usize);
+            flate2::read::ZlibDecoder::new(stream)
                 .read_to_end(&mut data)
                 .unwrap();
             data
         } else {
-            if self.is_zipped {
-                assert_eq!(-packed, bytes as i64);
-            }
+            assert_eq!(-packed, bytes as i64);
             self.take(bytes).to_vec()
         };
         assert_eq!(data.len(), bytes);
@@ -205,23 +196,16 @@ impl<'a> ByHand<'a> {
             bytes[..width].copy_from_slice(value);
             u32::from_le_bytes(bytes)
         });
-        let is_on = |mask: &[u8], n: usize| mask[n / 8] >> (n % 8) & 1 == 1;
-        let other = |n: usize| {
-            if is_on(&which, n) {
+        let value = |n: usize| {
+            if is_on(active, n) {
+                data.next().unwrap()
+            } else if is_on(&which, n) {
                 self.background
             } else {
                 self.background ^ 1 << 31
             }
         };
-        (0..8 * active.len())
-            .map(|n| {
-                if is_on(active, n) {
-                    data.next().unwrap()
-                } else {
-                    other(n)
-                }
-            })
-            .collect()
+        (0..8 * active.len()).map(value).collect()
     }
 
     pub fn words(&self, key: &str) -> &str {
@@ -237,39 +221,32 @@ impl<'a> ByHand<'a> {
     /// inactive background.
     pub fn cells(&self, dims: [usize; 3]) -> Vec<(u32, bool)> {
         let mut cells = vec![(self.background, false); dims.iter().product()];
-        let mut put = |cell: [i32; 3], value: u32, is_active: bool| {
-            let is_in = (0..3).all(|n| (0..dims[n] as i32).contains(&cell[n]));
-            if is_in {
-                let [x, y, z] = cell.map(|n| n as usize);
-                cells[(z * dims[1] + y) * dims[0] + x] = (value, is_active);
-            } else {
-                assert!(
-                    !is_active && value == self.background,
-                    "{cell:?} is not of the grid"
-                );
-            }
-        };
-        let mut cube = |origin: [i32; 3], side: i32, value: &dyn Fn(usize) -> (u32, bool)| {
-            for n in 0..(side * side * side) as usize {
-                let s = side as usize;
-                let within = [n / (s * s), n / s % s, n % s];
-                let (bits, is_active) = value(n);
-                put(
-                    [0, 1, 2].map(|axis| origin[axis] + within[axis] as i32),
-                    bits,
-                    is_active,
-                );
+        let mut cube = |origin: [i32; 3], side: usize, value: &dyn Fn(usize) -> (u32, bool)| {
+            for (n, within) in super::every_cell([side; 3]).enumerate() {
+                let cell = [0, 1, 2].map(|axis| origin[axis] + within[2 - axis] as i32);
+                if (0..3).all(|axis| (0..dims[axis] as i32).contains(&cell[axis])) {
+                    let [x, y, z] = cell.map(|n| n as usize);
+                    cells[(z * dims[1] + y) * dims[0] + x] = value(n);
+                } else {
+                    assert_eq!(
+                        value(n),
+                        (self.background, false),
+                        "{cell:?} is beyond the grid"
+                    );
+                }
             }
         };
         for (origin, side, bits, is_active) in &self.tiles {
             assert!(*side < 4096);
-            cube(*origin, *side, &|_| (*bits, *is_active));
+            cube(*origin, *side as usize, &|_| (*bits, *is_active));
         }
         for (origin, mask, values) in &self.leaves {
-            cube(*origin, 8, &|n| {
-                (values[n], mask[n / 8] >> (n % 8) & 1 == 1)
-            });
+            cube(*origin, 8, &|n| (values[n], is_on(mask, n)));
         }
         cells
     }
+}
+
+fn is_on(mask: &[u8], n: usize) -> bool {
+    mask[n / 8] >> (n % 8) & 1 == 1
 }

@@ -31,24 +31,38 @@ pub fn floats(values: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-pub fn uniform_map(centre: [f64; 3], size: f64) -> Vec<u8> {
-    let numbers = [
-        centre,
-        [size; 3],
-        [size; 3],
-        [1.0 / size; 3],
-        [1.0 / size / size; 3],
-        [0.5 / size; 3],
-    ];
+pub fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+fn cell(cell: [i32; 3]) -> Vec<u8> {
+    cell.map(i32::to_le_bytes).concat()
+}
+
+/// Returns a map of this name and these numbers.
+pub fn doubles(name: &str, numbers: &[f64]) -> Vec<u8> {
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    put_text(name).into_iter().chain(numbers).collect()
+}
+
+/// Returns the numbers of a map that scales.
+pub fn scale(sizes: [f64; 3]) -> Vec<f64> {
     [
-        put_text("UniformScaleTranslateMap"),
-        numbers
-            .as_flattened()
-            .iter()
-            .flat_map(|n| n.to_le_bytes())
-            .collect(),
+        sizes,
+        sizes,
+        sizes.map(|size| 1.0 / size),
+        sizes.map(|size| 1.0 / size / size),
+        sizes.map(|size| 0.5 / size),
     ]
     .concat()
+}
+
+pub fn uniform_map(centre: [f64; 3], size: f64) -> Vec<u8> {
+    let numbers = [centre.to_vec(), scale([size; 3])].concat();
+    doubles("UniformScaleTranslateMap", &numbers)
 }
 
 /// Returns the first and the last cell.
@@ -81,31 +95,23 @@ impl Default for Foreign {
 impl Foreign {
     /// Returns the bytes before the values of the leaf, and the values.
     pub fn grid(&self) -> [Vec<u8>; 2] {
-        let mut head = self.compression.to_le_bytes().to_vec();
-        let text = |name: &str, value: &str| {
-            [put_text(name), put_text("string"), put_text(value)].concat()
-        };
-        let delayed = [
-            put_text("file_delayed_load"),
-            put_text("__delayedload"),
-            put_text("anything"),
-        ]
-        .concat();
-        let mut entries = vec![text("name", "a"), delayed];
-        entries.extend(self.json.as_ref().map(|json| text("voxelize", json)));
-        head.extend((entries.len() as u32).to_le_bytes());
-        head.extend(entries.concat());
+        let mut entries = vec![
+            ["name", "string", "a"],
+            ["file_delayed_load", "__delayedload", "anything"],
+        ];
+        entries.extend(self.json.as_ref().map(|json| ["voxelize", "string", json]));
+        let mut head = words(&[self.compression, entries.len() as u32]);
+        head.extend(entries.into_iter().flatten().flat_map(put_text));
         head.extend(&self.map);
-        head.extend(1_u32.to_le_bytes());
+        head.extend(words(&[1]));
         head.extend(&self.background);
-        head.extend((self.tiles.len() as u32).to_le_bytes());
-        head.extend(1_u32.to_le_bytes());
+        head.extend(words(&[self.tiles.len() as u32, 1]));
         for (origin, value, is_active) in &self.tiles {
-            head.extend(origin.iter().flat_map(|n| n.to_le_bytes()));
+            head.extend(cell(*origin));
             head.extend(value);
             head.push(u8::from(*is_active));
         }
-        head.extend(self.root.iter().flat_map(|n| n.to_le_bytes()));
+        head.extend(cell(self.root));
         for (count, place) in [(32768, 31 * 32 * 32), (4096, 15 * 256 + 2)] {
             let mut masks = vec![0_u8; 2 * count / 8];
             masks[place / 8] |= 1 << (place % 8);
@@ -115,11 +121,8 @@ impl Foreign {
         head.extend(self.mask);
         let mut buffers = self.mask.to_vec();
         if self.kind.contains("bool") {
-            buffers.extend(
-                [self.root[0] + 4088, self.root[1], self.root[2] + 16]
-                    .iter()
-                    .flat_map(|n| n.to_le_bytes()),
-            );
+            let [x, y, z] = self.root;
+            buffers.extend(cell([x + 4088, y, z + 16]));
         }
         buffers.extend(&self.values);
         [head, buffers]
@@ -127,28 +130,20 @@ impl Foreign {
 
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = b" BDV\0\0\0\0".to_vec();
-        [self.version, 9, 1]
-            .iter()
-            .for_each(|n| bytes.extend(n.to_le_bytes()));
+        bytes.extend(words(&[self.version, 9, 1]));
         bytes.push(u8::from(self.has_offsets));
         bytes.extend([b'x'; 36]);
-        bytes.extend(
-            [
-                1_u32.to_le_bytes().to_vec(),
-                put_text("by"),
-                put_text("string"),
-                put_text("hand"),
-            ]
-            .concat(),
-        );
-        bytes.extend((1 + u32::from(self.before)).to_le_bytes());
+        bytes.extend(words(&[1]));
+        bytes.extend(["by", "string", "hand"].into_iter().flat_map(put_text));
+        bytes.extend(words(&[1 + u32::from(self.before)]));
         let mut put = |name: &str, kind: &str, parts: [Vec<u8>; 2]| {
-            bytes.extend([put_text(name), put_text(kind), put_text("")].concat());
+            bytes.extend([name, kind, ""].into_iter().flat_map(put_text));
             let start = bytes.len() + 24;
             let buffers = start + parts[0].len();
-            let offsets = [start, buffers, buffers + parts[1].len()]
-                .map(|n| if self.has_offsets { n as u64 } else { 0 });
-            bytes.extend(offsets.iter().flat_map(|n| n.to_le_bytes()));
+            for offset in [start, buffers, buffers + parts[1].len()] {
+                let offset = if self.has_offsets { offset as u64 } else { 0 };
+                bytes.extend(offset.to_le_bytes());
+            }
             bytes.extend(parts.concat());
         };
         if self.before {
@@ -159,10 +154,9 @@ impl Foreign {
     }
 }
 
-pub fn doubles(name: &str, numbers: &[f64]) -> Vec<u8> {
-    [
-        put_text(name),
-        numbers.iter().flat_map(|n| n.to_le_bytes()).collect(),
-    ]
-    .concat()
+/// Returns the bytes of the default file with some changes.
+pub fn changed(change: impl FnOnce(&mut Foreign)) -> Vec<u8> {
+    let mut file = Foreign::default();
+    change(&mut file);
+    file.bytes()
 }
