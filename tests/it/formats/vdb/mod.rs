@@ -133,8 +133,15 @@ fn tiles(cells: impl Into<Cells>) -> [usize; 5] {
         let is_such = |tile: &&([i32; 3], i32, u32, bool)| (tile.1, tile.3) == (side, is_active);
         tiles.filter(is_such).count()
     };
-    let [active, inactive] = [true, false].map(|is_active| [128, 8].map(|side| count(side, is_active)));
-    [active[0], active[1], inactive[0], inactive[1], file.leaves.len()]
+    let [active, inactive] =
+        [true, false].map(|is_active| [128, 8].map(|side| count(side, is_active)));
+    [
+        active[0],
+        active[1],
+        inactive[0],
+        inactive[1],
+        file.leaves.len(),
+    ]
 }
 
 #[test]
