@@ -1,7 +1,7 @@
-//! Rules that decide which cells are occupied ([`rule`]), the passes that carry them out
-//! ([`run`](mod@run)), and jobs from a mesh to a file ([`job`]).
+//! Rules that decide which cells are occupied ([`rule`]), the algorithms that apply rules to triangles
+//! ([`run`](mod@run)), and complete jobs from a mesh to a file ([`job`]).
 //!
-//! Programs use the package `voxelize-mesh`, which re-exports the public part.
+//! Programs should depend on the package `voxelize-mesh`, which re-exports the public API of this package.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -21,12 +21,12 @@ pub use voxelize_formats::Voxels;
 pub use voxelize_meshes as mesh;
 pub use voxelize_meshes::Mesh;
 
-/// Fills the cells of `lattice` by `rule`, with all threads and the best instruction set of the
-/// machine. [`Voxelizer`] has every option.
+/// Voxelizes a mesh on `lattice` with `rule`. Uses all threads and the best instruction set of the machine.
+/// [`Voxelizer`] has further options.
 ///
 /// # Errors
-/// Fails if options of the rule exclude each other, the mesh is unfit for the rule, or the grid
-/// does not fit in memory.
+/// Fails if options of the rule exclude each other, if the mesh does not suit the rule, or if the grid does
+/// not fit in memory.
 pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
     Ok(Voxelizer::new(rule)
         .without_findings()
@@ -34,10 +34,10 @@ pub fn voxelize(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Voxels> {
         .voxels)
 }
 
-/// Returns the distance from the centre of every cell of `lattice` to the nearest point of the
-/// mesh, in units of the file. Uses all threads and the best instruction set of the machine. Cells
-/// outside the band have its width as their value. [`Rule::Distance`] also gives signs, and
-/// [`Voxelizer::run_with_nearest`] the nearest triangles.
+/// Returns the distance from the centre of every cell of `lattice` to the nearest point of the mesh, in units
+/// of the file. Uses all threads and the best instruction set of the machine. Cells outside the band have the
+/// width of the band as their value. [`Rule::Distance`] can also give distances a sign, and
+/// [`Voxelizer::run_with_nearest`] also returns the nearest triangles.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -57,9 +57,9 @@ pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
     field(mesh, lattice, Rule::distance().with_band(band)?)
 }
 
-/// Returns the share of the volume of every cell of `lattice` that is inside the mesh, from 0 to 1.
-/// Uses all threads and the best instruction set of the machine. [`Rule::Fraction`] describes the
-/// treatment of the mesh, [`Stats::fraction`] the shares that overlapping parts leave uncertain.
+/// Returns, for every cell of `lattice`, the share of its volume that is inside the mesh, from 0 to 1. Uses
+/// all threads and the best instruction set of the machine. [`Rule::Fraction`] describes the treatment of the
+/// mesh. [`Stats::fraction`] describes shares that are uncertain because parts overlap.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -75,12 +75,12 @@ pub fn distance(mesh: &Mesh, lattice: &Lattice, band: Band) -> Result<Field> {
 /// ```
 ///
 /// # Errors
-/// Fails if the mesh is open, or the field does not fit in memory.
+/// Fails if the mesh is open, or if the field does not fit in memory.
 pub fn fraction(mesh: &Mesh, lattice: &Lattice) -> Result<Field> {
     field(mesh, lattice, Rule::fraction())
 }
 
-/// Returns the field of a rule.
+/// Voxelizes a mesh with a rule that makes a field, and returns the field.
 fn field(mesh: &Mesh, lattice: &Lattice, rule: Rule) -> Result<Field> {
     match voxelize(mesh, lattice, rule)?.cells {
         Cells::Field(field) => Ok(field),

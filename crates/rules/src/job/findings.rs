@@ -1,4 +1,5 @@
-//! Findings about a mesh and its grid: their relative position, and features that solid loses.
+//! Findings about the relative position of a mesh and its grid, about occupied cells, and about features that
+//! the rule solid loses.
 
 use super::Transform;
 use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
@@ -12,9 +13,9 @@ use voxelize_formats::UNKNOWN_AXES;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::read::Tolerance;
 
-/// Returns the findings about the position of the lattice. The mesh is outside the grid (W002),
-/// smaller than a cell (W021) or than the radius (W022), or so far from the origin that its
-/// coordinates are coarser than the cells (L001).
+/// Returns the findings about the size and position of the mesh relative to the lattice. The mesh may be
+/// outside the grid (W002), smaller than a cell (W021) or smaller than the radius (W022). It may also be so
+/// far from the origin that the spacing of its floats is large compared to the cells (L001).
 ///
 /// # Errors
 /// Fails if the mesh is too far from the origin and `tolerance` is strict.
@@ -31,7 +32,7 @@ pub fn of_lattice(
         "scans are in LPS: `--axes -x,-y,z` is for a mesh in RAS",
     ];
     let what = match rule {
-        // Cells have their distance even if the mesh is far away.
+        // Every cell stores its distance, even if the mesh is far from the grid.
         Rule::Distance {
             band: Band::All,
             iso: None,
@@ -65,8 +66,8 @@ pub fn of_lattice(
     Ok(findings)
 }
 
-/// Returns the finding that negative volumes are not subtracted from a mesh (W023). `None` if it
-/// has none. `what` is the rule or operation that ignores them.
+/// Returns the finding that the negative volumes of a mesh are ignored (W023). `None` if the mesh has no
+/// negative volumes. `what` names the rule or operation that ignores them.
 pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     let count = mesh.cuts()?.count() as u64;
     let triangles = counted(count, "triangle", "triangles");
@@ -74,7 +75,7 @@ pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     Some(Finding::new(Code::W023, text))
 }
 
-/// Returns the finding that a mesh with these bounds is smaller than one cell (W021).
+/// Returns the finding that a mesh with these bounds is smaller than one cell along every axis (W021).
 fn less_than_a_cell(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -96,7 +97,7 @@ fn less_than_a_cell(
     Some(Finding::new(Code::W021, text))
 }
 
-/// Returns the finding that a mesh with these bounds is smaller than the radius of the rule offset
+/// Returns the finding that the radius of the rule offset is longer than the longest side of these bounds
 /// (W022).
 fn less_than_the_radius(
     mesh: &Bounds,
@@ -127,9 +128,9 @@ fn sizes(bounds: &Bounds) -> [f64; 3] {
     [0, 1, 2].map(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
 }
 
-/// Returns the finding that a mesh with these bounds is so far from the origin that the floats of
-/// its coordinates are more than a hundredth of a cell apart (L001). Faces may be off by this
-/// distance, unnoticed. The finding is about the worst axis.
+/// Returns the finding that a mesh with these bounds is so far from the origin that adjacent 32-bit floats
+/// near its coordinates are more than a hundredth of a cell apart (L001). Rounding may have moved faces by
+/// such distances. The finding names the axis with the largest ratio of float spacing to cell size.
 fn far_from_origin(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -165,8 +166,8 @@ fn far_from_origin(
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
-/// Returns the finding about a mesh whose coordinates are relative to a point near it. The cells
-/// are correct, but their coordinates in the output are as far from the origin as in the file.
+/// Returns the finding (L001) about a mesh whose coordinates were read relative to a point near the mesh. The
+/// cells are correct, but their coordinates in the output are as far from the origin as in the file.
 fn far_output(
     mesh: &Bounds,
     lattice: &Lattice,
@@ -198,8 +199,8 @@ fn far_output(
     Some(Error::input(Code::L001, text).with_hint(hint))
 }
 
-/// Returns the finding that a lattice cuts off a part of a mesh that it was not fitted to (W001).
-/// `grid` is the name of the lattice.
+/// Returns the finding that the mesh extends beyond a lattice that was not fitted to it (W001). `grid` is the
+/// name of the lattice in the text.
 pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     let axes = passed(mesh, lattice)?;
     let text = format!(
@@ -208,8 +209,8 @@ pub fn beyond(mesh: &Mesh, lattice: &Lattice, grid: &str) -> Option<Finding> {
     Some(Finding::new(Code::W001, text))
 }
 
-/// Returns the finding that the last layer of cells of a given size is reached only by the rounding
-/// of coordinates (W017). The bounds may belong to several meshes that share a grid.
+/// Returns the finding that the mesh reaches the last layer of cells only because its coordinates were
+/// rounded to floats (W017). The bounds may be those of several meshes that share a grid.
 pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Finding> {
     let is_rounded = fit.rounded_axes(bounds);
     let axes = axes_where(|axis| is_rounded[*axis])?;
@@ -217,7 +218,7 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
         "along {axes} the mesh reaches the last layer of cells only because coordinates are rounded to floats"
     );
     let found = Finding::new(Code::W017, text);
-    // The shortest decimals that are equal to these floats.
+    // The origin is printed with the shortest decimals that are read as these floats.
     let origin = bounds.min.map(|c| (c + 0.0).to_string()).join(",");
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     Some(if is_as_written {
@@ -229,12 +230,14 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     })
 }
 
-/// Returns the axes along which a mesh extends beyond a lattice: `x, z`. `None` if there are none.
+/// Returns the names of the axes along which a mesh extends beyond a lattice, such as `x, z`. `None` if there
+/// are no such axes.
 pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
     axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
 }
 
-/// Returns the finding about the axes of an image whose grid is used (W018).
+/// Returns the finding that the axes of the image whose grid is used are unknown, or differ from x, y and z
+/// (W018).
 pub fn image_axes(axes: &str) -> Finding {
     let (text, hint) = match axes {
         UNKNOWN_AXES => (
@@ -253,7 +256,7 @@ pub fn image_axes(axes: &str) -> Finding {
     Finding::new(Code::W018, text).with_hint(hint)
 }
 
-/// Returns the names of the axes that satisfy a condition: `x, z`. `None` if there are none.
+/// Returns the names of the axes that satisfy a condition, such as `x, z`. `None` if no axis satisfies it.
 fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
     let axes: Vec<_> = (0..3)
         .filter(is_so)
@@ -262,8 +265,8 @@ fn axes_where(is_so: impl Fn(&usize) -> bool) -> Option<String> {
     (!axes.is_empty()).then(|| axes.join(", "))
 }
 
-/// Describes an axis along which a mesh and its lattice are apart: `along x the mesh is in 0 … 64,
-/// the grid in 500 … 600`. `None` if they meet.
+/// Describes an axis along which the ranges of mesh and lattice do not overlap, as in `along x the mesh is in
+/// 0 … 64, the grid in 500 … 600`. `None` if they overlap along every axis.
 fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<String> {
     let bounds = mesh.bounds();
     let walls = lattice.origin().iter().zip(lattice.end());
@@ -279,8 +282,8 @@ fn misses(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
     None
 }
 
-/// Search for features that solid loses. It uses the filled cells, or comes before them if memory
-/// has no room for both.
+/// Search for features that the rule solid loses. It reuses the solid cells of the job. If these and the
+/// search do not fit in memory together, the search is done before the cells are made.
 pub(crate) struct LostSearch<'a> {
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
@@ -288,7 +291,7 @@ pub(crate) struct LostSearch<'a> {
     pub run: &'a Run<'a>,
 }
 
-/// Result of the search, or the reason why it was skipped.
+/// Result of the search, or the finding that it was skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LostFound {
     pub lost: Option<LostFeatures>,
@@ -296,7 +299,7 @@ pub(crate) struct LostFound {
 }
 
 impl LostSearch<'_> {
-    /// Returns true if the rule may lose features.
+    /// Returns true if the rule may lose features that have to be searched.
     pub(crate) fn is_needed(&self) -> bool {
         matches!(
             self.rule,
@@ -307,8 +310,8 @@ impl LostSearch<'_> {
         )
     }
 
-    /// Returns true if the search fits in memory together with the whole grid. It then uses the
-    /// cells of this grid.
+    /// Returns true if the search fits in memory together with the whole grid. The search can then use the
+    /// cells of the grid.
     pub(crate) fn fits_with_grid(&self) -> bool {
         let Some(limit) = self.run.max_memory() else {
             return true;
@@ -316,15 +319,15 @@ impl LostSearch<'_> {
         self.bytes() + BitGrid::bytes_for(self.lattice.dims()) <= u128::from(limit)
     }
 
-    /// Returns the memory of the search, including the mesh.
+    /// Returns the memory of the search in bytes, including the mesh.
     fn bytes(&self) -> u128 {
         let inside = self.rule.inside().unwrap_or_default();
         let estimate = MemoryEstimate::bound(self.mesh, self.lattice, self.run);
         estimate.meshes(1, 1.0) + lost::memory(inside, &estimate)
     }
 
-    /// Finds the lost features. `solid` has the solid cells if they are known. If memory does not
-    /// suffice, the result is a finding (W010).
+    /// Finds the lost features. `solid` has the solid cells if they are already known. If memory does not
+    /// suffice, the search is skipped, and the result has a finding (W010).
     pub(crate) fn find(&self, solid: Option<&BitGrid>) -> Result<LostFound> {
         let need = self.bytes();
         if let Some(limit) = self.run.max_memory()
@@ -349,8 +352,8 @@ impl LostSearch<'_> {
     }
 }
 
-/// Returns the findings about filled cells: the findings of the rule, and the finding that no cell
-/// is occupied.
+/// Returns the findings about the cells that were made: the findings of the rule and, if no cell is occupied,
+/// a finding that says so.
 pub(crate) fn of_cells(
     rule: &Rule,
     mesh: &Mesh,
@@ -374,8 +377,8 @@ pub(crate) fn of_cells(
     findings
 }
 
-/// Returns the finding that no cell is occupied and the lattice is within the bounds of the mesh.
-/// The reason is often another unit.
+/// Returns the finding that no cell is occupied, if the lattice is within the bounds of the mesh. The usual
+/// reason is that mesh and lattice are in different units.
 fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Option<Finding> {
     let is_within = (0..3).all(|axis| lattice.is_passed(axis, mesh.bounds()) == [true; 2]);
     is_within.then(|| {
@@ -386,7 +389,8 @@ fn within(lattice: &Lattice, mesh: &Mesh, coordinates: &GridCoordinates) -> Opti
     })
 }
 
-/// Describes the extents along an axis: `along x the mesh is in 0 … 64 mm, the grid in 1 … 2 mm`.
+/// Describes the ranges of mesh and lattice along an axis, as in `along x the mesh is in 0 … 64 mm, the grid
+/// in 1 … 2 mm`.
 fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordinates) -> String {
     let ends = [&lattice.origin()[axis], &lattice.end()[axis]].map(Rational::to_f64);
     let bounds = mesh.bounds();
@@ -398,8 +402,8 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
-/// Returns the finding that parts are closed only together, and that the nearest face labels their
-/// common inside (W024).
+/// Returns the finding that some parts form a closed mesh only together, and that each cell in their common
+/// inside has the label of the nearest face (W024).
 pub(super) fn closed_together(labels: &[Label]) -> Finding {
     const SHOWN: usize = 12;
     let mut names: Vec<_> = labels
@@ -417,8 +421,7 @@ pub(super) fn closed_together(labels: &[Label]) -> Finding {
     Finding::new(Code::W024, text)
 }
 
-/// Returns the finding that some parts have no cell while others have cells. `None` if all parts
-/// have cells.
+/// Returns the finding that some parts have no cells. `None` if all parts have cells.
 pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     const SHOWN: usize = 12;
     let without = labels
@@ -450,7 +453,7 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))
 }
 
-/// Adds findings to others. The finding that no cell is occupied is reported once.
+/// Appends `more` to `findings`. Skips a finding that no cell is occupied (W002) if there is already one.
 pub fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
     let is_empty = findings.iter().any(|finding| finding.code() == Code::W002);
     findings.extend(

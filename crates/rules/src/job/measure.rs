@@ -1,4 +1,4 @@
-//! Lengths in written form: exact numbers with a unit such as mm, without a unit, or in cells.
+//! Lengths as text: exact numbers with a unit such as mm, without a unit, or in cells.
 
 use std::str::FromStr;
 
@@ -7,8 +7,8 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::Length;
 use voxelize_meshes::UnitOfLength;
 
-/// Number with or without a unit: `0.5`, `-3`, `1/3`, `5cm`. A number without a unit is in units of
-/// the coordinates.
+/// Number with or without a unit, such as `0.5`, `-3`, `1/3` or `5cm`. A number without a unit is in the unit
+/// of the coordinates.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -24,7 +24,7 @@ use voxelize_meshes::UnitOfLength;
 pub struct Measure {
     /// Number before the unit.
     pub number: Rational,
-    /// Unit in the text. `None` if there was none.
+    /// Unit in the text. `None` if the text has no unit.
     pub unit: Option<UnitOfLength>,
     /// Original text.
     text: String,
@@ -44,7 +44,7 @@ impl FromStr for Measure {
             None => text,
         };
         let number = Rational::parse(decimal).map_err(|why| {
-            // Digits followed by letters are a number with an unknown unit.
+            // If the text is a number followed by letters, the unit is unknown.
             let letters = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
             let digits = text[..text.len() - letters.len()].trim_end();
             if letters.chars().all(|c| c.is_ascii_alphabetic()) && Rational::parse(digits).is_ok() {
@@ -62,7 +62,7 @@ impl FromStr for Measure {
 }
 
 impl Measure {
-    /// Returns the length in units of the coordinates.
+    /// Returns the length in the unit of the coordinates, which is the argument `coordinates`.
     ///
     /// # Errors
     /// Fails if the length has a unit and the unit of the coordinates is unknown.
@@ -78,12 +78,12 @@ impl Measure {
     }
 }
 
-/// Length for a rule, in written form: `0.5`, `5mm`, `2vx`.
+/// Length as the user wrote it in an option of a rule, such as `0.5`, `5mm` or `2vx`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenLength {
-    /// Length in units of the file, or in cells.
+    /// Length in the unit of the file, or in cells.
     Length(Length),
-    /// Length with a unit.
+    /// Length with an explicit unit.
     Measure(Measure),
 }
 
@@ -106,7 +106,7 @@ impl FromStr for WrittenLength {
 }
 
 impl WrittenLength {
-    /// Returns the length in written form.
+    /// Returns the length as text.
     pub fn text(&self) -> String {
         match self {
             Self::Length(length) => length.to_string(),

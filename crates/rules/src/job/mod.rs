@@ -1,5 +1,5 @@
-//! Complete jobs: the coordinates of the mesh, the place of the cells, filling them at once or in
-//! slabs, and the findings.
+//! Complete jobs: they transform the mesh, choose the lattice, make the cells at once or in slabs, and report
+//! findings.
 
 pub mod findings;
 mod measure;

@@ -1,9 +1,8 @@
-//! Labels of cells from the nearest triangle of a mesh: its colour at the nearest point, or its
-//! part.
+//! Labels cells by the nearest triangle of a mesh: by its colour at the nearest point, or by its part.
 //!
-//! Several triangles may be equally near to the centre of a cell. The one whose inner side faces
-//! the centre most decides, so that a body keeps its colour where another body touches it. Among
-//! several of these, the one with the least number decides.
+//! If several triangles are equally near to the centre of a cell, the triangle whose inner side faces the
+//! centre most directly decides. A body thus keeps its colour where another body touches it. If several
+//! triangles face the centre equally, the one with the least number decides.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -24,24 +23,25 @@ use voxelize_core::text::grouped;
 use voxelize_kernel::distance::TieBreak;
 use voxelize_meshes::{Mesh, MeshColours, PartKind};
 
-/// Greatest number of colours of a palette. Labels are numbers from 1 to 255.
+/// Greatest number of colours in a palette, because labels are numbers from 1 to 255.
 const MOST: usize = 255;
 
-/// Red, green and blue of sRGB.
+/// Red, green and blue in sRGB.
 type Rgb = [u8; 3];
 
-/// Greatest number of pieces of a side of a triangle at which its colours are sampled, without and
-/// with a texture. A texture may have more detail.
+/// Greatest number of parts into which each side of a triangle is divided to sample its colours. The first
+/// number is for triangles without a texture. The second is for triangles with a texture, which may have more
+/// detail.
 const MOST_PIECES: [f64; 2] = [64.0, 1024.0];
 
-/// Greatest number of colours that are distinguished exactly. Beyond it, colours that differ only
-/// in the last two bits of each channel are equal.
+/// Greatest number of colours that are distinguished exactly. If a mesh has more colours, colours that differ
+/// only in the lowest two bits of each channel are treated as equal.
 const MOST_DISTINCT: usize = 1 << 16;
 
-/// Memory of a palette while it is made, in bytes.
+/// Memory, in bytes, that is needed to make a palette.
 pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
 
-/// Labels cells by the nearest triangle. It is prepared before the cells are known.
+/// Labels cells by the nearest triangle. It can be prepared before the cells are known.
 pub(super) struct Painter<'a> {
     mesh: Mesh,
     lattice: &'a Lattice,
@@ -50,16 +50,16 @@ pub(super) struct Painter<'a> {
     source: LabelSource,
 }
 
-/// Source of the label of a triangle.
+/// Property of a triangle that determines the label.
 enum LabelSource {
-    /// Colour at the nearest point.
+    /// Colour of the triangle at the point nearest to the cell's centre.
     Colours(Palette),
-    /// Part of this kind, with a label value for each part by its index.
+    /// Part of this kind to which the triangle belongs. The list has the label value of each part.
     Parts(PartKind, Vec<u8>),
 }
 
 impl<'a> Painter<'a> {
-    /// Prepares to paint the cells of `rule` in the colours of a mesh.
+    /// Prepares to label the cells of `rule` with the colours of a mesh.
     ///
     /// # Errors
     /// Fails if the mesh has no colours.
@@ -73,7 +73,8 @@ impl<'a> Painter<'a> {
         Self::new(mesh, lattice, rule, run, LabelSource::Colours(palette))
     }
 
-    /// Prepares to paint the cells of `rule` by the parts of a mesh, with these label values.
+    /// Prepares to label the cells of `rule` with the parts of a mesh. `values` has the label value of each
+    /// part.
     pub(super) fn of_parts(
         mesh: &Mesh,
         lattice: &'a Lattice,
@@ -110,7 +111,8 @@ impl<'a> Painter<'a> {
         })
     }
 
-    /// Returns the colours as labels.
+    /// Returns the legend whose labels are the colours of the palette. It is empty if cells are labelled by
+    /// parts.
     pub(super) fn legend(&self) -> Result<Legend> {
         let mut labels = vec![];
         if let Some(palette) = self.palette() {
@@ -129,7 +131,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Returns the finding that colours of the mesh are merged. `None` if all are kept.
+    /// Returns the finding that similar colours of the mesh were merged. `None` if all colours are kept.
     pub(super) fn finding(&self) -> Option<Finding> {
         let Palette {
             entries,
@@ -149,7 +151,7 @@ impl<'a> Painter<'a> {
         Some(Finding::new(Code::W015, text))
     }
 
-    /// Labels the occupied cells of these layers, in the calling threads.
+    /// Labels the occupied cells of these layers. Uses the calling thread pool.
     pub(super) fn paint(
         &self,
         cells: &BitGrid,
@@ -165,7 +167,7 @@ impl<'a> Painter<'a> {
             .fill(layers.clone(), &mut field, found, run)?;
         drop(field);
         let mut labels = Labels::new(dims, legend.clone())?;
-        // Few layers at a time, so that finished rows take little memory.
+        // Only a few layers are labelled at a time, so that their rows take little memory.
         for some in (0..dims[2])
             .collect::<Vec<_>>()
             .chunks(2 * par::current_threads())
@@ -194,7 +196,7 @@ impl<'a> Painter<'a> {
         Ok(labels)
     }
 
-    /// Returns the label of a cell whose nearest triangle has this number.
+    /// Returns the label of a cell whose nearest triangle has the number `number`.
     fn label(&self, cell: [usize; 3], number: i32) -> u8 {
         let Ok(number) = u64::try_from(number) else {
             return 1;
@@ -232,15 +234,15 @@ fn band(rule: &Rule, lattice: &Lattice) -> Band {
     if !matches!(rule, Rule::Surface { .. } | Rule::Thin) {
         return Band::All;
     }
-    // The centre of a touched cell is within half of its diagonal. The band is in units of the
-    // smallest side.
+    // The mesh is at most half a diagonal away from the centre of a touched cell. The width of the band is in
+    // units of the shortest side of a cell.
     let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
     let smallest = sides[0].min(sides[1]).min(sides[2]);
     let diagonal = dot(sides, sides).sqrt();
     Band::cells((diagonal / smallest / 2.0) as u32 + 2)
 }
 
-/// Returns the weights of the corners of a triangle at its point nearest to `p`.
+/// Returns the barycentric weights of the point of a triangle that is nearest to `p`.
 fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
     let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
     let q = on_triangle(p, [a, b, c]);
@@ -253,7 +255,7 @@ fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
     if weights.iter().all(|weight| weight.is_finite()) {
         return weights.map(|weight| weight.clamp(0.0, 1.0));
     }
-    // The triangle has no area, so its nearest corner counts.
+    // The triangle has no area. All weight is given to the corner nearest to the point.
     let away = [a, b, c].map(|corner| dot(minus(q, corner), minus(q, corner)));
     let nearest = (0..3).fold(0, |best, n| if away[n] < away[best] { n } else { best });
     let mut weights = [0.0; 3];
@@ -261,19 +263,20 @@ fn weights(p: [f64; 3], triangle: &Triangle) -> [f64; 3] {
     weights
 }
 
-/// At most 255 colours, with a label for each colour of the mesh.
+/// Palette of at most 255 colours, with the label of each colour of the mesh.
 struct Palette {
     entries: Vec<Rgb>,
-    /// Number of colours of the mesh.
+    /// Number of distinct colours of the mesh.
     seen: usize,
-    /// All colours of the mesh are counted exactly.
+    /// The colours of the mesh were distinguished exactly.
     is_all: bool,
-    /// Labels of the colours that were found.
+    /// Label of each colour that was found in the mesh.
     known: HashMap<Rgb, u8>,
 }
 
 impl Palette {
-    /// Chooses the colours of a mesh, or fewer similar ones. Colours of large areas are kept best.
+    /// Makes a palette of all colours of a mesh if they fit, and otherwise of fewer, similar colours. Colours
+    /// of large areas change least.
     fn new(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> Self {
         let (areas, is_all) = areas(mesh, colours, lattice);
         let mut entries: Vec<Rgb> = match areas.len() {
@@ -288,7 +291,8 @@ impl Palette {
             is_all,
             known: HashMap::new(),
         };
-        // The network may learn colours that no triangle has.
+        // The quantization may add colours that are not the closest to any colour of the mesh. They are
+        // removed.
         let used: HashSet<u8> = areas
             .keys()
             .map(|colour| palette.closest(*colour))
@@ -314,8 +318,8 @@ impl Palette {
         }
     }
 
-    /// Returns the label of the entry closest to a colour, or of the first of several equally close
-    /// entries.
+    /// Returns the label of the entry of the palette that is closest to a colour. Among equally close entries
+    /// the first is used.
     fn closest(&self, colour: Rgb) -> u8 {
         let away = |entry: &Rgb| -> u32 {
             entry
@@ -329,8 +333,8 @@ impl Palette {
     }
 }
 
-/// Returns the area of each colour of a mesh. The second value is true if all colours are
-/// distinguished exactly. Triangles with several colours are cut into pieces of about a cell.
+/// Returns the area of each colour of a mesh. The second value is true if colours were distinguished exactly.
+/// Triangles with several colours are sampled at points that are about a cell apart.
 fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb, f64>, bool) {
     let sides = lattice.spacing().each_ref().map(|side| side.to_f64());
     let side = sides[0].min(sides[1]).min(sides[2]);
@@ -361,14 +365,15 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
         }
         let longest = x.max(y).max(dot(bc, bc)).sqrt() / side;
         let most = MOST_PIECES[usize::from(colours.texture(n).is_some())];
-        // About as many points as cells, and a few more, because long triangles may be thin.
+        // The number of points is roughly the number of cells. Some points are added, because a long triangle
+        // may be thin.
         let pieces = longest
             .min(4.0 * area.sqrt() / side + 16.0)
             .ceil()
             .clamp(1.0, most) as usize;
         let share = area / (pieces * pieces) as f64;
-        // The points are the centres of the small triangles that are oriented like the large one,
-        // and of the inverted ones.
+        // The triangle is divided into small triangles, half of them upside down. The points are the centres
+        // of the small triangles.
         for (i, j) in (0..pieces).flat_map(|i| (0..pieces - i).map(move |j| (i, j))) {
             for third in if i + j + 1 < pieces {
                 &[1.0, 2.0][..]
@@ -383,8 +388,8 @@ fn areas(mesh: &Mesh, colours: &MeshColours, lattice: &Lattice) -> (BTreeMap<Rgb
     (areas, mask == 0xff)
 }
 
-/// Reduces many colours to 255 by a network that learns them from pixels. Each colour has its share
-/// of pixels by area.
+/// Reduces the colours to 255 by a neural network (NeuQuant) that is trained on pixels. The number of pixels
+/// of a colour is proportional to its area.
 fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
     const PIXELS: f64 = (1 << 16) as f64;
     let total: f64 = areas.values().sum();
@@ -393,7 +398,7 @@ fn reduced(areas: &BTreeMap<Rgb, f64>) -> Vec<Rgb> {
     for ([r, g, b], area) in areas {
         let before = (sum / total * PIXELS) as usize;
         sum += area;
-        // At least one pixel, so that colours of small parts count.
+        // Each colour has at least one pixel, so that colours of small areas count as well.
         let count = ((sum / total * PIXELS) as usize - before).max(1);
         pixels.extend(std::iter::repeat_n([*r, *g, *b, 255], count).flatten());
     }

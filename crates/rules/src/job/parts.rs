@@ -1,9 +1,8 @@
-//! Cells labelled by the parts of a mesh.
+//! Labels cells by the parts of a mesh.
 //!
-//! The rule treats each part as a separate mesh. A cell that several parts occupy has the label of
-//! the first of them in the file. Some parts are closed only together, such as the materials of one
-//! body. They are treated as one mesh, and each cell of its inside has the label of the nearest
-//! face.
+//! Each part is voxelized as a separate mesh. If several parts occupy a cell, the cell has the label of the
+//! part that comes first in the file. Some parts, such as the materials of one body, form a closed mesh only
+//! together. They are voxelized as one mesh, and each of its cells has the label of the nearest face.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,24 +12,26 @@ use voxelize_core::grid::{Label, Legend};
 use voxelize_core::text::file_label;
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// Greatest number of parts with different labels.
+/// Greatest number of parts, because each part has its own label.
 const MOST: usize = 255;
 
-/// Mesh whose cells are labelled: a part, or parts that are closed only together.
+/// Mesh that is voxelized and labelled as a unit: a single part, or several parts that are closed only
+/// together.
 pub(super) struct LabelledMesh<'a> {
     pub mesh: Cow<'a, Mesh>,
-    /// Labels of the cells, one for each part.
+    /// Labels of the parts of this mesh.
     pub labels: Vec<Label>,
-    /// Label value of each part of the mesh, by index. Empty for a single part.
+    /// Label value of each part, by the index of the part. Empty if this mesh is a single part.
     pub values: Vec<u8>,
 }
 
-/// Returns the parts of a mesh that have triangles, with the values 1, 2, … in the order of the
-/// file. A mesh without parts is one part. Parts named in `priority` come first. If `has_inside` is
-/// true, the rule fills the inside, and parts that are closed only together are one mesh.
+/// Returns the parts of a mesh that have triangles. Their label values are 1, 2, … in the order of the file.
+/// A mesh without parts counts as a single part. Parts named in `priority` come first in the list.
+/// `has_inside` states that the rule fills the inside. Parts that are closed only together then form one
+/// mesh.
 ///
 /// # Errors
-/// Fails if there are more than 255 parts, or `priority` has an unknown name.
+/// Fails if there are more than 255 parts, or if `priority` has an unknown name.
 pub(super) fn parts<'a>(
     mesh: &'a Mesh,
     kind: PartKind,
@@ -87,7 +88,7 @@ pub(super) fn parts<'a>(
                 values: vec![],
             });
         } else if order.iter().find(|n| is_together(n)) == Some(n) {
-            // The first of the parts represents all of them.
+            // The joint mesh of these parts is added when the loop reaches the first of them.
             let mut values = vec![0; parts.names().len()];
             let members = (0..named.len()).filter(is_together);
             let labels: Vec<_> = members.map(label_of).collect();
@@ -109,7 +110,7 @@ pub(super) fn parts<'a>(
     Ok(all)
 }
 
-/// Returns the common colour of all triangles of a part. `None` if the colours differ.
+/// Returns the colour of a part if all of its triangles have the same colour, otherwise `None`.
 fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
     let colours = mesh.colours()?;
     let mut all = (0..mesh.triangles().len() as u32)
@@ -119,7 +120,7 @@ fn colour(mesh: &Mesh, parts: &MeshParts, part: u32) -> Option<[u8; 3]> {
     all.all(|colour| colour == Some(first)).then_some(first)
 }
 
-/// Returns the legend of these labels.
+/// Returns the legend with the labels of all parts, sorted by value.
 pub(super) fn legend(parts: &[LabelledMesh]) -> Result<Legend> {
     let mut labels: Vec<_> = parts.iter().flat_map(|part| part.labels.clone()).collect();
     labels.sort_by_key(|label| label.value);
@@ -129,14 +130,14 @@ pub(super) fn legend(parts: &[LabelledMesh]) -> Result<Legend> {
 /// Selection of the parts of a mesh.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartChoice {
-    /// Names of the parts to take. Empty to take all.
+    /// Names of the parts to select. If the list is empty, all parts are selected.
     pub only: Vec<String>,
-    /// Names of the parts to leave out.
+    /// Names of the parts to exclude.
     pub skip: Vec<String>,
 }
 
 impl PartChoice {
-    /// Returns the mesh of the selected parts of this kind.
+    /// Returns the triangles of the selected parts, as a mesh. Names refer to parts of the kind `kind`.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -153,7 +154,7 @@ impl PartChoice {
     /// ```
     ///
     /// # Errors
-    /// Fails if a name is not the name of a part.
+    /// Fails if a name is not the name of a part, or if the mesh has no parts of this kind.
     pub fn apply(&self, mesh: Mesh, kind: PartKind) -> Result<Mesh> {
         if *self == Self::default() {
             return Ok(mesh);
@@ -174,7 +175,7 @@ impl PartChoice {
     }
 }
 
-/// Part with triangles, and its unique name.
+/// Part that has triangles, and its unique name.
 struct Named<'a> {
     part: u32,
     kind: PartKind,
@@ -184,8 +185,9 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// Returns true if the part has this name. It may be the unique name, or the name in the file,
-    /// which several parts may share. A file also has its name with the extension.
+    /// Returns true if `name` refers to this part. It may be the unique name of the part, or the name in the
+    /// file, which several parts may share. A part that is a whole file can also be named with the file's
+    /// extension.
     fn is(&self, name: &str) -> bool {
         let is_file = self.kind == PartKind::File && file_label(name) == self.given;
         self.name == name || self.given == name || is_file
@@ -213,7 +215,7 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
     named
 }
 
-/// Refuses names that are not the name of a part.
+/// Fails if a name does not refer to a part.
 fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     const SHOWN: usize = 12;
     let Some(unknown) = names
@@ -237,8 +239,8 @@ fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     })
 }
 
-/// Returns a unique name for part `number`: `object 3` if the file gives none, `lid (2)` for a
-/// second `lid`.
+/// Returns a unique name for part `number`. It is, for example, `object 3` if the part has no name in the
+/// file, and `lid (2)` for the second part named `lid`.
 fn unique(name: &str, kind: PartKind, number: u32, names: &mut HashSet<String>) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
     let name = if name.trim().is_empty() {

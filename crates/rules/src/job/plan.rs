@@ -1,5 +1,5 @@
-//! Memory of a job: the upper bound of each phase, and the plan that fits in the limit, or a
-//! refusal. A plan that is not run is a dry run.
+//! Plans the memory of a job. It computes an upper bound for each phase, and chooses a plan that fits in the
+//! memory limit or returns an error. A dry run makes the plan and does not run it.
 
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
@@ -15,41 +15,41 @@ use voxelize_core::text::{bytes, counted};
 use voxelize_formats::{Dtype, FORMATS};
 use voxelize_meshes::{Mesh, PartKind};
 
-/// Memory of one phase, without mesh, cells and the buffers of threads.
+/// Memory of one part of a job, such as the mesh, the cells, or a phase.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryPhase {
-    /// Name.
+    /// Name of the part.
     pub name: &'static str,
-    /// Upper bound in bytes.
+    /// Upper bound of its memory, in bytes.
     pub bytes: u128,
 }
 
-/// Arrangement of a grid in memory, and the memory that it takes.
+/// Arrangement of a grid in memory, and the memory of the job.
 #[derive(Debug, Clone)]
 pub struct MemoryPlan {
-    /// Arrangement.
+    /// Arrangement of the grid.
     pub strategy: Plan,
     /// Number of slabs.
     pub slabs: usize,
-    /// Upper bound in bytes, without the program itself.
+    /// Upper bound of the memory of the job in bytes, without the program itself.
     pub bytes: u128,
-    /// Upper bound in bytes for the whole grid at once.
+    /// Upper bound, in bytes, if the whole grid were made at once.
     pub dense: u128,
-    /// Parts: mesh, cells, and the largest phase.
+    /// Parts of `bytes`: the mesh, the cells, and the largest phase.
     pub parts: Vec<MemoryPhase>,
 }
 
-/// Inputs and outputs of a job that take memory.
+/// Inputs and outputs of a job, which determine its memory.
 pub(super) struct Needs<'a> {
     pub voxelizer: &'a Voxelizer<'a>,
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,
-    /// Output that receives the cells slab by slab. `None` if they stay in memory.
+    /// Output to which the cells are written slab by slab. `None` if the cells stay in memory.
     pub target: Option<Target<'a>>,
 }
 
 impl Voxelizer<'_> {
-    /// Returns the upper bound of the memory of mesh, rule and cells, without additional results.
+    /// Returns the upper bound of the memory of the mesh, the rule and the cells, without additional results.
     pub(super) fn demand(&self, mesh: &Mesh, lattice: &Lattice) -> Demand {
         let estimate = MemoryEstimate::bound(mesh, lattice, &self.run);
         let mut demand = self.cell_demand(&estimate);
@@ -57,7 +57,7 @@ impl Voxelizer<'_> {
         demand
     }
 
-    /// Returns the memory of mesh and cells.
+    /// Returns the memory of the mesh and the cells.
     fn cell_demand(&self, estimate: &MemoryEstimate) -> Demand {
         let mesh = estimate.mesh;
         let is_field = self.rule.kind() == CellKind::Field;
@@ -70,16 +70,18 @@ impl Voxelizer<'_> {
         let mut demand = Demand::of(estimate, values as u128);
         match self.extras.labels {
             _ if is_field => {}
-            // The nearest triangles, and their labels.
+            // These grids are for the nearest triangles and their labels.
             JobLabels::Parts(kind) if self.paints_parts(mesh, kind) => {
                 demand.grids = estimate.bytes(2 + 8 + 8 + 64, 1);
             }
-            // The cells of one part, and the occupancy and the planes or bytes of labels.
+            // These grids are for the cells of one part, for the occupied cells, and for the planes or bytes
+            // of labels.
             JobLabels::Parts(kind) => {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids = estimate.bytes(2 + if parts > 16 { 8 } else { 4 }, 1);
             }
-            // A byte for each cell, and its nearest triangle, which is found like a field.
+            // These grids are for the label byte of each cell, and for its nearest triangle, which is found
+            // together with a field of distances.
             JobLabels::Colours => demand.grids = estimate.bytes(2 + 8 + 64, 1),
             _ if self.has_labels() => demand.grids = 2,
             _ if self.rule.has_bricks() => demand.slab = LARGE_SLAB,
@@ -89,7 +91,7 @@ impl Voxelizer<'_> {
         demand
     }
 
-    /// Returns the memory of the rule, including arrays while they are made.
+    /// Returns the memory of the rule in bytes, including the computation of additional arrays and of labels.
     fn rule_memory(&self, estimate: &MemoryEstimate) -> u128 {
         let mut memory = self.rule.memory(estimate);
         if !self.extras.quantities.is_empty() {
@@ -105,16 +107,16 @@ impl Voxelizer<'_> {
         memory
     }
 
-    /// Returns true if parts of this kind are closed only together. Cells then have the label of
-    /// the nearest face.
+    /// Returns true if the rule fills the inside and some parts of this kind are closed only together. Cells
+    /// of these parts have the label of the nearest face.
     pub(super) fn paints_parts(&self, mesh: &Mesh, kind: PartKind) -> bool {
         self.rule.inside().is_some() && !mesh.parts_closed_together(kind).is_empty()
     }
 }
 
 impl Needs<'_> {
-    /// Returns the phases, one after the other. Results of doubt and leak stay while the output is
-    /// made.
+    /// Returns the phases of the job, which run one after the other. The results of the phases doubt and leak
+    /// stay in memory while the cells are made.
     fn phases(&self, estimate: &MemoryEstimate) -> Vec<MemoryPhase> {
         let extras = self.voxelizer.extras;
         let doubt_result = estimate.grids(u128::from(extras.doubt) * doubt::RESULT_GRIDS, 0.0);
@@ -138,8 +140,8 @@ impl Needs<'_> {
         phases
     }
 
-    /// Returns the expected peak under a plan. Buffers of writers are counted as part of the
-    /// program.
+    /// Returns the expected peak of the memory under a plan, in bytes. Excludes the buffers of writers: the
+    /// memory of the program includes them.
     pub(super) fn expected(&self, plan: Plan) -> u128 {
         let layers = plan.layers(self.lattice.dims()[2]);
         let estimate = MemoryEstimate {
@@ -156,17 +158,18 @@ impl Needs<'_> {
         MemoryEstimate::bound(self.mesh, self.lattice, &self.voxelizer.run)
     }
 
-    /// Returns the limit in bytes.
+    /// Returns the memory limit in bytes.
     fn limit(&self) -> u128 {
         u128::from(self.voxelizer.run.max_memory().unwrap_or(u64::MAX))
     }
 
-    /// Returns true if the grid is made at once.
+    /// Returns true if the whole grid must be made at once.
     fn is_whole(&self) -> bool {
         self.target.is_none() || self.voxelizer.extras.doubt || self.voxelizer.extras.leak
     }
 
-    /// Returns the reason why the whole grid stays in memory, even if it is written in slabs.
+    /// Returns the reason why the whole grid is needed in memory, even if it is written in slabs. `None` if
+    /// it is not needed.
     fn keeps_whole_grid(&self) -> Option<&'static str> {
         match self.voxelizer.rule {
             Rule::Solid {
@@ -185,7 +188,7 @@ impl Needs<'_> {
         self.target.map_or(1, |target| target.format.slab_layers)
     }
 
-    /// Returns the upper bound of the memory of the job, with `peak` bytes for the largest phase.
+    /// Returns the upper bound of the memory of the job. `peak` is the memory of the largest phase, in bytes.
     fn demand(&self, peak: u128) -> Demand {
         let dims = self.lattice.dims();
         let mut demand = self.voxelizer.cell_demand(&self.bound());
@@ -200,7 +203,7 @@ impl Needs<'_> {
             for pending in format.pending(dims, choices) {
                 demand.extra += demand.cell_bytes(pending);
             }
-            // Floats are the longest cells.
+            // The default is the type with the most bytes per cell.
             let dtype = dtype.unwrap_or(Dtype::F32);
             let threads = self.voxelizer.run.thread_count();
             demand.extra += u128::from(format.memory(dims, dtype, threads, choices));
@@ -208,7 +211,7 @@ impl Needs<'_> {
         demand
     }
 
-    /// Returns the plan without a limit of memory.
+    /// Returns the plan to use if memory is not limited.
     fn unlimited(&self, demand: &Demand) -> Plan {
         if self.is_whole() {
             return Plan::Dense;
@@ -219,7 +222,7 @@ impl Needs<'_> {
         }
     }
 
-    /// Returns bricks, if the rule has them and the grid is large.
+    /// Returns the plan bricks if the rule supports bricks and the grid is large, otherwise `None`.
     fn bricks(&self, demand: &Demand) -> Option<Plan> {
         let Voxelizer { rule, extras, .. } = self.voxelizer;
         if self.is_whole() || extras.labels.are_of_mesh() || !rule.has_bricks() {
@@ -228,13 +231,14 @@ impl Needs<'_> {
         demand.bricks(self.layers())
     }
 
-    /// Counts the bricks with cells, if all bricks exceed the limit and fewer may fit.
+    /// If storing all bricks would exceed the limit but fewer bricks may fit, counts the bricks that contain
+    /// cells and returns the smaller memory.
     fn in_fewer_bricks(&self, mut demand: Demand, limit: u128) -> Result<Demand> {
         let Some(bricks) = self.bricks(&demand) else {
             return Ok(demand);
         };
-        // Counting takes one bit per brick in every thread. Making bricks takes at least two bytes
-        // per brick.
+        // Counting needs one bit per brick in every thread. That is less than the at least two bytes per
+        // brick of making the bricks.
         let mut least = demand.clone();
         least.touched = 0;
         let lowest = Demand::lowest(bricks, self.layers());
@@ -250,7 +254,7 @@ impl Needs<'_> {
         Ok(demand)
     }
 
-    /// Returns the plan that fits, or the refusal if none does.
+    /// Returns the best plan that fits in the memory limit, or an error if no plan fits.
     pub(super) fn plan(&self) -> Result<MemoryPlan> {
         let limit = self.limit();
         let phases = self.phases(&self.bound());
@@ -261,13 +265,13 @@ impl Needs<'_> {
         let is_field = self.voxelizer.rule.kind() == CellKind::Field;
         let is_limited = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Requested(_));
         let in_slabs = || demand.fit(limit, self.layers());
-        // The plan without a limit has precedence.
+        // The plan for unlimited memory is used if it fits.
         let best = self.unlimited(&demand);
         let lowest = Demand::lowest(best, self.layers());
         let found = match best {
             best if fits(&best) => Some(best),
             Plan::Bricks(_) if fits(&lowest) => Some(lowest),
-            // Slabs of a field are as fast as the whole field.
+            // Making a field in slabs takes as long as making it at once.
             _ if (is_field || is_limited) && !self.is_whole() => in_slabs(),
             _ => Some(Plan::Dense).filter(fits),
         };
@@ -300,7 +304,7 @@ impl Needs<'_> {
         })
     }
 
-    /// Returns the refusal of a job that does not fit.
+    /// Returns the error for a job that does not fit in the memory limit.
     fn refusal(&self, demand: &Demand) -> Error {
         let limit = self.voxelizer.run.budget.limit;
         let is_requested = match limit {
@@ -345,7 +349,8 @@ impl Needs<'_> {
         Error::too_large(text).with_hint(hint)
     }
 
-    /// Formats the limit that leaves `job` bytes for the job.
+    /// Formats the value of `--max-memory` that a job of `job` bytes needs. Without the option, formats `job`
+    /// itself.
     fn needed(&self, job: u128) -> String {
         let budget = self.voxelizer.run.budget;
         match budget.limit {
@@ -362,7 +367,8 @@ impl Needs<'_> {
         }
     }
 
-    /// Returns a hint with the formats that would fit in slabs. `None` if there are none.
+    /// Returns a hint that lists the formats which could be written in slabs within the limit. `None` if
+    /// there are no such formats.
     fn streams(&self, target: Target, demand: &Demand) -> Option<Hint> {
         let limit = self.limit();
         let mut streamed = vec![];
@@ -383,13 +389,14 @@ impl Needs<'_> {
     }
 }
 
-/// Returns the phase that takes the most memory.
+/// Returns the phase that needs the most memory.
 fn largest(phases: &[MemoryPhase]) -> MemoryPhase {
     let largest = phases.iter().max_by_key(|phase| phase.bytes);
     *largest.expect("the rule is a phase")
 }
 
-/// Returns the error of a job that needs more than its share. It is repeated alone.
+/// Returns the error for a job that needs more than its share of the memory. The caller then repeats the job
+/// alone.
 pub(super) fn share_exceeded() -> Error {
     Error::too_large("needs more than its share of the memory")
 }

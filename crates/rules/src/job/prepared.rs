@@ -1,4 +1,4 @@
-//! A job with its plan of memory, and its result.
+//! A job with its memory plan, and the result of a job.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use voxelize_core::par::Progress;
 use voxelize_formats::{InMemory, Voxels};
 use voxelize_meshes::Mesh;
 
-/// Job that is ready to run. Everything is decided except the cells.
+/// Job that is ready to run: its options and its memory plan are fixed, and no cell has been made.
 #[derive(Clone)]
 pub struct Prepared<'a> {
     pub(super) voxelizer: Voxelizer<'a>,
@@ -29,35 +29,35 @@ pub struct Prepared<'a> {
     pub memory: MemoryPlan,
 }
 
-/// Numbers and findings of a finished job.
+/// Counts and findings of a finished job.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct JobResult {
-    /// Number of occupied cells. For a field, number of cells with a value.
+    /// Number of occupied cells. If the cells are a field, number of cells whose value is not the background.
     pub occupied: u64,
-    /// Digest of the grid and of its cells.
+    /// Digest of the lattice and its cells.
     pub digest: Digest,
-    /// Values of a field.
+    /// Summary of the values of a field. `None` if the cells are not a field.
     pub field: Option<FieldSummary>,
-    /// Sum of the values of a field of shares of cells.
+    /// Sum of all shares. `None` unless the cells are shares of volume.
     pub shares: Option<f64>,
     /// Number of cells with each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
-    /// Number of cells that belong to several parts and have the label of an earlier one.
+    /// Number of cells that several parts occupy. Such a cell has the label of the first of these parts.
     pub taken: u64,
-    /// The number of shared cells of each pair of labels, in the order of the legend.
+    /// Number of cells that both parts of a pair occupy, for each pair of labels in the order of the legend.
     pub shared: Vec<SharedCells>,
-    /// Method that decided the inside.
+    /// Name of the method that was used to find the inside. `None` if the rule needs no method.
     pub inside: Option<String>,
-    /// Counts of the rule.
+    /// Counts and findings of the rule.
     pub stats: Stats,
     /// Warnings and notes about the cells.
     pub findings: Vec<Finding>,
-    /// Additional arrays with their digests.
+    /// Additional quantities, each with the digest of its array.
     pub arrays: Vec<(Quantity, Hash)>,
-    /// Cells in doubt, if requested.
+    /// Cells on which the methods disagree. `None` if they were not requested.
     pub doubt: Option<Doubt>,
-    /// Path through which a flood leaks, if requested.
+    /// Cells of the paths along which a flood leaks into the mesh. `None` if they were not requested.
     pub leak: Option<BitGrid>,
     /// Duration of each phase.
     pub times: JobTimes,
@@ -66,23 +66,25 @@ pub struct JobResult {
 /// Duration of each phase of a job.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JobTimes {
-    /// Time for making the cells and for all searches.
+    /// Time for making the cells and for additional searches.
     pub voxelize: Duration,
-    /// Time for counting and digests.
+    /// Time for counting cells and computing digests.
     pub digest: Duration,
-    /// Time of the writer itself.
+    /// Time for writing the output.
     pub write: Duration,
 }
 
-/// Receiver of the numbers of the triangles nearest to the cells, one slab after the other.
+/// Function that is called for each slab with the numbers of the triangles nearest to its cells.
 pub type NearestSink<'a> = &'a mut dyn FnMut(&[i32]) -> Result<()>;
 
 impl<'a> Voxelizer<'a> {
-    /// Finds the plan of memory for the cells of `lattice`. They go to `target` slab by slab, or
-    /// stay in memory. A job that is prepared and not run is a dry run.
+    /// Prepares a job: plans the memory for the cells of `lattice`. If there is a `target`, the cells are to
+    /// be written to it slab by slab. Otherwise they stay in memory. For a dry run, prepare the job and do
+    /// not run it.
     ///
     /// # Errors
-    /// Fails if no plan fits in the limit.
+    /// Fails if no plan fits in the memory limit, or if the rule cannot make the requested labels or
+    /// quantities.
     pub fn prepare<'b>(
         &self,
         mesh: &'b Mesh,
@@ -122,7 +124,7 @@ impl Prepared<'_> {
         self.lattice.dims()
     }
 
-    /// Returns the expected peak of memory, in bytes, without the program itself.
+    /// Returns the expected peak of the memory in bytes, without the program itself.
     pub fn expected_bytes(&self) -> u128 {
         let needs = Needs {
             voxelizer: &self.voxelizer,
@@ -133,8 +135,8 @@ impl Prepared<'_> {
         needs.expected(self.memory.strategy).min(self.memory.bytes)
     }
 
-    /// Makes the cells and passes them to `write`, at once or slab by slab, depending on the plan.
-    /// If the rule makes a field, the numbers of the nearest triangles go to `nearest`.
+    /// Makes the cells and passes them to `write`, at once or slab by slab, depending on the plan. If the
+    /// rule makes a field, `nearest` is called with the numbers of the nearest triangles.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -157,8 +159,8 @@ impl Prepared<'_> {
     /// ```
     ///
     /// # Errors
-    /// Fails for the reasons listed at [`Voxelizer::run`], and if `write` fails. If the job has a
-    /// share of the memory, it also fails if the features that a solid loses do not fit in it.
+    /// Fails for the reasons listed at [`Voxelizer::run`], and if `write` fails. A job whose memory limit is
+    /// a [share](MemoryLimit::Share) also fails if the search for lost features does not fit in the share.
     pub fn run<T>(
         &self,
         write: impl FnOnce(&mut dyn CellSource) -> Result<T>,
@@ -185,7 +187,8 @@ impl Prepared<'_> {
         self.searched(|| self.at_once())
     }
 
-    /// Runs `make`, and adds the requested searches to its result. They are done first.
+    /// Runs the requested searches for cells in doubt and for leaks, then runs `make`, and adds the results
+    /// of the searches to the result of `make`.
     fn searched<T>(&self, make: impl FnOnce() -> Result<(T, JobResult)>) -> Result<(T, JobResult)> {
         let Voxelizer {
             rule, run, extras, ..
@@ -205,7 +208,7 @@ impl Prepared<'_> {
         let (made, mut result) = make()?;
         result.doubt = doubt;
         result.leak = leak;
-        // The searches run the methods again, so their time counts as voxelization.
+        // The searches voxelize the mesh as well, so their time counts as voxelization.
         result.times.voxelize += searching;
         Ok((made, result))
     }
@@ -217,7 +220,7 @@ impl Prepared<'_> {
         Ok((slabs.into_voxelized().0.voxels, result))
     }
 
-    /// Fills one slab after the other, when the writer requests it.
+    /// Makes one slab after the other. The writer requests each slab when it is ready to write it.
     fn in_slabs<T>(
         &self,
         strategy: Plan,
@@ -246,7 +249,7 @@ impl Prepared<'_> {
         Ok((written, result))
     }
 
-    /// Returns the numbers of all slabs.
+    /// Returns the result of the job, from the counts of all slabs.
     fn result(&self, slabs: &Slabs) -> Result<JobResult> {
         let findings = slabs.findings();
         let is_share = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Share(_));
@@ -289,7 +292,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Slabs whose nearest triangles are written together with the cells.
+/// Source of slabs that also passes the numbers of the nearest triangles to a function.
 struct WithNearest<'a, 'b> {
     slabs: &'a mut Slabs<'b>,
     put: NearestSink<'a>,

@@ -1,4 +1,4 @@
-//! Execution of a voxelizer: filling all cells, or planning slabs of them.
+//! Functions that run a voxelizer: on the whole grid at once, or slab by slab.
 
 use super::findings;
 use super::slabs::Slabs;
@@ -11,17 +11,18 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::read::Tolerance;
 
 impl<'a> Voxelizer<'a> {
-    /// Fills the cells of `lattice`.
+    /// Voxelizes a mesh on `lattice`.
     ///
     /// # Errors
-    /// Fails if options of the rule exclude each other, the mesh is unfit for the rule, the grid
-    /// does not fit in memory or in the limit, the machine lacks the instruction set, or the run
+    /// Fails if options of the rule exclude each other, if the mesh does not suit the rule, if the grid does
+    /// not fit in memory or exceeds the memory limit, if the machine lacks the instruction set, or if the run
     /// was cancelled.
     pub fn run(&self, mesh: &Mesh, lattice: &Lattice) -> Result<Voxelized> {
         self.with_findings_of_lattice(mesh, lattice, || self.fill(mesh, lattice))
     }
 
-    /// Fills the cells like [`run`](Self::run), without findings about the place of the lattice.
+    /// Voxelizes a mesh as [`run`](Self::run) does, but without findings about the size and position of the
+    /// mesh.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`run`](Self::run).
@@ -29,8 +30,8 @@ impl<'a> Voxelizer<'a> {
         Ok(self.filled(mesh, lattice)?.0)
     }
 
-    /// Returns all cells, with the numbers of the nearest triangles and the arrays requested by
-    /// [`Extras`].
+    /// Returns all cells, the numbers of the nearest triangles, and the additional arrays. The last two are
+    /// empty unless [`Extras`] requests them.
     fn filled(
         &self,
         mesh: &Mesh,
@@ -45,7 +46,7 @@ impl<'a> Voxelizer<'a> {
         Ok(slabs.into_voxelized())
     }
 
-    /// Runs `fill`, and puts the findings about the place of the lattice before the findings of
+    /// Runs `fill`, and inserts the findings about the size and position of the mesh before the findings of
     /// `fill`.
     fn with_findings_of_lattice(
         &self,
@@ -67,9 +68,9 @@ impl<'a> Voxelizer<'a> {
         })
     }
 
-    /// Returns the field of a rule that makes one, and the number of the triangle nearest to each
-    /// cell, x fastest. The number is the least of several equally near triangles, and −1 in cells
-    /// of the background.
+    /// Makes the field of [`Rule::Distance`]. Also returns the number of the triangle nearest to each cell,
+    /// with x fastest. Among equally near triangles it is the least number. Cells with the background value
+    /// have −1.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -85,7 +86,8 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// Fails for the reasons listed at [`run`](Self::run), and if the rule makes bits.
+    /// Fails for the reasons listed at [`run`](Self::run), and if the rule is not [`Rule::Distance`] or makes
+    /// bits.
     pub fn run_with_nearest(
         &self,
         mesh: &Mesh,
@@ -111,8 +113,9 @@ impl<'a> Voxelizer<'a> {
         Ok((made, nearest))
     }
 
-    /// Returns the cells of [`run`](Self::run) and the additional arrays of [`Extras::quantities`],
-    /// in the order of [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL).
+    /// Voxelizes a mesh as [`run`](Self::run) does. Also returns the additional arrays that
+    /// [`Extras::quantities`] requests, in the order of
+    /// [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL).
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -132,7 +135,8 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// Fails for the reasons listed at [`run`](Self::run), and if the rule has no such arrays.
+    /// Fails for the reasons listed at [`run`](Self::run), and if the rule cannot compute a requested
+    /// quantity.
     pub fn run_with_arrays(
         &self,
         mesh: &Mesh,
@@ -148,7 +152,7 @@ impl<'a> Voxelizer<'a> {
         Ok((made, found))
     }
 
-    /// Refuses quantities that the rule does not have.
+    /// Fails if a requested quantity is not one that the rule can compute.
     pub(super) fn refuse_other_quantities(&self) -> Result<()> {
         let has = self.rule.quantities();
         let Some(other) = self.extras.quantities.iter().find(|one| !has.contains(one)) else {
@@ -160,9 +164,10 @@ impl<'a> Voxelizer<'a> {
         Err(error.with_hint("the rule fraction has"))
     }
 
-    /// Returns the plan that fits the limit of memory. It is the whole grid without a limit, and
-    /// otherwise the highest slabs that fit. Their height is a multiple of `multiple` layers,
-    /// [`Format::slab_layers`](voxelize_formats::Format::slab_layers). `None` if no plan fits.
+    /// Returns the plan that fits in the memory limit. It is the whole grid if that fits, and otherwise the
+    /// least number of slabs. The height of slabs is a multiple of `multiple` layers, which should be
+    /// [`Format::slab_layers`](voxelize_formats::Format::slab_layers) of the output format. `None` if no plan
+    /// fits.
     pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
         let Some(limit) = self.run.max_memory() else {
             return Some(Plan::Dense);
@@ -170,7 +175,7 @@ impl<'a> Voxelizer<'a> {
         self.demand(mesh, lattice).fit(u128::from(limit), multiple)
     }
 
-    /// Refuses cells that do not fit in the limit of memory under this plan.
+    /// Fails if this plan exceeds the memory limit.
     fn admit(&self, mesh: &Mesh, lattice: &Lattice, plan: Plan) -> Result<()> {
         if self.run.max_memory().is_none() {
             return Ok(());
@@ -188,12 +193,12 @@ impl<'a> Voxelizer<'a> {
             })
     }
 
-    /// Returns the cells of a grid that may be larger than memory. They are made in slabs of layers
-    /// of z, each when it is needed.
+    /// Returns a source of the cells of a grid that may be larger than memory. The source makes the cells in
+    /// slabs of layers along z, each when it is requested.
     ///
-    /// With [`Plan::Slabs`] every slab is a pass over all triangles. With [`Plan::Bricks`] one pass
-    /// stores the cells in bricks of 64 × 8 × 8, and slabs are made from them. For a mostly empty
-    /// grid this takes much less memory and time than the whole grid at once.
+    /// With [`Plan::Slabs`] every slab needs a pass over all triangles. With [`Plan::Bricks`] one pass stores
+    /// all cells in bricks of 64 × 8 × 8 cells, and slabs are made from the bricks. If the grid is mostly
+    /// empty, bricks need much less memory and time than the whole grid at once.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -223,9 +228,9 @@ impl<'a> Voxelizer<'a> {
     /// ```
     ///
     /// # Errors
-    /// Fails if slabs have no layers, slabs of bricks are no multiple of 8 layers, the rule has no
-    /// bricks, the plan needs more than the limit of memory, or the machine lacks the instruction
-    /// set. Slabs themselves fail if memory runs out or the run is cancelled.
+    /// Fails if the slabs of the plan have no layers, if slabs made from bricks have a height that is not a
+    /// multiple of 8 layers, if the rule does not support bricks, if the plan exceeds the memory limit, or if
+    /// the machine lacks the instruction set. Making a slab fails if memory runs out or the run is cancelled.
     pub fn slabs(&self, mesh: &'a Mesh, lattice: &'a Lattice, plan: Plan) -> Result<Slabs<'a>> {
         self.admit(mesh, lattice, plan)?;
         Slabs::new(self, mesh, lattice, plan)

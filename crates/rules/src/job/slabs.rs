@@ -1,6 +1,6 @@
-//! Grids are filled here and nowhere else: all layers at once, or a slab of layers at a time, so
-//! that the grid may be larger than memory. Each slab is filled in a separate pass over the
-//! triangles, or from bricks that one pass made.
+//! Makes the cells of all jobs: all layers at once, or one slab of layers at a time, so that the grid may be
+//! larger than memory. Each slab is made in a separate pass over the triangles, or from bricks that a single
+//! pass made.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,96 +24,99 @@ use voxelize_formats::Voxels;
 use voxelize_kernel::sink::SIDE;
 use voxelize_meshes::Mesh;
 
-/// Voxels that are made a slab at a time, when [`CellSource::next`] requests them. Created by
+/// Source of cells that makes one slab at a time, when [`CellSource::next`] requests it. Created by
 /// [`Voxelizer::slabs`](crate::Voxelizer::slabs).
 pub struct Slabs<'a> {
-    /// Rule, ties, tool and input.
+    /// Record of the cells, with the tool, the rule, its options and the input.
     pub record: Record,
     lattice: &'a Lattice,
-    /// Lattice written to files.
+    /// Lattice that is written to files.
     placed: Lattice,
     voxelizer: Voxelizer<'a>,
     sources: Vec<Source<'a>>,
     plan: Plan,
     /// Layers to make: all layers, or the layers of a region.
     layers: Range<usize>,
-    /// Next layer.
+    /// First layer of the next slab.
     next: usize,
-    /// Hashes of the finished layers, if requested.
+    /// Hashes of the finished layers. `None` if they were not requested.
     hashes: Option<Vec<Option<LayerHash>>>,
     /// Cells of one slab. Their memory is reused for the next slab.
     cells: Option<Cells>,
-    /// Painter of the colours of cells, if requested.
+    /// Painter that labels cells by colour. `None` if colours were not requested.
     painter: Option<Painter<'a>>,
-    /// Legend, if cells are labelled.
+    /// Legend of the labels. `None` if cells are not labelled.
     legend: Option<Legend>,
-    /// Background, if the rule makes a field.
+    /// Background value of the field. `None` if the rule makes bits.
     background: Option<f32>,
-    /// Nearest triangles of the cells of one slab, if requested.
+    /// Numbers of the triangles nearest to the cells of one slab. `None` if they were not requested.
     nearest: Option<Vec<i32>>,
-    /// Additional arrays of the cells of one slab.
+    /// Additional arrays for the cells of one slab.
     arrays: Vec<CellArray>,
-    /// Digests of the additional arrays.
+    /// Digest of each additional array.
     array_digests: Vec<DigestBuilder>,
     digest: DigestBuilder,
     made: Made,
 }
 
-/// Mesh whose cells are made: the whole mesh, or one of its parts.
+/// Mesh that is voxelized as a unit: the whole mesh, one of its parts, or parts that are closed only
+/// together.
 struct Source<'a> {
     voxelizer: Voxelizer<'a>,
     lattice: &'a Lattice,
     mesh: Cow<'a, Mesh>,
-    /// Labels of the cells: one for a part, and several for parts that are closed only together.
+    /// Labels of the cells. A single part has one label. Parts that are closed only together have several.
     labels: Vec<Label>,
-    /// Painter that chooses between several labels.
+    /// Painter that chooses among several labels. `None` if there is at most one label.
     painter: Option<Painter<'a>>,
-    /// Prepared rule of a borrowed mesh, until its last layer is filled. For an owned mesh the rule
-    /// is prepared for every slab, because the rules of many parts together may take much memory.
+    /// Rule that was prepared for a borrowed mesh. It is dropped after the last layer. For an owned mesh the
+    /// rule is prepared anew for every slab, because the prepared rules of many parts together may need much
+    /// memory.
     prepared: Option<PreparedRule<'a>>,
-    /// Cells of all slabs, made before the first slab of [`Plan::Bricks`].
+    /// Cells of all slabs, for [`Plan::Bricks`]. They are made before the first slab.
     bricks: Option<Covered>,
-    /// Features that the rule loses. `None` until they are searched.
+    /// Features that the rule loses. `None` until the search has been made.
     lost: Option<LostFound>,
     stats: Stats,
     is_occupied: bool,
 }
 
-/// Numbers of the slabs made so far.
+/// Counts over the slabs that were made so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Made {
-    /// Number of slabs.
+    /// Number of slabs that were made.
     pub slabs: usize,
     /// Number of occupied cells.
     pub occupied: u64,
     /// Number of cells with each label, in the order of the legend.
     pub labels: Vec<(Label, u64)>,
-    /// Number of cells that belong to several parts and have the label of an earlier one.
+    /// Number of cells that several parts occupy. Such a cell has the label of the first of these parts.
     pub taken: u64,
-    /// The number of shared cells of each pair of labels, in the order of the legend.
+    /// Number of cells that both parts of a pair occupy, for each pair of labels in the order of the legend.
     pub shared: Vec<SharedCells>,
-    /// Number and range of the values of a field other than the background.
+    /// Number and range of the values of a field that differ from the background. `None` if the cells are not
+    /// a field.
     pub field: Option<FieldSummary>,
-    /// Sum of the values of a field of shares of cells, added layer by layer.
+    /// Sum of all shares, added layer by layer. `None` unless the cells are shares of volume.
     pub shares: Option<f64>,
-    /// Counts of the rule.
+    /// Counts and findings of the rule.
     pub stats: Stats,
-    /// Duration of filling.
+    /// Time for making the cells.
     pub filling: Duration,
-    /// Duration of counting and digests.
+    /// Time for counting cells and computing digests.
     pub hashing: Duration,
 }
 
-/// Cells that the parts of two labels both occupy. Cells that a third part before both occupies are
-/// not counted.
+/// Number of cells that two parts both occupy. Cells that a part before both of them also occupies are not
+/// counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SharedCells {
-    /// Label of the cells.
+    /// Label of the earlier part, which the cells have.
     pub first: Label,
     /// Label of the later part.
     pub second: Label,
-    /// Number of cells.
+    /// Number of cells that both parts occupy.
     pub cells: u64,
 }
 
@@ -214,9 +217,8 @@ impl<'a> Slabs<'a> {
         })
     }
 
-    /// Requests the numbers of the nearest triangles, if the rule makes a field. They are returned
-    /// by [`nearest`](Self::nearest), and [`Demand::values`](crate::run::Demand::values) counts
-    /// them.
+    /// Requests the numbers of the nearest triangles if the rule makes a field. [`nearest`](Self::nearest)
+    /// returns them, and [`Demand::values`](crate::run::Demand::values) must include their memory.
     #[must_use]
     pub fn with_nearest(self) -> Self {
         Self {
@@ -225,8 +227,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Continues with these layers as if none had been made before. The hashes of the layers are
-    /// kept. There is no digest of the whole grid.
+    /// Starts anew with these layers: resets all counts. The hashes of these layers are recorded. The digest
+    /// of the whole grid is not available afterwards.
     pub(super) fn begin(&mut self, layers: Range<usize>) {
         let cells = cell_type(&self.legend, self.background);
         self.digest = DigestBuilder::new(self.lattice.dims(), cells);
@@ -245,14 +247,14 @@ impl<'a> Slabs<'a> {
         self.hashes = Some(vec![]);
     }
 
-    /// Returns the hashes of the layers since [`begin`](Self::begin).
+    /// Returns the hashes of the layers that were made since the call of [`begin`](Self::begin).
     pub(super) fn layer_hashes(&self) -> &[Option<LayerHash>] {
         self.hashes.as_deref().unwrap_or_default()
     }
 
-    /// Returns the number of the triangle nearest to each cell of the last slab, x fastest. It is
-    /// the least number of several equally near triangles, and −1 in cells of the background. Empty
-    /// if not requested, or if the rule makes bits.
+    /// Returns the number of the triangle nearest to each cell of the last slab, with x fastest. Among
+    /// equally near triangles it is the least number. Cells with the background value have −1. The result is
+    /// empty if the numbers were not requested, or if the rule makes bits.
     pub fn nearest(&self) -> &[i32] {
         self.nearest.as_deref().unwrap_or_default()
     }
@@ -260,7 +262,7 @@ impl<'a> Slabs<'a> {
     /// Makes the next slab. Returns false after the last slab.
     ///
     /// # Errors
-    /// Fails if memory does not suffice, or the run was cancelled.
+    /// Fails if memory does not suffice, or if the run was cancelled.
     pub fn advance(&mut self) -> Result<bool> {
         if !self.fill_next()? {
             return Ok(false);
@@ -322,8 +324,8 @@ impl<'a> Slabs<'a> {
         Ok(true)
     }
 
-    /// Returns the additional arrays, each with the digest of its [`CellArray::as_field`] over all
-    /// layers. Valid after the last slab.
+    /// Returns the additional quantities, each with the digest of its array over all layers. The digest is
+    /// that of [`CellArray::as_field`]. It is valid only after the last slab.
     pub fn digests_of_arrays(&self) -> Vec<(Quantity, Hash)> {
         let mut digests = vec![];
         for (array, digest) in self.arrays.iter().zip(&self.array_digests) {
@@ -332,7 +334,7 @@ impl<'a> Slabs<'a> {
         digests
     }
 
-    /// Returns the last slab. `None` before the first slab.
+    /// Returns the slab that was made last. `None` before the first slab.
     pub fn slab(&self) -> Option<Slab<'_>> {
         let cells = self.cells.as_ref()?.as_ref();
         Some(Slab {
@@ -341,8 +343,8 @@ impl<'a> Slabs<'a> {
         })
     }
 
-    /// Returns the numbers of the slabs made so far. After the last slab they are the numbers of
-    /// the whole grid.
+    /// Returns the counts over the slabs made so far. After the last slab they are the counts of the whole
+    /// grid.
     pub fn made(&self) -> Made {
         Made {
             stats: self.stats(),
@@ -350,7 +352,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Returns the counts of the rule so far. For several parts only the counts that add up.
+    /// Returns the counts and findings of the rule so far. If there are several parts, it has only the number
+    /// of snapped coordinates, which is summed over the parts.
     pub(super) fn stats(&self) -> Stats {
         match self.sources.as_slice() {
             [only] => only.stats(),
@@ -361,8 +364,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Returns the findings about the cells made so far. After the last slab they are the findings
-    /// about the whole grid. A finding about a part begins with its name.
+    /// Returns the findings about the cells made so far. After the last slab they are the findings about the
+    /// whole grid. A finding about a part begins with the part's name.
     pub fn findings(&self) -> Vec<Finding> {
         let Voxelizer {
             rule, has_findings, ..
@@ -402,7 +405,7 @@ impl<'a> Slabs<'a> {
         all
     }
 
-    /// Returns the last slab, with the numbers of the nearest triangles and the arrays. With
+    /// Returns the last slab, the numbers of the nearest triangles, and the additional arrays. With
     /// [`Plan::Dense`] the slab has all cells.
     pub(super) fn into_voxelized(self) -> (Voxelized, Vec<i32>, Vec<CellArray>) {
         let findings = self.findings();
@@ -424,7 +427,7 @@ impl<'a> Slabs<'a> {
         )
     }
 
-    /// Returns the number of slabs.
+    /// Returns the number of slabs into which the layers are divided.
     pub fn count(&self) -> usize {
         self.layers.len().div_ceil(self.height())
     }
@@ -436,7 +439,8 @@ impl<'a> Slabs<'a> {
         }
     }
 
-    /// Fills the next slab in the memory of the previous one. Returns false after the last slab.
+    /// Makes the next slab in the memory of the previous one, without counting its cells. Returns false after
+    /// the last slab.
     pub(super) fn fill_next(&mut self) -> Result<bool> {
         let layers = self.next..self.layers.end.min(self.next.saturating_add(self.height()));
         if layers.is_empty() {
@@ -466,7 +470,7 @@ impl<'a> Slabs<'a> {
         Ok(true)
     }
 
-    /// Returns the cells of these layers.
+    /// Makes the cells of these layers.
     fn fill(&mut self, layers: Range<usize>, run: &Run) -> Result<Cells> {
         let [nx, ny, _] = self.lattice.dims();
         let dims = [nx, ny, layers.len()];
@@ -480,7 +484,8 @@ impl<'a> Slabs<'a> {
             let mut field = match memory {
                 Some(Cells::Field(field)) if field.dims() == dims => field.with_background(of_file),
                 other => {
-                    // Both fields together would exceed the plan.
+                    // The old field is dropped first, because both fields together would exceed the memory
+                    // plan.
                     drop(other);
                     Field::new_in_parallel(dims, of_file, run)?
                 }
@@ -488,7 +493,8 @@ impl<'a> Slabs<'a> {
             if let Some(nearest) = &mut self.nearest {
                 let cells = dims.iter().product();
                 if nearest.is_empty() {
-                    // The system provides zero pages, and the search touches them first.
+                    // Zeroed memory comes from the system without being touched here. The threads of the
+                    // search then touch it first.
                     *nearest = vec![0; cells];
                 }
                 nearest.resize(cells, 0);
@@ -556,8 +562,8 @@ impl<'a> Slabs<'a> {
 }
 
 impl Made {
-    /// Counts cells of a part that have labels of earlier parts. `taken` has their number for each
-    /// label of the legend.
+    /// Counts the cells of the part `label` that earlier parts already occupy. `taken` has the number of such
+    /// cells for each label of the legend.
     fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
         for (first, cells) in legend.labels().iter().zip(taken) {
             if cells == 0 {
@@ -583,8 +589,8 @@ impl Made {
 }
 
 impl Slabs<'_> {
-    /// Converts lengths and areas from units of the file to units of the grid. Each is rounded
-    /// once. `background` is the background of the field in units of the grid.
+    /// Converts lengths and areas from the unit of the file to the unit of the grid. Each value is rounded
+    /// only once. `background` is the background of the field in the unit of the grid.
     fn scale(&mut self, field: &mut Field, background: f32) {
         let scale = self.voxelizer.scale();
         if scale == 1.0 {
@@ -596,7 +602,7 @@ impl Slabs<'_> {
         let area = times(scale * scale);
         match self.voxelizer.rule.unit_power() {
             0 => {}
-            // Values within the band stay within it.
+            // A value that is within the band must stay within the band after rounding.
             1 => each(field.values_mut(), |value| {
                 let is_within = value.abs() < of_file;
                 let size = if is_within {
@@ -645,8 +651,7 @@ impl<'a> Source<'a> {
             rule,
             run,
         };
-        // Searching the mesh takes longer than filling a small grid, so it is skipped if it is not
-        // needed.
+        // The search takes longer than making a small grid, so it is skipped if it is not needed.
         let lost = if !voxelizer.has_findings || !search.is_needed() {
             Some(LostFound::default())
         } else if plan == Plan::Dense && search.fits_with_grid() {
@@ -674,7 +679,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Returns the record of the cells.
+    /// Returns the record that describes how the cells are made.
     fn record(&self) -> Result<Record> {
         let Voxelizer { rule, run, .. } = &self.voxelizer;
         match &self.prepared {
@@ -685,7 +690,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Fills the cells of these layers.
+    /// Fills these layers with the rule.
     fn fill(&mut self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<()> {
         let is_last = layers.end == self.lattice.dims()[2];
         let stats = match &self.prepared {
@@ -703,7 +708,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Occupies the cells of these layers in an empty grid.
+    /// Occupies the cells of these layers in the empty grid `bits`.
     fn occupy(
         &mut self,
         layers: Range<usize>,
@@ -733,14 +738,15 @@ impl<'a> Source<'a> {
                 rule,
                 run,
             };
-            // Cells that negative volumes remove are not lost.
+            // If there are negative volumes, the search makes its own solid cells, because cells that
+            // negative volumes removed would look lost.
             let solid = Some(&*bits).filter(|_| self.mesh.cuts().is_none());
             self.lost = Some(search.find(solid)?);
         }
         Ok(())
     }
 
-    /// Returns the counts of the rule, with the features that it loses.
+    /// Returns the counts and findings of the rule, including the features that it loses.
     fn stats(&self) -> Stats {
         let lost = self
             .stats
@@ -753,8 +759,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns a grid of these dims for bits, and possibly one for a plane of labels. They reuse the
-/// memory of the previous slab. The grid for bits is empty.
+/// Returns an empty grid of these dims. Both results reuse the memory of the previous slab. If the slab had
+/// labels, the second result is a grid whose memory may be reused for a plane of labels.
 fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<BitGrid>)> {
     let (mut bits, plane) = match memory {
         None => return Ok((BitGrid::new(dims)?, None)),
@@ -772,7 +778,7 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
     Ok((bits, plane))
 }
 
-/// Replaces each number.
+/// Replaces each number by the result of `by`, with several threads.
 fn each(numbers: &mut [f32], by: impl Fn(f32) -> f32 + Sync) {
     par::map(
         numbers.chunks_mut(1 << 16).collect(),
@@ -784,7 +790,7 @@ fn each(numbers: &mut [f32], by: impl Fn(f32) -> f32 + Sync) {
     );
 }
 
-/// Returns the type of cells with this legend or background.
+/// Returns the type of cells that have this legend or background.
 fn cell_type(legend: &Option<Legend>, background: Option<f32>) -> CellType<'_> {
     match (legend, background) {
         (_, Some(background)) => CellType::Field { background },
@@ -827,7 +833,7 @@ impl CellSource for Slabs<'_> {
     }
 }
 
-/// Progress under another name.
+/// Progress listener that replaces the name of a phase.
 struct Phase<'a> {
     name: &'a str,
     progress: &'a dyn Progress,

@@ -1,14 +1,14 @@
-//! Unit and up axis that mesh files state about their coordinates.
+//! Compares the units and the up axes that mesh files state.
 
 use super::transform::Transform;
 use super::turn::short;
 use voxelize_core::error::{Code, Error, Finding, Hint, Result};
 use voxelize_meshes::{UnitOfLength, UpAxis};
 
-/// Returns the unit of all files.
+/// Returns the unit that all files state. `None` if no file states a unit.
 ///
 /// # Errors
-/// Fails if the files state different units.
+/// Fails if the files state different units, or if only some of them state a unit.
 pub fn one_unit(
     mut units: impl Iterator<Item = Option<UnitOfLength>>,
 ) -> Result<Option<UnitOfLength>> {
@@ -25,11 +25,11 @@ pub fn one_unit(
     Err(error.with_hint("`--unit mm` takes all coordinates as being in it, and scales none"))
 }
 
-/// Returns the axis that points up in all files. `None` if no file states one. In a file that
-/// states none, z points up.
+/// Returns the axis that points up in all files. `None` if no file states an up axis. If only some files
+/// state it, z is assumed to point up in the others.
 ///
 /// # Errors
-/// Fails if y is up in some files and z in others.
+/// Fails if y points up in some files and z in others.
 pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Option<UpAxis>> {
     let stated = ups.clone().flatten().next();
     if ups
@@ -42,8 +42,8 @@ pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Optio
     Err(error.with_hint("`--up z` takes all of them as they are, and turns none"))
 }
 
-/// Returns the finding that the caller's unit differs from the file's, unless coordinates are
-/// scaled (W020).
+/// Returns the finding that the unit of the transform differs from the unit that the file states (W020).
+/// `None` if a unit is unknown or coordinates are scaled.
 pub fn other_unit(stated: Option<UnitOfLength>, transform: &Transform) -> Option<Finding> {
     let [given, stated] = [transform.unit?, stated?].map(UnitOfLength::name);
     if given == stated || transform.is_scaled() {
@@ -54,8 +54,8 @@ pub fn other_unit(stated: Option<UnitOfLength>, transform: &Transform) -> Option
     Some(Finding::new(Code::W020, text))
 }
 
-/// Refuses the grid of a file whose unit differs from the mesh. `option` is the name of the option
-/// for the grid.
+/// Checks that the lattice of a file is in the same unit as the mesh. `option` is the name of the option that
+/// selects the file.
 ///
 /// # Errors
 /// Fails if both units are known and differ.
@@ -79,7 +79,7 @@ pub fn check_unit_of_grid(
     };
     let converts = format!("`--scale {scale}` `--unit {grid}` converts the mesh{moved}");
     let hint: Hint = if transform.is_scaled() {
-        // The unit more often describes the coordinates after scaling.
+        // In most cases the user means the unit after scaling, so this hint comes first.
         [
             format!("`--unit {grid}` if its coordinates are in {grid}, being scaled"),
             format!("else {converts}"),

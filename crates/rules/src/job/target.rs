@@ -1,4 +1,4 @@
-//! Output file of cells: its size before it is written, and findings about it.
+//! Output file of a job: estimates its size before it is written, and reports findings about it.
 
 use std::path::Path;
 
@@ -13,23 +13,24 @@ use voxelize_core::text::bytes;
 use voxelize_formats::{self as format, Choice, Dtype, FileSize, Format};
 use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 
-/// File that the cells of a job are written to, slab by slab.
+/// File to which the cells of a job are written slab by slab.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// Format.
+    /// Format of the file.
     pub format: &'static Format,
-    /// File name. `None` for a stream.
+    /// Path of the file. `None` if the output is a stream.
     pub path: Option<&'a Path>,
-    /// Type of the numbers, if known.
+    /// Type of the stored values. `None` if it is not known.
     pub dtype: Option<Dtype>,
-    /// Other choices for the format.
+    /// Other options of the format.
     pub choices: &'a [Choice],
 }
 
 impl Target<'_> {
-    /// Returns the size of the file, if its format allows an estimate. For a surface it is an
-    /// approximation, and only if `is_estimated` is true, because it takes a pass over the
-    /// triangles. For other rules it is an upper bound.
+    /// Returns the size of the file before it is written. `None` if it cannot be estimated. If the size
+    /// depends on the number of occupied cells, it is an upper bound, except for hollow rules. For these it
+    /// is an approximation that needs a pass over the triangles, and it is made only if `is_estimated` is
+    /// true.
     pub fn size(
         &self,
         rule: &Rule,
@@ -42,7 +43,7 @@ impl Target<'_> {
         let all: u128 = dims.iter().map(|&n| n as u128).product();
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         let size = |occupied: u64| self.format.size(dims, dtype, Some(occupied), self.choices);
-        // Every cell that the rule can reach may be occupied.
+        // Upper bound of the number of occupied cells.
         let reachable = if rule.margin() == Length::ZERO {
             within_bounds(mesh, lattice)
         } else {
@@ -62,8 +63,8 @@ impl Target<'_> {
         size(crossed.min(all))
     }
 
-    /// Returns the findings about programs that read the file, for a grid with the axis `up`
-    /// pointing up.
+    /// Returns the findings about limits of the format and of programs that read it. `up` is the axis of the
+    /// grid that points up.
     pub fn limits(&self, lattice: &Lattice, up: UpAxis) -> Vec<Finding> {
         let [x, y, z] = lattice.dims();
         let stands = if up == UpAxis::Y {
@@ -77,9 +78,9 @@ impl Target<'_> {
         format::warnings(lattice, stands, self.format)
     }
 
-    /// Returns the findings about a file of this size: its name belongs to another format (W003),
-    /// its format has limits (W004), the disk is too full (W012), or programs misinterpret the grid
-    /// (W019). `transform` is the transform of the mesh.
+    /// Returns the findings about the file. Its name may belong to another format (W003), the grid may exceed
+    /// limits of the format (W004), the disk may be too full for `size` (W012), or programs may misinterpret
+    /// the grid (W019). `transform` is the transform of the mesh.
     pub fn findings(
         &self,
         lattice: &Lattice,
@@ -134,7 +135,9 @@ impl Target<'_> {
         found
     }
 
-    /// Returns the finding that programs assume a property that this grid does not have (W019).
+    /// Returns the finding that programs which read the format assume a property that this grid does not have
+    /// (W019). `None` if the grid has the property. The first argument has the name of the property, `up` or
+    /// the unit, and the assumed value.
     fn misread(&self, (name, assumed): (&str, &str), transform: &Transform) -> Option<Finding> {
         let format = self.format.name;
         if name == "up" {
@@ -166,7 +169,7 @@ impl Target<'_> {
     }
 }
 
-/// Returns the number of cells of a lattice that the bounds of a mesh touch.
+/// Returns an upper bound of the number of cells that the bounding box of a mesh touches.
 fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
     let dims = lattice.dims();
     let bounds = mesh.bounds();
@@ -175,7 +178,7 @@ fn within_bounds(mesh: &Mesh, lattice: &Lattice) -> u64 {
             (f64::from(coordinate) - lattice.origin()[axis].to_f64())
                 / lattice.spacing()[axis].to_f64()
         };
-        // One more cell on either side because of rounding.
+        // Adds one cell on either side because of rounding.
         let first = place(bounds.min[axis]).floor() - 1.0;
         let last = place(bounds.max[axis]).floor() + 1.0;
         (last.min(dims[axis] as f64 - 1.0) - first.max(0.0) + 1.0).max(0.0) as u64

@@ -1,5 +1,5 @@
-//! Maps from the coordinates of a mesh file to the coordinates of the grid: axes, rotation, scale,
-//! translation and unit.
+//! The map from the coordinates of a mesh file to the coordinates of the grid: order of axes, matrix,
+//! rotations, scale and translation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,8 @@ use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 use super::measure::WrittenLength;
 use super::turn::{Matrix, Rotation, Turns, short};
 
-/// Axis of the file and its sign for each axis of the grid: `x,-z,y` turns y up into z up.
+/// Axis of the file, with a sign, for each axis of the grid. For example, `x,-z,y` rotates a mesh whose y
+/// axis points up so that its z axis points up.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -72,7 +73,7 @@ impl fmt::Display for AxisOrder {
 }
 
 impl AxisOrder {
-    /// Returns true if the order is a mirror rather than a rotation.
+    /// Returns true if the order mirrors the mesh, and false if it only rotates the mesh.
     pub fn is_mirror(self) -> bool {
         let [a, b, c] = self.0.map(|(axis, _)| axis);
         let is_odd = (a > b) ^ (b > c) ^ (a > c);
@@ -94,13 +95,13 @@ impl AxisOrder {
     }
 
     fn point(self, p: Point) -> Point {
-        // Subtraction from zero gives no negative zero.
+        // Unlike negation, subtraction from zero never gives a negative zero.
         self.0
             .map(|(axis, minus)| if minus { 0.0 - p[axis] } else { p[axis] })
     }
 }
 
-/// Formats a number as a decimal if a double represents it exactly.
+/// Formats a number as a decimal if a double represents it exactly, otherwise as a fraction.
 fn decimal(number: &Rational) -> String {
     let text = number.to_f64().to_string();
     if Rational::parse(&text).as_ref() == Ok(number) {
@@ -110,9 +111,10 @@ fn decimal(number: &Rational) -> String {
     }
 }
 
-/// Map from coordinates of a mesh file to coordinates of the grid: axes, then matrix, rotations in
-/// their order, scale and translation. The mesh is turned. The lattice rather than the mesh is
-/// scaled and moved, because coordinates of the mesh would be rounded.
+/// Map from the coordinates of a mesh file to the coordinates of the grid. Its steps are the order of axes,
+/// the matrix, the rotations, the scale and the translation. The first three steps turn the mesh. The scale
+/// and the translation are applied to the lattice instead of the mesh, because they would round the
+/// coordinates of the mesh.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -127,22 +129,22 @@ fn decimal(number: &Rational) -> String {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transform {
-    /// Axes of the file that become the axes of the grid.
+    /// Order and signs of the axes of the file that become the axes of the grid.
     pub axes: AxisOrder,
-    /// Matrix that multiplies coordinates in these axes. Its summands are added exactly.
+    /// Matrix that is applied after the axes. Its translation is added exactly.
     pub matrix: Option<Matrix>,
-    /// Rotations after the matrix, in their order.
+    /// Rotations that are applied after the matrix, in this order.
     pub rotate: Vec<Rotation>,
-    /// Factor of the coordinates.
+    /// Factor by which coordinates are scaled.
     pub scale: Rational,
-    /// Translation after the scale.
+    /// Translation that is applied after the scale.
     pub translate: [Rational; 3],
     /// Point of the file to which the coordinates of the mesh are relative, as [chosen by its
-    /// reader](voxelize_meshes::read::ReadNear). It is usually the origin.
+    /// reader](voxelize_meshes::read::ReadNear). Usually it is the origin.
     pub near: [Rational; 3],
-    /// Unit of the coordinates of the grid. It scales nothing.
+    /// Unit of the coordinates of the grid. It does not change any coordinate.
     pub unit: Option<UnitOfLength>,
-    /// Axis of the grid that points up. Formats with a fixed up axis are turned by it when they are
+    /// Axis of the grid that points up. If a format has a fixed up axis, the cells are turned when they are
     /// written.
     pub up: UpAxis,
 }
@@ -163,17 +165,17 @@ impl Default for Transform {
 }
 
 impl Transform {
-    /// Returns true if coordinates are scaled.
+    /// Returns true if the transform scales coordinates.
     pub fn is_scaled(&self) -> bool {
         self.scale != Rational::ONE
     }
 
-    /// Returns true if coordinates are moved.
+    /// Returns true if the transform moves coordinates.
     pub fn is_moved(&self) -> bool {
         self.shift().iter().any(|by| !by.is_zero())
     }
 
-    /// Returns the sum that is added to scaled coordinates of the turned mesh. It is the
+    /// Returns the vector that is added to the coordinates of the turned mesh after scaling. It is the
     /// translation plus the scaled [`offset`](Self::offset).
     pub fn shift(&self) -> [Rational; 3] {
         if self.matrix.is_none() && !self.is_near() {
@@ -183,9 +185,9 @@ impl Transform {
         std::array::from_fn(|axis| &(&offset[axis] * &self.scale) + &self.translate[axis])
     }
 
-    /// Returns the sum that is added to coordinates of the turned mesh before they are scaled. It
-    /// is the point to which coordinates are relative, mapped by the matrix with its summands and
-    /// turned.
+    /// Returns the offset that is added to the coordinates of the turned mesh before scaling. It is the point
+    /// `near`, to which the mesh's coordinates are relative, after the axis order, the matrix with its
+    /// translation, and the rotations.
     pub fn offset(&self) -> [Rational; 3] {
         let mut point = self.axes.exact_point(&self.near);
         if let Some(matrix) = &self.matrix {
@@ -194,34 +196,35 @@ impl Transform {
         Turns::new(&self.rotate).turned(&point)
     }
 
-    /// Returns true if coordinates are relative to a point of the file other than its origin.
+    /// Returns true if the mesh's coordinates are relative to a point other than the origin of the file.
     pub fn is_near(&self) -> bool {
         self.near.iter().any(|value| !value.is_zero())
     }
 
-    /// Returns true if axes, matrix or rotations change coordinates of the mesh.
+    /// Returns true if the axis order, the matrix or the rotations change the coordinates of the mesh.
     pub fn turns(&self) -> bool {
         self.axes != AxisOrder::default() || self.multiplies() || !self.rotate.is_empty()
     }
 
-    /// Returns true if the matrix does more than move points.
+    /// Returns true if there is a matrix that does more than move points.
     fn multiplies(&self) -> bool {
         self.matrix
             .as_ref()
             .is_some_and(|matrix| !matrix.only_moves())
     }
 
-    /// Returns true if the rotations round no coordinate.
+    /// Returns true if the rotations do not round any coordinate.
     pub fn rotates_exactly(&self) -> bool {
         Turns::new(&self.rotate).are_exact()
     }
 
-    /// Returns true if the mesh is mirrored.
+    /// Returns true if the transform mirrors the mesh.
     fn is_mirror(&self) -> bool {
         self.axes.is_mirror() != self.matrix.as_ref().is_some_and(Matrix::is_mirror)
     }
 
-    /// Returns a function that turns a point of the file by axes, matrix and rotations.
+    /// Returns a function that applies the axis order, the matrix without its translation, and the rotations
+    /// to a point.
     fn turner(&self) -> impl Fn(Point) -> Point + use<> {
         let axes = self.axes;
         let matrix = self
@@ -236,12 +239,12 @@ impl Transform {
                 Some(multiply) => multiply(p),
                 None => p.map(f64::from),
             };
-            // Addition of zero gives no negative zero.
+            // The addition of zero turns a negative zero into zero.
             turn(multiplied).map(|c| c as f32 + 0.0)
         }
     }
 
-    /// Maps a point of the grid to coordinates before scale and translation.
+    /// Maps a point of the grid back to the coordinates of the turned mesh, before scale and translation.
     pub fn unplaced(&self, point: &[Rational; 3]) -> [Rational; 3] {
         let shift = self.shift();
         std::array::from_fn(|axis| (&point[axis] - &shift[axis]) / &self.scale)
@@ -250,7 +253,7 @@ impl Transform {
     /// Maps a lattice in the coordinates of the turned mesh to the coordinates of the grid.
     ///
     /// # Errors
-    /// Fails if a coordinate is beyond the range of exact numbers.
+    /// Fails if a coordinate exceeds the range of exact numbers.
     pub fn place(&self, lattice: &Lattice) -> Result<Lattice> {
         match (self.is_scaled(), self.is_moved()) {
             (false, false) => Ok(lattice.clone()),
@@ -262,13 +265,13 @@ impl Transform {
     /// Maps a lattice in the coordinates of the grid to the coordinates of the turned mesh.
     ///
     /// # Errors
-    /// Fails if a coordinate is beyond the range of exact numbers.
+    /// Fails if a coordinate exceeds the range of exact numbers.
     pub fn unplace(&self, lattice: &Lattice) -> Result<Lattice> {
         let back = self.shift().each_ref().map(|by| -by);
         lattice.moved(&back)?.scaled(&(Rational::ONE / &self.scale))
     }
 
-    /// Returns the form in which reports write positions and lengths of the turned mesh.
+    /// Returns the conversion with which reports print positions and lengths of the turned mesh.
     pub fn coordinates(&self) -> GridCoordinates {
         GridCoordinates {
             scale: self.scale.to_f64(),
@@ -282,7 +285,7 @@ impl Transform {
         }
     }
 
-    /// Turns the mesh to the axes of the grid.
+    /// Turns the mesh: applies the axis order, the matrix and the rotations.
     ///
     /// # Errors
     /// Fails if there is not enough memory for another mesh.
@@ -293,7 +296,8 @@ impl Transform {
         let turn = self.turner();
         let is_mirror = self.is_mirror();
         let turned = mesh.map(|[a, b, c]| {
-            // Two vertices of a mirrored triangle are swapped, so that its outside stays outside.
+            // In a mirrored mesh, two vertices of each triangle are swapped, so that the triangle still faces
+            // outwards.
             let [b, c] = if is_mirror { [c, b] } else { [b, c] };
             [a, b, c].map(|p| turn(*p))
         })?;
@@ -304,13 +308,12 @@ impl Transform {
         })
     }
 
-    /// Maps the mesh to the coordinates of the grid, including scale and translation. Each
-    /// coordinate is computed in doubles and rounded to a float. If only the grid has to fit the
-    /// mesh, [`place`](Self::place) rounds nothing.
+    /// Maps the mesh to the coordinates of the grid, including scale and translation. Each coordinate is
+    /// computed in doubles and rounded to a 32-bit float. To voxelize the mesh, use [`apply`](Self::apply)
+    /// and [`place`](Self::place) instead, which avoid this rounding.
     ///
     /// # Errors
-    /// Fails if there is not enough memory for another mesh, or a coordinate is beyond the range of
-    /// floats.
+    /// Fails if there is not enough memory for another mesh, or if a coordinate exceeds the range of floats.
     pub fn apply_all(&self, mesh: Mesh) -> Result<Mesh> {
         let mesh = self.apply(mesh)?;
         if !self.is_scaled() && !self.is_moved() {
@@ -324,13 +327,13 @@ impl Transform {
         mesh.map(|triangle| triangle.each_ref().map(point))
     }
 
-    /// Returns a length in the coordinates of the file, exactly. If coordinates are scaled, the
-    /// length is in cells with the side `cell`.
+    /// Converts a length exactly to the unit of the file. If the transform scales coordinates, converts it to
+    /// cells, whose side length is `cell`.
     ///
     /// # Errors
-    /// Fails if the unit of the file is unknown, or the length is no finite decimal in that unit.
-    /// If coordinates are scaled, it also fails if the length is no finite decimal in cells, or the
-    /// side of a cell is unknown.
+    /// Fails if the length has a unit and the unit of the file is unknown, or if the length is not a finite
+    /// decimal in that unit. If the transform scales coordinates, also fails if the length is not a finite
+    /// decimal in cells, or if `cell` is `None`.
     pub fn length(&self, written: &WrittenLength, cell: Option<&Rational>) -> Result<Length> {
         let length = match written {
             WrittenLength::Length(length) => *length,
@@ -358,9 +361,9 @@ impl Transform {
         })
     }
 
-    /// Sets the axis that points up in the file. The axis of the grid that it becomes points up in
-    /// the grid. If this is neither y nor z, the axis of the file stays. It is then assumed that
-    /// the mesh is turned upright when it is written.
+    /// Sets [`up`](Self::up) from the axis that points up in the file. The axis order, the matrix and the
+    /// rotations map this axis to the axis that points up in the grid. If that axis is neither y nor z, `up`
+    /// is set to the axis of the file. It is then assumed that the mesh is turned upright when it is written.
     #[must_use]
     pub fn with_up(self, up: UpAxis) -> Self {
         let axis = if up == UpAxis::Y {
@@ -379,7 +382,7 @@ impl Transform {
         Self { up, ..self }
     }
 
-    /// Returns the transform with these entries.
+    /// Returns the transform that a record describes by these entries.
     ///
     /// # Errors
     /// Fails if a name or a value is unknown.
@@ -423,8 +426,7 @@ impl Transform {
         Ok(transform)
     }
 
-    /// Returns the rotations in their order, in the form of records: `x,10;z,30`. `None` if there
-    /// are none.
+    /// Formats the rotations for a record, as in `x,10;z,30`. `None` if there are no rotations.
     pub fn rotation_text(&self) -> Option<String> {
         let rotations: Vec<_> = self.rotate.iter().map(Rotation::to_string).collect();
         if rotations.is_empty() {
@@ -434,8 +436,8 @@ impl Transform {
         }
     }
 
-    /// Returns the entries of records by name and value. They are the values that differ from the
-    /// default.
+    /// Returns the entries for a record as names and values. Only values that differ from the default have an
+    /// entry.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let mut entries = vec![];
         if self.up != UpAxis::default() {
@@ -527,14 +529,14 @@ mod tests {
         };
         let triangle = [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 1.0]];
         let mesh = || Mesh::from_triangles(vec![triangle]).unwrap();
-        // The matrix maps the first point to 4, 1, 3, the rotations to −1, 4, 3 and −1, −3, 4. The
-        // matrix mirrors.
+        // The matrix maps the first point to 4, 1, 3. The rotations map it further to −1, 4, 3 and then −1,
+        // −3, 4. The matrix mirrors the triangle.
         let turned = transform.apply(mesh()).unwrap().triangles()[0];
         assert_eq!(
             turned,
             [[-1.0, -3.0, 4.0], [-4.0, -1.0, 0.0], [0.0, 0.0, 0.0]]
         );
-        // 10, 20, 30 becomes −20, −30, 10.
+        // The rotations map the matrix's translation 10, 20, 30 to −20, −30, 10.
         assert_eq!(transform.shift(), [-9, -13, 8].map(Rational::from));
         let all = transform.apply_all(mesh()).unwrap().triangles()[0];
         assert_eq!(all[0], [-9.5, -14.5, 10.0]);

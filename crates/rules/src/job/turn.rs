@@ -1,4 +1,4 @@
-//! Rotations and matrices that turn the coordinates of a mesh before its lattice is fitted.
+//! Rotations and matrices that are applied to the coordinates of a mesh before its lattice is fitted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,11 @@ use voxelize_core::geom::degrees::cos_sin;
 use voxelize_core::geom::{Point, Rational};
 use voxelize_core::grid::AXES;
 
-/// Rotation about an axis of the grid, counterclockwise seen from its positive end: `z,90`.
+/// Rotation about an axis of the grid, such as `z,90`. It is counterclockwise if seen from the positive end
+/// of the axis.
 ///
-/// A multiple of 90 degrees is exact. For other angles sine and cosine are the doubles nearest to
-/// the exact values. Coordinates are computed in doubles and rounded to floats once.
+/// Rotations by multiples of 90 degrees are exact. For other angles, sine and cosine are the doubles nearest
+/// to the exact values. Coordinates are computed in doubles and rounded only once, to 32-bit floats.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -50,19 +51,20 @@ impl fmt::Display for Rotation {
 }
 
 impl Rotation {
-    /// Returns true if the rotation is a multiple of 90 degrees, which rounds nothing.
+    /// Returns true if the angle is a multiple of 90 degrees, so that the rotation does not round
+    /// coordinates.
     pub fn is_exact(&self) -> bool {
         self.split().1.is_zero()
     }
 
-    /// Splits the angle into quarter turns from 0 to 3 and the remaining degrees from −45 to 45.
+    /// Splits the angle into 0 to 3 quarter turns and a remainder of −45 to 45 degrees.
     fn split(&self) -> (usize, Rational) {
         let quarters = quarters_nearest(&self.degrees).unwrap_or(0);
         let rest = &self.degrees - &(&Rational::from(quarters) * &Rational::from(90));
         (quarters.rem_euclid(4) as usize, rest)
     }
 
-    /// Combines this rotation and a following one about the same axis. `None` if the axes differ.
+    /// Combines this rotation with the rotation that follows it. `None` if their axes differ.
     fn and(&self, next: &Self) -> Option<Self> {
         if self.axis != next.axis {
             return None;
@@ -77,7 +79,7 @@ impl Rotation {
         })
     }
 
-    /// Returns a function that turns points.
+    /// Returns a function that rotates points.
     fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
         let [s, t] = [(self.axis + 1) % 3, (self.axis + 2) % 3];
         let (quarters, rest) = self.split();
@@ -87,7 +89,8 @@ impl Rotation {
                 (p[s], p[t]) = (-p[t], p[s]);
             }
             if sin != 0.0 {
-                // Equal products cancel exactly, so 225 degrees turn a diagonal onto an axis.
+                // Equal products cancel exactly. For example, 225 degrees rotate a diagonal exactly onto an
+                // axis.
                 (p[s], p[t]) = (cos * p[s] - sin * p[t], sin * p[s] + cos * p[t]);
             }
             p
@@ -95,7 +98,8 @@ impl Rotation {
     }
 }
 
-/// Consecutive rotations. Rotations about one axis are combined by adding their degrees exactly.
+/// Sequence of rotations. Consecutive rotations about the same axis are combined by adding their angles
+/// exactly.
 pub(super) struct Turns(Vec<Rotation>);
 
 impl Turns {
@@ -107,7 +111,7 @@ impl Turns {
                 turns.pop();
             }
             let next = merged.unwrap_or_else(|| rotation.clone());
-            // A full turn is dropped, so the rotations before and after it may be combined.
+            // A full turn is dropped, so that the rotations before and after it can be combined.
             if next.split() != (0, Rational::ZERO) {
                 turns.push(next);
             }
@@ -115,18 +119,18 @@ impl Turns {
         Self(turns)
     }
 
-    /// Returns true if no rotation rounds coordinates.
+    /// Returns true if none of the rotations rounds coordinates.
     pub(super) fn are_exact(&self) -> bool {
         self.0.iter().all(Rotation::is_exact)
     }
 
-    /// Returns a function that turns points.
+    /// Returns a function that rotates points.
     pub(super) fn turner(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
         let turners: Vec<_> = self.0.iter().map(Rotation::turner).collect();
         move |point| turners.iter().fold(point, |point, turn| turn(point))
     }
 
-    /// Turns an exact point. The result is exact if the rotations are, and otherwise rounded to
+    /// Rotates an exact point. The result is exact if all rotations are exact, otherwise it is rounded to
     /// doubles.
     pub(super) fn turned(&self, point: &[Rational; 3]) -> [Rational; 3] {
         if !self.are_exact() {
@@ -144,11 +148,12 @@ impl Turns {
     }
 }
 
-/// Matrix that maps coordinates: three rows of three factors and a summand, as
-/// `1,0,0,5,0,1,0,0,0,0,1,0`.
+/// Affine map of coordinates, as a matrix of three rows, such as `1,0,0,5,0,1,0,0,0,0,1,0`. Each row has
+/// three factors and one component of the translation.
 ///
-/// The factors are rounded to doubles, and each coordinate to a float once. The summands are exact.
-/// A mirror matrix also reverses the orientation of triangles, so that their outside stays outside.
+/// The factors are rounded to doubles. Each coordinate is rounded only once, to a 32-bit float. The
+/// translation is exact. If the matrix mirrors the mesh, the orientation of all triangles is reversed, so
+/// that they still face outwards.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -168,8 +173,8 @@ pub struct Matrix {
 impl FromStr for Matrix {
     type Err = Error;
 
-    /// Reads 12 numbers row by row, or 16 numbers with 0, 0, 0, 1 as the last four. Commas,
-    /// semicolons or blanks separate them.
+    /// Reads 12 numbers row by row, or 16 numbers of which the last four are 0, 0, 0 and 1. The numbers are
+    /// separated by commas, semicolons or blanks.
     fn from_str(text: &str) -> Result<Self> {
         let separators = [',', ';', ' ', '\t', '\n', '\r'];
         let words: Vec<_> = text
@@ -225,13 +230,14 @@ impl fmt::Display for Matrix {
 }
 
 impl Matrix {
-    /// Returns true if the matrix is a mirror.
+    /// Returns true if the matrix mirrors the mesh.
     pub fn is_mirror(&self) -> bool {
         self.determinant() < Rational::ZERO
     }
 
-    /// Returns true if the matrix rounds no coordinate. Each result is then a coordinate of the
-    /// file times a power of two, as for quarter turns and mirrors.
+    /// Returns true if the matrix does not round any coordinate. This is the case if each result is a
+    /// coordinate of the file times a positive or negative power of two, as for quarter turns and mirrors
+    /// along an axis.
     pub fn is_exact(&self) -> bool {
         self.factors.iter().all(|row| {
             let mut factors = row.iter().filter(|factor| !factor.is_zero());
@@ -243,13 +249,13 @@ impl Matrix {
         })
     }
 
-    /// Returns true if the matrix only moves points.
+    /// Returns true if the matrix is a pure translation.
     pub(super) fn only_moves(&self) -> bool {
         let identity = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
         self.factors == identity.map(|row| row.map(Rational::from))
     }
 
-    /// Multiplies and moves an exact point.
+    /// Applies the matrix, including its translation, to an exact point.
     pub(super) fn applied(&self, point: &[Rational; 3]) -> [Rational; 3] {
         std::array::from_fn(|axis| {
             let [a, b, c] = &self.factors[axis];
@@ -269,8 +275,8 @@ impl Matrix {
         &(&x + &y) + &z
     }
 
-    /// Returns a function that multiplies points, without the summands. Products are exact and sums
-    /// are compensated, so equal terms cancel.
+    /// Returns a function that applies the 3 × 3 part of the matrix to points, without its translation.
+    /// Products are exact and sums are compensated, so terms that cancel exactly give zero or almost zero.
     pub(super) fn multiplier(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
         let factors = self
             .factors
@@ -284,7 +290,7 @@ impl Matrix {
                     for half in halves {
                         let term = half * f64::from(c);
                         let next = sum + term;
-                        // The rounding error of the sum (Knuth).
+                        // Adds the rounding error of the sum to `rest` (Knuth's two-sum).
                         let back = next - sum;
                         rest += (sum - (next - back)) + (term - back);
                         sum = next;
@@ -296,21 +302,22 @@ impl Matrix {
     }
 }
 
-/// Splits a double into the sum of two numbers with 26 bits each. Their products with floats are
-/// exact (Veltkamp).
+/// Splits a double into the sum of two doubles with 26 significant bits each. The product of each with a
+/// 32-bit float is exact (Veltkamp's splitting).
 fn halves(value: f64) -> [f64; 2] {
     let scaled = 134_217_729.0 * value;
     let high = scaled - (scaled - value);
     [high, value - high]
 }
 
-/// Formats a number, without a denominator of one.
+/// Formats a number as a fraction, or as an integer if its denominator is one.
 pub(super) fn short(number: &Rational) -> String {
     let text = number.to_string();
     text.strip_suffix("/1").map(str::to_string).unwrap_or(text)
 }
 
-/// Returns the number of quarter turns nearest to an angle. `None` if it exceeds 64 bits.
+/// Returns the number of quarter turns that is nearest to an angle. `None` if the number does not fit in 64
+/// bits.
 fn quarters_nearest(degrees: &Rational) -> Option<i64> {
     (degrees / &Rational::from(90) + Rational::new(1, 2)).floor()
 }
@@ -398,7 +405,7 @@ mod tests {
             let error = wrong.parse::<Matrix>().unwrap_err();
             assert!(error.message().contains(words), "{wrong}: {error}");
         }
-        // Sums that cancel exactly also cancel here.
+        // Sums that are zero with exact factors are almost zero with rounded factors.
         let matrix: Matrix = "0.1 0.2 -0.3 0 1 0 0 0 0 1 0 0".parse().unwrap();
         let [x, ..] = matrix.multiplier()([3.0, 3.0, 3.0]);
         assert!(x.abs() < 1e-16, "{x}");

@@ -1,4 +1,4 @@
-//! A rule with all settings of its run.
+//! The voxelizer: a rule with the settings of a run and the options of a job.
 
 use super::transform::Transform;
 use crate::rule::{Rule, Stats};
@@ -11,7 +11,7 @@ use voxelize_formats::Voxels;
 use voxelize_kernel::Level;
 use voxelize_meshes::PartKind;
 
-/// Fills cells by a rule. Options chain.
+/// Voxelizes meshes with a rule. The methods that set an option can be chained.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -37,40 +37,40 @@ pub struct Voxelizer<'a> {
     pub(super) has_findings: bool,
 }
 
-/// Cells and numbers that a job makes in addition to its grid.
+/// Results that a job makes in addition to its grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// Labels of cells.
+    /// Kind of labels of the cells.
     pub labels: JobLabels,
-    /// Compare the methods that find the inside and return the cells in doubt, like
-    /// [`doubt`](crate::rule::doubt::doubt).
+    /// Find the cells on which the methods for the inside disagree, as [`doubt`](crate::rule::doubt::doubt)
+    /// does.
     pub doubt: bool,
-    /// Find the path through which a flood leaks, like
-    /// [`leak_path`](crate::rule::leak_path::leak_path).
+    /// Find the paths along which a flood leaks into the mesh, as
+    /// [`leak_path`](crate::rule::leak_path::leak_path) does.
     pub leak: bool,
-    /// Return the numbers of the nearest triangles, if the rule makes a field.
+    /// Return the number of the triangle nearest to each cell, if the rule makes a field.
     pub nearest: bool,
-    /// Arrays in addition to the field, from [`Rule::quantities`].
+    /// Quantities that are computed in addition to the field. They must be among [`Rule::quantities`].
     pub quantities: Quantities,
 }
 
-/// Labels of the cells of a job.
+/// Kind of labels of the cells of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JobLabels {
-    /// No labels.
+    /// The cells have no labels.
     #[default]
     Off,
-    /// Surface and interior, as defined by
-    /// [`surface_and_interior`](crate::rule::surface_and_interior), if the rule [has
-    /// labels](Rule::has_labels).
+    /// The labels are surface and interior, as defined by
+    /// [`surface_and_interior`](crate::rule::surface_and_interior). If the rule [has no
+    /// labels](Rule::has_labels), this is the same as [`Off`](Self::Off).
     SurfaceAndInterior,
-    /// One label for each of the [parts](voxelize_meshes::Mesh::parts) of this kind. The rule
-    /// treats each part as a separate mesh. A cell that several parts occupy has the label of the
-    /// first.
+    /// Each [part](voxelize_meshes::Mesh::parts) of this kind has a label. Each part is voxelized as a
+    /// separate mesh. If several parts occupy a cell, the cell has the label of the first of them.
     Parts(PartKind),
-    /// One label for each [colour](voxelize_meshes::Mesh::colours) of the mesh, at most 255. The
-    /// triangle nearest to the centre of a cell decides. Among equally near triangles it is the one
-    /// whose inner side faces the centre most, then the one with the least number.
+    /// Each [colour](voxelize_meshes::Mesh::colours) of the mesh has a label. Similar colours are merged if
+    /// there are more than 255. A cell has the colour of the triangle nearest to its centre. Among equally
+    /// near triangles, the one whose inner side faces the centre most directly decides, and among these the
+    /// one with the least number.
     Colours,
 }
 
@@ -81,21 +81,21 @@ impl JobLabels {
     }
 }
 
-/// Voxels, and the findings from making them.
+/// Result of voxelizing a mesh: the voxels and the findings.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Voxelized {
-    /// Cells with their lattice and the record of their origin.
+    /// Cells, their lattice, and the record that describes how they were made.
     pub voxels: Voxels,
-    /// Warnings and notes about the result: possible defects, and what to do about them.
+    /// Warnings and notes about possible defects of the result, with hints on what to do about them.
     pub findings: Vec<Finding>,
-    /// Findings as numbers.
+    /// Counts from which the findings were derived.
     pub stats: Stats,
 }
 
 impl<'a> Voxelizer<'a> {
-    /// Creates a voxelizer of this rule. It uses all threads and the best instruction set of the
-    /// machine, reports no progress, and has no limit of memory.
+    /// Creates a voxelizer with this rule. It uses all threads and the best instruction set of the machine,
+    /// reports no progress, and has no memory limit.
     pub fn new(rule: Rule) -> Self {
         Self {
             rule,
@@ -108,18 +108,18 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets another rule.
+    /// Replaces the rule.
     pub(super) fn with_rule(self, rule: Rule) -> Self {
         Self { rule, ..self }
     }
 
-    /// Sets all settings of the run.
+    /// Replaces all settings of the run.
     #[must_use]
     pub fn with_run(self, run: Run<'a>) -> Self {
         Self { run, ..self }
     }
 
-    /// Sets the number of threads. 0 for all threads of the system.
+    /// Sets the number of threads. 0 means all threads of the system.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the greatest number of bytes for mesh, cells, and other memory of the rule.
+    /// Sets the memory limit, in bytes, for the mesh, the cells, and other data of the rule.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the limit of memory.
+    /// Sets the memory limit together with the memory of the program.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the listener of progress, which may also cancel the run.
+    /// Sets the listener that gets progress reports and may cancel the run.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets a token that cancels the run. A cancelled run soon ends with an error of kind
+    /// Sets a token that cancels the run. Soon after the cancellation, the run ends with an error of kind
     /// `Interrupted`.
     ///
     /// ```
@@ -188,9 +188,9 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the transform of the mesh. [`Transform::apply`] has already turned the mesh, and the
-    /// lattice is in its coordinates. The cells are placed on the [scaled](Lattice::scaled)
-    /// lattice, and findings use its unit.
+    /// Sets the transform of the mesh. The mesh must already be turned by [`Transform::apply`], and the
+    /// lattice must be in the coordinates of the turned mesh. The resulting cells have the lattice that
+    /// [`Transform::place`] returns, and findings use the coordinates of that lattice.
     #[must_use]
     pub fn transform(self, transform: &'a Transform) -> Self {
         Self {
@@ -199,8 +199,8 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Requests labels of [`surface_and_interior`](crate::rule::surface_and_interior), if the rule
-    /// [has labels](Rule::has_labels). A `.vox` file then shows both.
+    /// Requests the labels of [`surface_and_interior`](crate::rule::surface_and_interior), if the rule [has
+    /// labels](Rule::has_labels). A `.vox` file then shows surface and interior in different colours.
     #[must_use]
     pub fn labelled(self) -> Self {
         Self {
@@ -212,13 +212,13 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the cells and numbers that are made in addition to the grid.
+    /// Sets the results that are made in addition to the grid.
     #[must_use]
     pub fn extras(self, extras: Extras) -> Self {
         Self { extras, ..self }
     }
 
-    /// Sets the order of parts that share cells. The parts of these names come first.
+    /// Sets the names of the parts that have precedence if several parts occupy the same cell.
     #[must_use]
     pub fn priority(self, names: &'a [String]) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the name of the input file for the records of the cells.
+    /// Sets the name of the input file that the record of the cells states.
     #[must_use]
     pub fn input(self, name: Option<&'a str>) -> Self {
         Self {
@@ -236,7 +236,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Turns findings off. This saves the search for lost features of a solid, which takes time.
+    /// Turns findings off. With the rule solid, this saves the time of the search for lost features.
     #[must_use]
     pub fn without_findings(self) -> Self {
         Self {
@@ -245,7 +245,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Returns the lattice in the coordinates of files and digests.
+    /// Maps the lattice to the coordinates of the grid, which are used in files and digests.
     pub(super) fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
         match self.transform {
             Some(transform) => transform.place(lattice),
@@ -253,25 +253,26 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Returns the factor of the coordinates.
+    /// Returns the factor by which the transform scales coordinates.
     pub(super) fn scale(&self) -> f64 {
         self.transform
             .map_or(1.0, |transform| transform.scale.to_f64())
     }
 
-    /// Returns true if cells are labelled as surface and interior.
+    /// Returns true if cells have the labels surface and interior.
     pub(super) fn has_labels(&self) -> bool {
         self.extras.labels == JobLabels::SurfaceAndInterior && self.rule.has_labels()
     }
 
-    /// Returns the form of coordinates in findings.
+    /// Returns the conversion with which findings print coordinates.
     pub(super) fn coordinates(&self) -> GridCoordinates {
         self.transform
             .map(Transform::coordinates)
             .unwrap_or_default()
     }
 
-    /// Adds the transform of the mesh and the name of the input to a record.
+    /// Adds the transform of the mesh and the name of the input file to a record. Scales the volume of the
+    /// mesh in it.
     pub(super) fn about(&self, record: Record) -> Record {
         let transform = self.transform.map(Transform::entries).unwrap_or_default();
         let input = self.input.map(str::to_string);

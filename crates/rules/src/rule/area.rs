@@ -1,5 +1,5 @@
-//! The rule area: every cell has the area of the mesh in it. docs/internals/fraction.md describes the
-//! computation.
+//! The rule area: the value of a cell is the area of the part of the mesh inside it.
+//! docs/internals/fraction.md describes the computation.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ use voxelize_kernel::KernelLattice;
 use voxelize_kernel::fraction::{LayerBins, LayerSums};
 use voxelize_meshes::Mesh;
 
-/// Areas of a mesh in cells.
+/// Computes the area of the mesh within each cell.
 pub(super) struct AreaCells<'a> {
     triangles: &'a [Triangle],
     lattice: &'a Lattice,
-    /// Lattice that contains the cells as a region.
+    /// Whole lattice, of which `lattice` may be a region.
     frame: KernelLattice,
-    /// First cell of the region in `frame`.
+    /// Index in `frame` of the first cell of the region.
     first: [usize; 3],
     bins: LayerBins,
 }
 
-/// Returns the bytes that the rule takes in addition to mesh and field.
+/// Returns the memory, in bytes, that the rule needs in addition to the mesh and the field.
 pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
     quantities_memory(estimate) + bins_memory(estimate)
 }
@@ -37,7 +37,7 @@ impl<'a> AreaCells<'a> {
     /// Prepares the rule in the calling threads.
     ///
     /// # Errors
-    /// Fails if there are too many triangles, or the run was cancelled.
+    /// Fails if there are too many triangles, or if the run was cancelled.
     pub(super) fn new(mesh: &'a Mesh, lattice: &'a Lattice, run: &Run) -> Result<Self> {
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, mesh.bounds(), Ties::None);
@@ -51,7 +51,7 @@ impl<'a> AreaCells<'a> {
         })
     }
 
-    /// Fills the cells of some layers, numbered in the whole lattice.
+    /// Fills the cells of some layers, whose indices refer to the whole lattice.
     fn fill_layers(
         &self,
         BrickLayers { layers, values, .. }: BrickLayers,

@@ -1,5 +1,5 @@
-//! Rules that occupy the cells where a triangle meets a part of the cell. The order of the
-//! triangles has no effect on the cells.
+//! Rules that occupy a cell if a triangle intersects a target in the cell: its box, a ball around its centre,
+//! or three segments. The order of the triangles does not affect the result.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellsMut, Lattice};
 use voxelize_meshes::Mesh;
 
-/// Cells where a triangle of the mesh meets the target.
+/// Occupies the cells in which a triangle of the mesh intersects the target.
 pub(super) struct CoveredCells<'a> {
     pub mesh: &'a Mesh,
     pub lattice: &'a Lattice,

@@ -1,14 +1,14 @@
-//! Bodies minus their negative volumes. A cell is occupied iff a body occupies it after subtraction
-//! of its negative volumes.
+//! Subtracts negative volumes from bodies. A cell is occupied iff some body still occupies it after the
+//! body's negative volumes have been subtracted.
 //!
-//! Each body with negative volumes is voxelized alone, and all other triangles of the mesh
+//! Each body with negative volumes is voxelized separately. All other triangles of the mesh are voxelized
 //! together.
 //!
-//! - Solid removes the cells of a body whose centre is inside a negative volume.
-//! - Filled removes the cells that lie entirely in one negative volume: their centre is inside, and
-//!   the triangles of the negative volume do not meet their open interior.
-//! - Fraction takes the share of the body together with its negative volumes and subtracts the
-//!   share of the negative volumes. If bodies may overlap, it ignores negative volumes.
+//! - The rule solid removes those cells of a body whose centres are inside a negative volume.
+//! - The rule filled removes the cells that lie entirely within one negative volume: the centre of the cell
+//!   is inside, and no triangle of the negative volume intersects the open interior of the cell.
+//! - The rule fraction computes the share of the union of the body and its negative volumes, and subtracts
+//!   the share of the negative volumes. If bodies may overlap, it ignores negative volumes.
 
 use std::ops::Range;
 
@@ -24,12 +24,13 @@ use voxelize_core::grid::{BitGrid, CellsMut, Field, Lattice};
 use voxelize_core::par::Progress;
 use voxelize_meshes::{CutBody, Mesh, MeshCuts};
 
-/// Cells of bodies with negative volumes.
+/// Fills the cells of bodies with negative volumes.
 pub(super) struct BodyCells<'a> {
     lattice: &'a Lattice,
-    /// Rule of each body, with the method in force and without a shell.
+    /// Rule that fills each body. Its method for the inside is already chosen, and its shell is left out,
+    /// because the shell is made afterwards.
     rule: Rule,
-    /// Rule of the negative volumes.
+    /// Rule that fills the negative volumes.
     cut_rule: Rule,
     shell: Option<usize>,
     bodies: Vec<CutBody>,
@@ -44,9 +45,9 @@ pub(super) fn subtracts(rule: &Rule, mesh: &Mesh) -> bool {
     }
 }
 
-/// Returns the number of grids of a slab in memory at a time, in addition to the grid of its cells.
-/// For bits these are the cells of a body, the cells of a negative volume, and the cells that it
-/// touches. For a field it is one grid of shares.
+/// Returns the number of grids of the size of a slab that are in memory at the same time, in addition to the
+/// result. A rule that makes bits needs three: the cells of a body, the cells of a negative volume, and the
+/// cells that the triangles of the negative volume touch. A rule that makes a field needs one grid of shares.
 pub(super) fn grids(rule: &Rule) -> u128 {
     if let Rule::Fraction { .. } = rule {
         1
@@ -55,14 +56,14 @@ pub(super) fn grids(rule: &Rule) -> u128 {
     }
 }
 
-/// Returns the bytes of the meshes of single bodies and negative volumes.
+/// Returns the memory, in bytes, of the separate meshes of bodies and negative volumes.
 pub(super) fn bytes(mesh: &Mesh) -> u128 {
     let cut = mesh.cuts().map_or(0, |cuts| cuts.count());
-    // Lists of triangle numbers, and triangles.
+    // Each triangle is stored once, and its number occurs in two lists.
     ((mesh.triangles().len() + cut) * (size_of::<Triangle>() + 2 * size_of::<u32>())) as u128
 }
 
-/// Prepares a rule that [subtracts](subtracts) negative volumes, for a mesh that has some.
+/// Prepares a rule that [subtracts](subtracts) negative volumes, for a mesh with negative volumes.
 pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> BodyCells<'a> {
     let used = match rule {
         Rule::Fraction { inside } => {
@@ -75,8 +76,9 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
         }
         _ => rule.inside().unwrap_or_default().for_mesh(mesh),
     };
-    // Regions know only the method in force, so the method of the negative volumes follows from it.
-    // A flood is replaced because it would enter a negative volume that reaches beyond the grid.
+    // A region knows only the method chosen for the whole mesh, so the method for the negative volumes must
+    // be derived from it. A flood is replaced, because it would enter a negative volume that extends beyond
+    // the grid.
     let inside = match used {
         Inside::Robust | Inside::Vote => used,
         _ => Inside::Auto,
@@ -108,7 +110,7 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
 }
 
 impl BodyCells<'_> {
-    /// Occupies the cells of all bodies, without regard to a shell.
+    /// Occupies the cells of all bodies, including cells that a shell would remove.
     fn fill_all(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let [nx, ny, _] = self.lattice.dims();
         let mut stats = Stats::default();
@@ -131,7 +133,7 @@ impl BodyCells<'_> {
         Ok(stats)
     }
 
-    /// Sets each value to the sum of the shares of all bodies, which do not overlap.
+    /// Sets each value to the sum of the shares of all bodies. The bodies do not overlap.
     fn fill_shares(&self, layers: &Range<usize>, run: &Run, field: &mut Field) -> Result<Stats> {
         let mut stats = Stats::default();
         field.values_mut().fill(0.0);
@@ -147,7 +149,7 @@ impl BodyCells<'_> {
                 stats.add_body(one);
             }
             for (sum, share) in field.values_mut().iter_mut().zip(shares.values()) {
-                // Two equal shares may be rounded differently.
+                // Rounding may make the difference of two equal shares slightly negative.
                 *sum = (*sum + sign * share).max(0.0);
             }
             Ok(())
@@ -160,8 +162,8 @@ impl BodyCells<'_> {
                 add(&body.all_cuts(), -1.0)?;
             }
         }
-        // Bodies and their negative volumes overlap on purpose. This is reported only if the error
-        // is visible in a float.
+        // A body and its negative volumes overlap by design. The overlap is reported only if its error bound
+        // is visible in a 32-bit float.
         let united = &mut stats.fraction.united;
         if united.error < f64::from(f32::EPSILON) {
             united.first = None;
@@ -181,8 +183,8 @@ impl BodyCells<'_> {
         if near.is_empty() {
             return Ok(());
         }
-        // All layers are filled, because some methods need layers outside the negative volume. It
-        // is one pass in either case.
+        // All layers are filled, not only `near`, because some methods need layers outside the negative
+        // volume. Both take one pass over its triangles.
         let mut removed = BitGrid::new(cells.dims())?;
         self.cut_rule
             .prepare(cut, self.lattice, run)?
@@ -196,12 +198,11 @@ impl BodyCells<'_> {
         Ok(())
     }
 
-    /// Returns the layers among these in which a body may have cells.
+    /// Returns those of the given layers in which a body may have cells.
     fn layers_near(&self, body: &Mesh, rule: &Rule, layers: &Range<usize>) -> Range<usize> {
         let is_within_bounds = match rule.inside().unwrap_or_default().for_mesh(body) {
             Inside::Nonzero | Inside::EvenOdd | Inside::Vote => rule.is_local(),
-            // A flood covers the whole grid, and open sheets have winding numbers beyond their
-            // bounds.
+            // A flood covers the whole grid, and an open sheet has winding numbers outside its bounding box.
             _ => false,
         };
         if !is_within_bounds {
@@ -209,8 +210,7 @@ impl BodyCells<'_> {
         }
         let origin = self.lattice.origin()[2].to_f64();
         let side = self.lattice.spacing()[2].to_f64();
-        // One more layer on each side, because coordinates snap to walls and these numbers are
-        // rounded.
+        // Adds one layer on each side, because coordinates snap to walls and `low` and `high` are rounded.
         let low = (f64::from(body.bounds().min[2]) - origin) / side;
         let high = (f64::from(body.bounds().max[2]) - origin) / side;
         let start = (low.floor() - 1.0).max(0.0) as usize;

@@ -1,6 +1,6 @@
-//! The rule distance: every cell has the distance from its centre to the nearest point of the mesh,
-//! in units of the file. Alternatively, cells up to one distance are occupied. docs/internals/distance.md
-//! describes the computation and its exactness.
+//! The rule distance: the value of a cell is the distance from its centre to the nearest point of the mesh,
+//! in units of the file. If an iso value is given, there is no field; the cells whose distance is at most
+//! that value are occupied. docs/internals/distance.md describes the computation and its exactness.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,14 +17,14 @@ use voxelize_core::par;
 use voxelize_core::text::number;
 use voxelize_kernel::distance::TieBreak;
 
-/// Width of the narrow band around the mesh in which cells have their distance.
+/// Width of the narrow band around the mesh. Only cells in the band store their distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Band {
-    /// Number of cells. Cells beyond this distance have it as their background value. If the sides
-    /// of cells differ, the smallest counts.
+    /// Width in cells. Cells farther from the mesh have the width as their value, the background. If the
+    /// sides of a cell differ in length, the shortest side is the unit.
     Cells(Length),
-    /// All cells. The background is infinite.
+    /// Every cell stores its distance. The background value is infinity.
     All,
 }
 
@@ -78,7 +78,8 @@ impl fmt::Display for Band {
     }
 }
 
-/// Distances of cells, with a sign if a method finds the inside, or the cells up to one distance.
+/// Computes the distances of cells, or occupies the cells up to a given distance. Distances have a sign if a
+/// method finds the inside.
 pub(super) struct DistanceCells<'a> {
     pub distances: Distances,
     pub inside: Option<PreparedInside<'a>>,
@@ -87,8 +88,8 @@ pub(super) struct DistanceCells<'a> {
 }
 
 impl DistanceCells<'_> {
-    /// Occupies the cells whose centres are inside, if the rule has a method. For a flood these are
-    /// all cells that it does not reach, as in the rule filled.
+    /// Occupies the cells whose centres are inside, if the rule has a method for the inside. If the method is
+    /// a flood, it occupies all cells that the flood does not reach, as the rule filled does.
     fn fill_inside(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats> {
         let Some(inside) = &self.inside else {
             return Ok(Stats::default());
@@ -146,13 +147,13 @@ fn negate(field: &mut Field, inside: &BitGrid) {
     });
 }
 
-/// Returns the error of bits requested from a rule that makes a field.
+/// Returns the error for a request of bits from a rule that makes a field.
 pub(super) fn makes_field() -> Error {
     Error::usage("the rule distance makes a field, not bits")
         .with_hint("with an iso value it makes bits")
 }
 
-/// Returns the width of a band in units of the file. It is the value of cells outside the band.
+/// Returns the value of cells outside the band: the width of the band in units of the file.
 pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     match band {
         Band::Cells(width) => width.in_world(lattice.spacing()).to_f32(),
@@ -160,7 +161,8 @@ pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     }
 }
 
-/// Returns the greatest float at or below a distance. The distance must be within the band.
+/// Returns the greatest 32-bit float that is at most the iso distance. Fails if the distance is not less than
+/// the width of the band.
 pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     let exact = iso.in_world(lattice.spacing());
     if let Band::Cells(width) = band
@@ -187,7 +189,7 @@ pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
     })
 }
 
-/// Returns the error of a distance that is not within the band.
+/// Returns the error for an iso distance that is not within the band.
 pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
     let width = Band::Cells(width);
     Error::usage(format!(

@@ -1,8 +1,8 @@
-//! Cells on which four methods that find the inside disagree, labelled with the methods that
-//! consider the cell inside.
+//! Finds the cells on which four methods for the inside disagree. The label of such a cell names the methods
+//! that consider it inside.
 //!
-//! A closed, sound mesh has few such cells. In a broken mesh they surround its defects. A flood
-//! that leaked is left out: it reached cells of the inside, so its outside means nothing.
+//! A closed mesh without defects has few such cells. In a defective mesh they surround the defects. A flood
+//! that leaked is not compared, because it reached cells of the inside.
 
 use crate::run::memory::MemoryEstimate;
 use crate::run::{Demand, Plan, Run};
@@ -18,18 +18,19 @@ use super::inside::flood::{self, Flood};
 /// belongs to flood.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
-/// Labels of cells in doubt: every set of the four methods except the empty and the full one.
+/// Labels of cells in doubt. Each label stands for a set of the four methods, except the empty set and the
+/// full set.
 const LABELS: std::ops::Range<u8> = 1..(1 << (COMPARED.len() + 1)) - 1;
 
-/// Number of grids in memory at a time in addition to the grid of the cells: one for each method,
-/// and the cells that are not outside by flood. The flood itself needs no more. It has walls,
-/// outside, and the inside by evenodd of the mesh and of the caps of its holes.
+/// Number of grids in memory at the same time, in addition to the grid of the cells: one for each of the
+/// other three methods and the flood. The flood itself needs no more than four: the walls, the outside, and
+/// the inside by evenodd of the mesh and of the caps of its holes.
 const GRIDS: u128 = 4;
 
-/// Number of grids of the result: its cells, and four planes of labels.
+/// Number of grids in the result: one for its cells and four planes of labels.
 pub(crate) const RESULT_GRIDS: u128 = 5;
 
-/// Cells in doubt.
+/// Cells on which methods that find the inside disagree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
     /// Cells that are inside by some methods and outside by others. Their labels are defined by
@@ -37,9 +38,9 @@ pub struct Doubt {
     pub cells: Labels,
     /// Number of cells that are inside by at least one compared method.
     pub inside: u64,
-    /// Number of cells that are inside by each method. The flood comes first.
+    /// Each method with its number of cells inside. The flood comes first.
     pub by: [(Inside, u64); 4],
-    /// The flood leaked through a hole, or where the lattice cuts the mesh. It is then not
+    /// The flood entered the mesh through a hole, or where the lattice cuts the mesh. Such a flood is not
     /// compared.
     pub leaked: bool,
 }
@@ -59,10 +60,10 @@ impl Doubt {
 /// Finds the cells of `lattice` on which [`Inside::Nonzero`], [`Inside::EvenOdd`],
 /// [`Inside::Flood`] and [`Inside::Robust`] disagree.
 ///
-/// All methods decide by the centres of cells. The flood does not decide about cells that the
-/// surface touches under ties up. There, only the other three methods are compared. If `inside` is
-/// a flood, the same holes are closed, otherwise none. A flood that entered the mesh, as reported
-/// by [`W007`](voxelize_core::Code::W007), is not compared anywhere.
+/// All methods decide by the centres of cells. The flood makes no decision about cells that the surface
+/// touches under ties up. For these cells only the other three methods are compared. If `inside` is a flood
+/// that closes holes, the same holes are closed here. Otherwise no hole is closed. A flood that entered the
+/// mesh, as reported by [`W007`](voxelize_core::Code::W007), is not compared anywhere.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -79,8 +80,8 @@ impl Doubt {
 /// ```
 ///
 /// # Errors
-/// Fails if the search does not fit in memory or exceeds the limit of `run`, the machine lacks the
-/// instruction set, or the run was cancelled.
+/// Fails if the search does not fit in memory or exceeds the memory limit of `run`, if the machine lacks the
+/// instruction set, or if the run was cancelled.
 pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Doubt> {
     run.supported_level()?;
     let estimate = MemoryEstimate::bound(mesh, lattice, run);
@@ -93,15 +94,15 @@ pub fn doubt(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Resul
     par::with_threads(run.thread_count(), || compare(mesh, lattice, inside, run))?
 }
 
-/// Returns the bytes that the comparison takes in addition to the mesh and the result.
+/// Returns the memory, in bytes, that the comparison needs in addition to the mesh and the result.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let methods = COMPARED.map(|method| method.memory(estimate));
     methods.into_iter().max().unwrap_or(0) + estimate.grids(GRIDS, 2.3)
 }
 
-/// Returns the labels of cells in doubt. Each names the methods by which a cell is inside. Its
-/// value is the sum of 1 for nonzero, 2 for evenodd, 4 for robust and 8 for flood. No digest covers
-/// these labels.
+/// Returns the legend of the labels of cells in doubt. A label names the methods by which a cell is inside.
+/// Its value is the sum of 1 for nonzero, 2 for evenodd, 4 for robust and 8 for flood. The digest of a grid
+/// does not cover these labels.
 pub fn legend() -> Legend {
     let methods = COMPARED.into_iter().chain([Inside::flood()]);
     let names: Vec<_> = methods.map(|method| method.info().name).collect();
@@ -147,9 +148,9 @@ fn compare(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<
     })
 }
 
-/// Finds the cells in doubt, and the number of cells that are inside by at least one method.
-/// `planes` has the inside of each method. They become the planes of labels, whose bits encode a
-/// label's place in the legend, its value minus one.
+/// Returns the cells in doubt, and the number of cells that are inside by at least one method. `planes` has
+/// one grid for each method, with the cells that are inside. The function replaces them by the planes of the
+/// labels. Their bits encode the index of a label in the legend, which is the label's value minus one.
 fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
     let mut cells = not_outside;
     let mut planes: Vec<&mut [u64]> = planes.iter_mut().map(BitGrid::words_mut).collect();
@@ -172,13 +173,13 @@ fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
     (cells, inside)
 }
 
-/// Result of the flood.
+/// Result of the flood, prepared for the comparison.
 struct FloodCells {
-    /// Number of cells inside.
+    /// Number of cells that are inside.
     count: u64,
     /// The flood leaked and is not compared.
     leaked: bool,
-    /// Cells inside. Empty if the flood leaked.
+    /// Cells that are inside. Empty if the flood leaked.
     inside: BitGrid,
     /// Cells that are not outside. All cells if the flood leaked.
     not_outside: BitGrid,

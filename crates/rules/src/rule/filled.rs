@@ -1,9 +1,9 @@
-//! The filled rule: a cell is occupied iff its centre is inside the mesh or the mesh meets its open
-//! interior. On a closed mesh these are the cells that share volume with it.
+//! The filled rule: a cell is occupied iff its centre is inside the mesh, or the mesh intersects the open
+//! interior of the cell. If the mesh is closed, these are the cells that share volume with it.
 //!
-//! The rule may keep only the outer cells. A cell then stays iff an empty cell, or the outside of
-//! the grid, is within the given number of steps. A step leads to any of the 26 neighbours of a
-//! cell.
+//! With the option `shell`, the rule keeps only the outer cells. A cell stays occupied iff an empty cell or
+//! the outside of the grid is within the given number of steps. A step leads from a cell to any of its 26
+//! neighbours.
 
 use std::ops::Range;
 
@@ -15,8 +15,9 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellsMut, erode};
 use voxelize_core::par::Progress;
 
-/// Cells that are inside, or touched under the ties of the rule. With `shell`, only cells within
-/// that number of steps of an empty cell.
+/// Occupies the cells that are inside, and the cells that the mesh touches under the ties of the rule. With
+/// `shell`, only cells within that number of steps of an empty cell, or of the outside of the grid, stay
+/// occupied.
 pub(super) struct FilledCells<'a> {
     pub touched: CoveredCells<'a>,
     pub inside: PreparedInside<'a>,
@@ -36,8 +37,9 @@ impl FilledCells<'_> {
     }
 }
 
-/// Removes the cells of these layers that are more than `steps` inside. The lattice has `dims`.
-/// `fill_all` fills the neighbouring layers that the result depends on.
+/// Removes those cells of these layers that have no empty cell, and not the outside of the grid, within
+/// `steps` steps. The first argument has the dims of the lattice. `fill_all` fills the adjacent layers that
+/// the result depends on.
 pub(super) fn hollow_out(
     [nx, ny, nz]: [usize; 3],
     layers: Range<usize>,

@@ -1,5 +1,5 @@
-//! Texts of findings about the inside of a mesh: possible defects of the result, their place, and a
-//! remedy.
+//! Texts of findings about the inside of a mesh. A finding describes a possible defect of the result, its
+//! position and a remedy.
 
 use super::fraction;
 use super::inside::flood;
@@ -13,8 +13,8 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::Loop;
 use voxelize_meshes::closed::Closedness;
 
-/// Returns the findings about cells filled by `rule`, from the counts of the run. Lengths are given
-/// in `coordinates`.
+/// Returns the findings about the cells that `rule` filled. `stats` has the counts of the run. Lengths are
+/// printed in the unit of `coordinates`.
 pub fn findings(
     rule: &Rule,
     mesh: &Mesh,
@@ -54,9 +54,9 @@ pub fn findings(
             thin: ThinFeatures::Keep,
             ..
         } => LostFeatures::default(),
-        // Everything is lost, and another method helps.
+        // Such a mesh loses all of its features. Another method helps, and another finding names it.
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
-        // The leak is the cause, and smaller cells do not help.
+        // The features are lost because the flood leaked. Smaller cells do not help.
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),
         _ => stats.lost.unwrap_or_default(),
     };
@@ -74,7 +74,7 @@ pub fn findings(
     findings
 }
 
-/// Returns the findings about some of the filled cells, without findings about the mesh.
+/// Returns the findings about filled cells of a part of the lattice, without findings about the mesh.
 pub(crate) fn findings_of_cells(
     rule: &Rule,
     lattice: &Lattice,
@@ -97,8 +97,8 @@ fn disputed(stats: &Stats) -> Option<Finding> {
     Some(Finding::new(Code::W008, text))
 }
 
-/// Returns the finding that no cell is occupied. `others` are the findings returned by
-/// [`findings`].
+/// Returns the finding that reports a result without occupied cells. `others` are the findings that
+/// [`findings`] returned.
 pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     let is_flooded = others.iter().any(|finding| finding.code() == Code::W007);
     let flooded = "no cell is occupied: the flood reached the inside of the mesh (W007)";
@@ -146,8 +146,8 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
     Finding::new(Code::W006, text).with_hint("`--inside evenodd` does without the sides of sheets")
 }
 
-/// Describes the repairs: `2 triangles without area and 1 duplicate dropped, 69,451 triangles
-/// flipped`. Empty without repairs.
+/// Describes the repairs, such as `2 triangles without area and 1 duplicate dropped, 69,451 triangles
+/// flipped`. The text is empty if there are no repairs.
 pub fn repaired(repairs: &Repairs) -> String {
     let Repairs {
         degenerate,
@@ -175,12 +175,12 @@ pub fn repaired(repairs: &Repairs) -> String {
     repairs.join(", ")
 }
 
-/// Returns true if the method counts crossings of the triangles as they are.
+/// Returns true if the method counts crossings of the unrepaired triangles.
 fn is_crossed(inside: Inside) -> bool {
     matches!(inside, Inside::Nonzero | Inside::EvenOdd | Inside::Vote)
 }
 
-/// Explains the choice of robust for a closed mesh.
+/// Returns the finding that explains why robust is used on a mesh with two-sided triangles.
 fn two_sided() -> Finding {
     Finding::new(
         Code::W013,
@@ -188,7 +188,7 @@ fn two_sided() -> Finding {
     )
 }
 
-/// Reports a chosen method that does not suit the mesh.
+/// Returns the finding about a requested method that does not suit the mesh.
 fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     let text = match (chosen, mesh.closedness()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
@@ -249,7 +249,7 @@ fn lost_components(found: &LostComponents, coordinates: &GridCoordinates) -> Fin
         "the largest "
     };
     text += &format!(": {which}{}", extent(*largest, coordinates));
-    // Smaller cells help if the whole component is thinner than a cell.
+    // Only if the whole component is thinner than a cell does the hint name a cell size that helps.
     let mut smaller = "or smaller cells".to_string();
     if *thickness > 0.0 && thickness < cell {
         let thick = two_digits(coordinates.length(*thickness)) + &coordinates.suffix();
@@ -280,7 +280,7 @@ fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
     Finding::new(Code::W011, text).with_hint("use `--keep-thin`, or smaller cells")
 }
 
-/// Formats an extent: `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
+/// Formats a box by its size and centre, such as `20 × 10 × 0.1 mm around (0, 1, 2) mm`.
 fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
     let size = [0, 1, 2]
         .map(|a| number(coordinates.length(high[a] - low[a])))
@@ -289,7 +289,7 @@ fn extent([low, high]: [[f64; 3]; 2], coordinates: &GridCoordinates) -> String {
     format!("{size}{} around {centre}", coordinates.suffix())
 }
 
-/// Rounds a length down to two digits.
+/// Rounds a length down to two significant digits.
 fn two_digits(length: f64) -> String {
     if length <= 0.0 {
         return "0".to_string();
@@ -326,10 +326,10 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
     }
 }
 
-/// Describes a hole: `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
+/// Describes a hole, such as `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
 fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
-    // Removes the rounding error of a sum of edges.
+    // Coordinates below this bound are rounding errors of the sum over the edges, and are printed as zero.
     let least = 1e-9 * hole.length();
     let centre =
         coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));

@@ -1,4 +1,4 @@
-//! The rule fraction: every cell has the share of its volume that is inside the mesh.
+//! The rule fraction: the value of a cell is the share of its volume that is inside the mesh.
 //! docs/internals/fraction.md describes the computation and its exactness.
 
 use std::borrow::Cow;
@@ -24,24 +24,24 @@ use voxelize_meshes::{Mesh, components};
 /// Number of triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
-/// Counts of the rule fraction.
+/// Counts that the rule fraction reports.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FractionReport {
-    /// Cells in which the mesh winds around points other than 0 or 1 times, as far as their means
-    /// reveal it.
+    /// Cells with points whose winding number is neither 0 nor 1. Only cells whose mean winding number
+    /// reveals such points are counted.
     pub odd: OddCells,
-    /// Cells in which surfaces of overlapping parts meet.
+    /// Cells that contain surfaces of overlapping parts.
     pub united: UnitedCells,
-    /// Number of triangles that close holes. They count as walls.
+    /// Number of triangles in the caps that close holes.
     pub caps: u64,
-    /// Number of cells whose interior these triangles meet.
+    /// Number of cells whose interior a cap intersects.
     pub capped: u64,
-    /// Number of triangles of ragged patches, which are left out.
+    /// Number of triangles in ragged patches. These triangles are ignored.
     pub left_out: u64,
 }
 
 impl FractionReport {
-    /// Adds the counts of another body in the same layers.
+    /// Adds the counts of another body for the same layers.
     pub(super) fn add_body(&mut self, other: Self) {
         let caps = self.caps + other.caps;
         let left_out = self.left_out + other.left_out;
@@ -52,7 +52,8 @@ impl FractionReport {
         });
     }
 
-    /// Adds the counts of the next layers.
+    /// Adds the counts of the next layers of the same body. The number of caps and the number of ignored
+    /// triangles are counts of the whole mesh, so they are not summed.
     pub(super) fn add(&mut self, other: Self) {
         self.odd.add(other.odd);
         self.united.add(other.united);
@@ -62,7 +63,7 @@ impl FractionReport {
     }
 }
 
-/// Shares of cells that are inside.
+/// Computes the share of each cell that is inside the mesh.
 pub(super) struct FractionCells<'a> {
     triangles: Cow<'a, [Triangle]>,
     bounds: Bounds,
@@ -71,18 +72,18 @@ pub(super) struct FractionCells<'a> {
     lattice: &'a Lattice,
     /// Whole lattice, of which `lattice` may be a region.
     frame: KernelLattice,
-    /// First cell of the region, as a cell of the whole lattice.
+    /// Index in the whole lattice of the first cell of the region.
     first: [usize; 3],
     bins: LayerBins,
-    /// Part of each triangle that may overlap another part. `None` if no parts may overlap.
+    /// For each triangle, the number of its part if that part may overlap. `None` if no parts may overlap.
     parts: Option<Vec<u32>>,
-    /// Allocations of finished layers of bricks, to be reused by the next.
+    /// Sums of finished layers of bricks. Their memory is reused for the next layers.
     idle: Mutex<Vec<LayerSums>>,
     used: Inside,
     repairs: Option<Repairs>,
 }
 
-/// Returns true if the mesh is repaired and oriented first.
+/// Returns true if the mesh is repaired and oriented before it is voxelized.
 pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
     match inside {
         Inside::Robust => true,
@@ -93,7 +94,7 @@ pub(super) fn is_repaired(inside: Inside, mesh: &Mesh) -> bool {
     }
 }
 
-/// Returns the bytes that the rule takes in addition to mesh and field.
+/// Returns the memory, in bytes, that the rule needs in addition to the mesh and the field.
 pub(super) fn memory(inside: Inside, estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     let repair = if is_repaired(inside, mesh) {
@@ -108,7 +109,7 @@ pub(super) fn memory(inside: Inside, estimate: &MemoryEstimate) -> u128 {
     repair + estimate.bytes(sums + near_parts, 0) + bins_memory(estimate)
 }
 
-/// Returns the bytes of the lists of triangles of each layer of bricks.
+/// Returns the memory, in bytes, of the lists that contain the triangles of each layer of bricks.
 pub(super) fn bins_memory(estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     let triangles = mesh.triangles().len();
@@ -119,7 +120,8 @@ pub(super) fn bins_memory(estimate: &MemoryEstimate) -> u128 {
     )
 }
 
-/// Returns the bytes that additional arrays take while the field is made.
+/// Returns the memory, in bytes, that the computation of additional arrays needs, without the arrays
+/// themselves.
 pub(crate) fn quantities_memory(estimate: &MemoryEstimate) -> u128 {
     let [x, y, _] = estimate.lattice.first_of_whole();
     let sums = LayerSums::bytes_of_quantities([x, y], estimate.lattice.dims());
@@ -130,7 +132,7 @@ impl<'a> FractionCells<'a> {
     /// Prepares the rule in the calling threads.
     ///
     /// # Errors
-    /// Fails if the mesh is not repaired and is open or not consistently oriented, or if the run
+    /// Fails if the mesh is open or not consistently oriented and `inside` requests no repair, or if the run
     /// was cancelled.
     pub(super) fn new(
         inside: Inside,
@@ -165,7 +167,8 @@ impl<'a> FractionCells<'a> {
         let (axes, first) = lattice.axes_of_whole();
         let frame = KernelLattice::new(axes, &bounds, Ties::None);
         let bins = bins(&frame, &closed, first[2] + lattice.dims()[2], run)?;
-        // Parts of some triangles differ from parts of the whole, which has none that overlap.
+        // The components of a subset of triangles may differ from the components of the whole mesh. Subsets
+        // are made only of meshes whose parts do not overlap.
         let parts = if mesh.is_some_of_another() {
             None
         } else {
@@ -191,7 +194,7 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// Fills the cells of some layers, numbered in the whole lattice.
+    /// Fills the cells of some layers, whose indices refer to the whole lattice.
     fn fill_layers(&self, cells: BrickLayers, run: &Run) -> Result<(OddCells, UnitedCells)> {
         let BrickLayers {
             layers,
@@ -246,7 +249,7 @@ impl<'a> FractionCells<'a> {
         Ok((odd, united))
     }
 
-    /// Returns sums, in memory of a finished layer of bricks if possible.
+    /// Returns sums for a layer of bricks. Reuses the memory of a finished layer if possible.
     fn sums(&self, with_arrays: bool, run: &Run) -> Result<LayerSums> {
         let idle = if with_arrays { None } else { self.idle().pop() };
         if let Some(sums) = idle {
@@ -261,12 +264,12 @@ impl<'a> FractionCells<'a> {
         })
     }
 
-    /// Returns the sums that no thread uses.
+    /// Locks and returns the list of sums that no thread uses.
     fn idle(&self) -> MutexGuard<'_, Vec<LayerSums>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fills the cells of some layers, each layer of bricks in one thread.
+    /// Fills the cells of some layers. Each layer of bricks is filled by one thread.
     fn fill_field(
         &self,
         layers: Range<usize>,
@@ -295,7 +298,7 @@ impl<'a> FractionCells<'a> {
         Ok((odd, united))
     }
 
-    /// Returns the number of cells of some layers whose interior a cap meets.
+    /// Returns the number of cells in some layers whose interior a cap intersects.
     fn count_capped(&self, layers: Range<usize>, run: &Run) -> Result<u64> {
         if self.caps.is_empty() {
             return Ok(0);
@@ -323,11 +326,11 @@ impl<'a> FractionCells<'a> {
 pub(super) struct BrickLayers<'a> {
     pub layers: Range<usize>,
     pub values: &'a mut [f32],
-    /// Additional arrays.
+    /// Additional quantities, each with its values for these cells.
     arrays: Vec<(Quantity, &'a mut [f32])>,
 }
 
-/// Splits the cells of some layers by layers of bricks.
+/// Splits the cells of some layers at the boundaries of layers of bricks.
 pub(super) fn in_bricks<'a>(
     layers: Range<usize>,
     field: &'a mut Field,
@@ -364,12 +367,12 @@ pub(super) fn in_bricks<'a>(
     work
 }
 
-/// Returns the sides of a cell as the nearest doubles.
+/// Returns the side lengths of a cell, rounded to the nearest double.
 pub(super) fn sides(lattice: &Lattice) -> [f64; 3] {
     lattice.spacing().each_ref().map(Rational::to_f64)
 }
 
-/// Adds the triangles in the layer of bricks that begins at a layer.
+/// Adds to the sums all triangles in the layer of bricks that begins at cell layer `layer`.
 pub(super) fn add_triangles(
     sums: &mut LayerSums,
     frame: &KernelLattice,
@@ -378,7 +381,7 @@ pub(super) fn add_triangles(
     triangles: &[Triangle],
     run: &Run,
 ) -> Result<()> {
-    // The triangles of a chunk may be in all rows and cells.
+    // Chunks are small, because a triangle may intersect all rows and cells of the layer.
     const CHUNK: usize = 1 << 10;
     let (most, tall) = bins.of_layer(layer / LAYERS);
     run.check()?;
@@ -390,7 +393,7 @@ pub(super) fn add_triangles(
     Ok(())
 }
 
-/// Sorts triangles into layers of bricks.
+/// Returns the triangles of each layer of bricks.
 pub(super) fn bins(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -422,7 +425,7 @@ pub(super) fn bins(
     Ok(LayerBins::new(&ranges, layers))
 }
 
-/// Refuses meshes without an integral winding number, unless a repair closes them.
+/// Fails if the winding number of the mesh is not an integer everywhere and no repair closes the mesh.
 fn refuse_unfit(inside: Inside, mesh: &Mesh) -> Result<()> {
     let why = match (inside, mesh.closedness()) {
         (Inside::Robust, _) => return Ok(()),
@@ -472,8 +475,8 @@ impl FillCells for FractionCells<'_> {
     }
 }
 
-/// Returns the findings about shares: cells whose winding number alone gives no share, and walls
-/// that are not in the mesh.
+/// Returns the findings about shares. They report cells whose share does not follow from the winding number
+/// alone, and caps that were added to the mesh.
 pub(super) fn findings(
     report: &FractionReport,
     lattice: &Lattice,

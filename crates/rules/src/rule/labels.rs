@@ -1,5 +1,5 @@
-//! Labels of a filled grid: surface for cells that the mesh touches under ties both, interior for
-//! the others.
+//! Labels of a filled grid. Cells that the mesh touches under ties both have the label surface, and all other
+//! occupied cells have the label interior.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use voxelize_core::grid::{BitGrid, Labels, Lattice, Legend};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 
-/// Labels the cells of a grid. Surface are the cells that the mesh touches, as in the rule surface
-/// under ties both. Interior are all others. No digest covers these labels.
+/// Labels the occupied cells of a grid. Cells that the rule surface occupies under ties both get the label
+/// surface. All others get the label interior. The digest of a grid does not cover these labels.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -32,7 +32,8 @@ use voxelize_meshes::Mesh;
 /// ```
 ///
 /// # Errors
-/// Fails if the dims differ, another grid does not fit in memory, or the run was cancelled.
+/// Fails if `cells` and `lattice` have different dims, if a second grid does not fit in memory, or if the run
+/// was cancelled.
 pub fn surface_and_interior(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -47,8 +48,8 @@ pub fn surface_and_interior(
     })?
 }
 
-/// Labels some layers of a lattice in the calling threads. `cells` are the occupied cells of these
-/// layers, `plane` is a grid whose memory may be reused.
+/// Labels some layers of a lattice in the calling threads. `cells` has the occupied cells of these layers.
+/// `plane` is a grid whose memory may be reused.
 pub(crate) fn of_layers(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -75,7 +76,7 @@ pub(crate) fn of_layers(
             .prepare(cuts.mesh(), lattice, run)?
             .fill(layers, run, &mut plane)?;
     }
-    // The second label, interior, has the cells that the mesh does not touch.
+    // The plane has the cells of the second label, interior, which the mesh does not touch.
     plane.invert_within(&cells);
     Ok(Labels::from_planes(
         cells,

@@ -1,8 +1,8 @@
-//! The leak path: cells along which a flood enters a mesh.
+//! The leak path: a path of cells along which the flood enters the mesh through a hole.
 //!
-//! Two searches go through the flooded cells. The first starts at the faces of the grid and ends at
-//! the caps of the holes. The second starts at the cells leaked into and ends where the paths of
-//! the first end.
+//! Two breadth-first searches go through the flooded cells. The first starts at the faces of the grid and
+//! ends at the caps of the holes. The second starts at the cells of the inside that the flood reached, and
+//! ends at the cells of the caps where the first search ended.
 
 use std::ops::ControlFlow;
 
@@ -20,22 +20,22 @@ use voxelize_meshes::closed::Closedness;
 use super::inside::{Inside, flood};
 use super::search::{BreadthFirst, Reached};
 
-/// Number of grids in memory at a time in addition to the result.
+/// Number of grids that are in memory at the same time, in addition to the result.
 const GRIDS: u128 = 5;
 
-/// Finds the cells of a way in for every hole through which [`Inside::Flood`] leaks. Without leaks
-/// the grid is empty. If `inside` is a flood, the holes that it closes are no leaks. Otherwise no
+/// Finds a path of cells into the mesh for every hole through which [`Inside::Flood`] leaks. Without leaks
+/// the grid is empty. If `inside` is a flood that closes holes, the same holes are closed here. Otherwise no
 /// hole is closed.
 ///
-/// A way in is a path of cells, each sharing a face with the next. The mesh touches none of them
-/// under ties up. The path starts at a cell on a face of the grid, leads to a nearest cell that the
-/// hole's cap touches, and from there to a nearest cell that was leaked into. The latter is a cell
-/// that the flood does not reach if the caps of all leaking holes are walls as well. If there is no
-/// such cell, the path ends at the cap.
+/// Adjacent cells of a path share a face. The mesh touches no cell of the path under ties up. The path starts
+/// at a cell on a face of the grid and leads to a nearest cell that the hole's cap touches. From there it
+/// leads to a nearest cell that was leaked into: a cell that the flood would not reach if the caps of all
+/// leaking holes stopped it. If there is no such cell, the path ends at the cap.
 ///
-/// Both parts of the path are as short as possible. Among equally near cells of a cap the first is
-/// taken, with x fastest. From it each part continues to the first neighbour that is one step
-/// nearer, in the order below and above along x, y and z.
+/// Both parts of the path are as short as possible. Among equally near cells of a cap, the path uses the
+/// first one in the order of cells with x fastest. Each part of the path is traced from this cell. At every
+/// step it continues to the first neighbour that is one step nearer to the part's other end. Neighbours are
+/// tried in the order −x, +x, −y, +y, −z, +z.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -53,8 +53,8 @@ const GRIDS: u128 = 5;
 /// ```
 ///
 /// # Errors
-/// Fails if the search does not fit in memory or exceeds the limit of `run`, the machine lacks the
-/// instruction set, or the run was cancelled.
+/// Fails if the search does not fit in memory or exceeds the memory limit of `run`, if the machine lacks the
+/// instruction set, or if the run was cancelled.
 pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<BitGrid> {
     run.supported_level()?;
     let estimate = MemoryEstimate::bound(mesh, lattice, run);
@@ -67,8 +67,8 @@ pub fn leak_path(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> R
     par::with_threads(run.thread_count(), || find(mesh, lattice, inside, run))?
 }
 
-/// Returns the bytes that the search takes in addition to the mesh and the resulting grid, without
-/// its lists of cells.
+/// Returns the memory, in bytes, that the search needs in addition to the mesh and the resulting grid.
+/// Excludes the lists of cells of the search.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let is_expected = estimate.figure != MemoryFigure::UpperBound;
     if is_expected && estimate.mesh.closedness() != Closedness::Open {
@@ -121,8 +121,7 @@ fn find(mesh: &Mesh, lattice: &Lattice, inside: Inside, run: &Run) -> Result<Bit
     Ok(path)
 }
 
-/// Returns the cells of `outside` that a flood between these walls does not reach and that are no
-/// walls.
+/// Returns the cells of `outside` that are not walls and that a flood stopped by `walls` does not reach.
 fn leaked(walls: BitGrid, outside: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut leaked = BitGrid::new(walls.dims())?;
     leaked.add(outside);
@@ -131,8 +130,8 @@ fn leaked(walls: BitGrid, outside: &BitGrid, progress: &dyn Progress) -> Result<
     Ok(leaked)
 }
 
-/// Finds the end of the path from a face of the grid to each hole. It is the first of the nearest
-/// cells of the hole's cap.
+/// Finds, for each hole, the cell at which the path from a face of the grid ends. It is the first of the
+/// nearest cells that the hole's cap touches.
 fn ends(
     search: &mut BreadthFirst,
     faces: &Faces,
@@ -163,8 +162,8 @@ fn ends(
     Ok(ends.into_iter().flatten().collect())
 }
 
-/// Returns the places of cells of `outside` that caps touch, sorted, each with the number of the
-/// hole.
+/// Returns the cells of `outside` that caps touch, as sorted pairs of a bit index in the grid and the index
+/// of the hole.
 fn touched(
     holes: &[Loop],
     lattice: &Lattice,
@@ -192,7 +191,7 @@ fn touched(
     Ok(touched)
 }
 
-/// Cells of a grid that are on its faces.
+/// Finds the cells on the faces of a grid.
 struct Faces {
     dims: [usize; 3],
     row_words: usize,
@@ -206,7 +205,8 @@ impl Faces {
         }
     }
 
-    /// Returns the cells of a word that are on a face. Bits beyond the row may be set.
+    /// Returns the bits of a word whose cells are on a face of the grid. Bits after the end of the row may be
+    /// set.
     fn cells(&self, word: usize) -> u64 {
         let [nx, ny, nz] = self.dims;
         let n = word % self.row_words;

@@ -1,4 +1,5 @@
-//! Rules that decide which cells are occupied, one per file, and their table.
+//! Rules that decide which cells are occupied. Each rule has its own file, and this file has a table of all
+//! rules.
 
 mod area;
 mod covered;
@@ -48,107 +49,112 @@ use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use voxelize_meshes::Mesh;
 
-/// Rule that decides which cells are occupied. Together with the lattice it determines every bit.
+/// Rule that decides which cells are occupied. The mesh, the lattice and the rule together determine the
+/// result exactly.
 ///
-/// [`surface`](Self::surface), [`solid`](Self::solid) and [`filled`](Self::filled) create a rule
-/// with all defaults. Options chain. [`with_ties`](Self::with_ties) and similar functions fail if
-/// the rule has no such option. A literal variant such as `Rule::Surface { ties: Ties::Both }`
-/// needs no check.
+/// [`surface`](Self::surface), [`solid`](Self::solid) and [`filled`](Self::filled) create a rule with default
+/// options. Methods such as [`with_ties`](Self::with_ties) set an option, can be chained, and fail if the
+/// rule has no such option. A rule can also be written as a variant, such as `Rule::Surface { ties:
+/// Ties::Both }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Every cell that the mesh touches. The inside stays empty.
+    /// Occupies every cell that the mesh touches. The inside stays empty.
     Surface {
-        /// Decides which cells count as touched if mesh and wall coincide.
+        /// Decides which cells the mesh touches if it coincides with a wall between cells.
         ties: Ties,
     },
-    /// Every cell in which the mesh meets one of the three segments that join the centres of
-    /// opposite faces. These are cells of the surface under [`Ties::Up`]. On a closed mesh they are
-    /// 6-separating: no path of empty cells that share faces leads through them.
+    /// Occupies every cell in which the mesh intersects one of the three segments that join the centres of
+    /// opposite faces. The cells are a subset of the cells of the rule surface under [`Ties::Up`]. The cells
+    /// of a closed mesh are 6-separating: no path of empty cells that share faces leads from one side of the
+    /// surface to the other.
     Thin,
-    /// Every cell whose centre is inside the mesh.
+    /// Occupies every cell whose centre is inside the mesh.
     Solid {
         /// Method that finds the inside.
         inside: Inside,
-        /// Treatment of features thinner than cells.
+        /// Treatment of features that are thinner than cells.
         thin: ThinFeatures,
     },
-    /// Every cell that shares volume with a closed mesh. Its centre is inside, or the mesh meets
-    /// its interior.
+    /// Occupies every cell whose centre is inside the mesh, or whose interior the mesh intersects. If the
+    /// mesh is closed, these are the cells that share volume with it.
     Filled {
         /// Method that finds the inside.
         inside: Inside,
-        /// Decides which cells count as touched if mesh and wall coincide. [`Ties::Up`] with
-        /// [`Inside::Flood`], which stops at the surface under these ties.
+        /// Decides which cells the mesh touches if it coincides with a wall between cells. They must be
+        /// [`Ties::Up`] with [`Inside::Flood`], because a flood stops at the surface under these ties.
         ties: Ties,
-        /// Only the outer cells, which have an empty cell or the outside of the grid within this
-        /// number of steps. A step leads to any of the 26 neighbours of a cell.
+        /// Thickness of the shell that is kept. Only cells that have an empty cell or the outside of the grid
+        /// within this number of steps stay occupied. A step leads from a cell to any of its 26 neighbours.
+        /// `None` keeps all cells.
         shell: Option<u32>,
     },
-    /// Every cell whose centre is within a radius of the mesh, in world units. A centre at exactly
-    /// the radius counts. Centres are not displaced.
+    /// Occupies every cell whose centre is at most a given distance from the mesh. Distances are measured in
+    /// world space. Centres are not displaced.
     Offset {
-        /// Radius. In cells it is measured by their smallest side.
+        /// Greatest distance of a centre from the mesh. If it is given in cells, the unit is the shortest
+        /// side of a cell.
         radius: Length,
     },
-    /// Field of the distance from the centre of every cell to the nearest point of the mesh, in
-    /// units of the file.
+    /// Makes a field of distances. The value of a cell is the distance from its centre to the nearest point
+    /// of the mesh, in units of the file.
     Distance {
-        /// Width of the band in which cells have their distance.
+        /// Width of the band around the mesh in which cells store their distance.
         band: Band,
-        /// Method that finds the inside, whose cells get the sign bit. `None` for no sign.
+        /// Method that finds the inside. The values of cells inside get the sign bit. `None` if distances
+        /// have no sign.
         sign: Option<Inside>,
-        /// Makes bits instead of a field: cells whose value is at most this distance are occupied.
-        /// It must be within the band.
+        /// Greatest value of an occupied cell. With this option the rule makes bits instead of a field. It
+        /// must be less than the width of the band.
         iso: Option<Length>,
     },
-    /// Field of the share of every cell's volume that is inside the mesh, from 0 to 1. The mesh
-    /// must be closed.
+    /// Makes a field of shares. The value of a cell is the share of its volume that is inside the mesh, from
+    /// 0 to 1. The mesh must be closed, unless `inside` repairs it.
     Fraction {
-        /// Treatment of the mesh. [`Inside::Nonzero`] takes it unchanged. [`Inside::Robust`]
-        /// repairs and orients it, and caps of its holes are walls. [`Inside::Auto`] takes it
-        /// unchanged if it is closed, oriented and not inside out, and otherwise repairs it if it
-        /// is closed.
+        /// Treatment of the mesh. [`Inside::Nonzero`] uses the mesh unchanged. [`Inside::Robust`] repairs and
+        /// orients it, and closes its holes with caps. [`Inside::Auto`] uses a closed, oriented mesh that is
+        /// not inside out unchanged, repairs any other closed mesh, and fails for an open mesh.
         inside: Inside,
     },
-    /// Field of the area of the mesh in every cell, in squares of the unit of the file. Each
-    /// triangle counts, regardless of its mesh and its winding. A triangle on a wall counts in the
-    /// cell above it, on the last wall in the last cell.
+    /// Makes a field of areas. The value of a cell is the area of the part of the mesh inside it, in squared
+    /// units of the file. All triangles count, whichever mesh they belong to and whichever way they face. A
+    /// triangle in the wall between two cells counts in the upper cell. A triangle in the last wall of the
+    /// lattice counts in the last cell.
     Area,
 }
 
-/// Treatment of features that [`Rule::Solid`] loses by itself and [`lost::find`] finds.
+/// Treatment of the thin features that [`Rule::Solid`] would lose. [`lost::find`] finds such features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ThinFeatures {
     /// Lose them.
     #[default]
     Lose,
-    /// Keep them by adding cells of [`Rule::Filled`]. Cells are added in components that are lost
-    /// or broken, or have a place of [`LostPlaces`]. Added are the lost cells, and the cells with
-    /// two different pieces within two cells. A lost cell counts as a piece. Each of these
-    /// components thus becomes one piece.
+    /// Keep them by adding cells of [`Rule::Filled`]. Cells are added in components of filled cells that are
+    /// lost or broken, or have a place as in [`LostPlaces`]. The added cells are the lost cells, and the
+    /// cells that have two different pieces of solid cells at a distance of at most two cells. A lost cell
+    /// counts as a piece. As a result the cells of each of these components are connected.
     Keep,
 }
 
-/// Row of the table of rules.
+/// Entry in the table of rules.
 #[derive(Debug)]
 pub struct RuleInfo {
-    /// Rule with its defaults. A radius has no default and is one cell here.
+    /// The rule with default options. The radius has no default. It is one cell here.
     pub rule: Rule,
     /// Name on the command line and in saved files.
     pub name: &'static str,
-    /// One line for help and README.
+    /// Description of one line, for the help and the README.
     pub about: &'static str,
-    /// The cells can be stored in bricks.
+    /// The rule can store its cells in bricks.
     has_bricks: bool,
-    /// Reason why ties have no effect, and a hint. Empty if the rule has ties.
+    /// Reason why the rule has no ties, and a hint. Both are empty if the rule has ties.
     no_ties: [&'static str; 2],
-    /// Meaning of a result without occupied cells.
+    /// Message for a result without occupied cells.
     empty: &'static str,
 }
 
-/// All rules. Help, README and tests loop over this table.
+/// All rules. The help, the README and the tests are made from this table.
 pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::surface(),
@@ -234,7 +240,7 @@ pub static RULES: &[RuleInfo] = &[
     },
 ];
 
-/// Rule prepared for a mesh and a lattice, to fill layers of the lattice.
+/// Rule that was prepared for a mesh and a lattice, and can fill layers of the lattice.
 pub struct PreparedRule<'a> {
     lattice: &'a Lattice,
     rule: Rule,
@@ -243,43 +249,44 @@ pub struct PreparedRule<'a> {
 
 /// Implementation of a rule.
 trait FillCells: Send + Sync {
-    /// Fills these layers of the lattice. Layer 0 of the cells is layer `layers.start`.
+    /// Fills these layers of the lattice. Layer 0 of `cells` is layer `layers.start` of the lattice.
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats>;
 
-    /// Fills all cells in bricks. `None` if the rule has no bricks.
+    /// Returns all occupied cells, stored in bricks. `None` if the rule does not support bricks.
     fn keep(&self, _run: &Run) -> Option<Result<Covered>> {
         None
     }
 
-    /// Returns the method that finds the inside, never [`Inside::Auto`].
+    /// Returns the method that is used to find the inside, never [`Inside::Auto`]. `None` if the rule has no
+    /// inside.
     fn inside(&self) -> Option<Inside> {
         None
     }
 
-    /// Returns the volume of the mesh after repair. `None` unless the cells are shares of it.
+    /// Returns the volume of the mesh after its repair. `None` unless the cells are shares of volume.
     fn mesh_volume(&self) -> Option<f64> {
         None
     }
 }
 
-/// Findings about the mesh from filling the cells.
+/// Counts and findings that result from filling cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stats {
-    /// Number of triangle coordinates that snapping moved onto a wall or a plane of cell centres.
+    /// Number of triangle coordinates that snapping moved onto a lattice plane or a plane of cell centres.
     pub snapped: u64,
     /// Findings about the inside.
     pub inside: InsideReport,
-    /// Features that [`Rule::Solid`] would lose, if they were kept. Otherwise [`lost::find`] finds
-    /// them.
+    /// Features that [`Rule::Solid`] would have lost without [`ThinFeatures::Keep`]. `None` if the rule keeps
+    /// no features; [`lost::find`] then finds the lost ones.
     pub lost: Option<LostFeatures>,
-    /// Number of cells that keep lost features.
+    /// Number of cells that were added to keep thin features. `None` if the rule keeps no features.
     pub kept: Option<u64>,
-    /// Findings about the shares of [`Rule::Fraction`].
+    /// Counts about the shares of [`Rule::Fraction`].
     pub fraction: FractionReport,
 }
 
 impl Stats {
-    /// Adds the findings about another body in the same layers.
+    /// Adds the counts and findings of another body for the same layers.
     fn add_body(&mut self, other: Self) {
         self.snapped += other.snapped;
         let Self {
@@ -299,7 +306,7 @@ impl Stats {
         *kept = sum(*kept, other.kept);
     }
 
-    /// Adds the findings of the next layers.
+    /// Adds the counts and findings of the next layers.
     pub(crate) fn add(&mut self, other: Self) {
         self.snapped += other.snapped;
         let disputed = self.inside.disputed.unwrap_or(0) + other.inside.disputed.unwrap_or(0);
@@ -313,7 +320,7 @@ impl Stats {
     }
 }
 
-/// Returns the sum of the counts that exist. `None` if neither exists.
+/// Returns the sum of two counts, where `None` counts as zero. `None` if both counts are `None`.
 fn sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one + two),
@@ -328,7 +335,7 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// Default ties of [`Rule::Filled`], which is the union of solid and the surface under these
+    /// Default ties of [`Rule::Filled`]. With them the rule is the union of solid and of surface under these
     /// ties.
     const FILLED_TIES: Ties = Ties::None;
 
@@ -337,7 +344,7 @@ impl Rule {
         Self::Surface { ties: Ties::Up }
     }
 
-    /// Returns the rule solid with [`Inside::Auto`], without thin features.
+    /// Returns the rule solid with [`Inside::Auto`] that does not keep thin features.
     pub const fn solid() -> Self {
         Self::Solid {
             inside: Inside::Auto,
@@ -345,7 +352,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule filled with [`Inside::Auto`], ties none, and all cells.
+    /// Returns the rule filled with [`Inside::Auto`], with ties none, and without a shell.
     pub const fn filled() -> Self {
         Self::Filled {
             inside: Inside::Auto,
@@ -354,8 +361,8 @@ impl Rule {
         }
     }
 
-    /// Returns the rule offset of this radius. A lattice with room for all of its cells extends
-    /// beyond the mesh by [`margin`](Self::margin).
+    /// Returns the rule offset with this radius. The lattice must extend beyond the mesh by
+    /// [`margin`](Self::margin) if it is to contain all cells of the rule.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -375,8 +382,8 @@ impl Rule {
         Self::Offset { radius }
     }
 
-    /// Returns the distance beyond the mesh that occupied cells may have.
-    /// [`Fit::margin`](voxelize_core::Fit::margin) pads a lattice by it.
+    /// Returns the greatest distance from the mesh at which the rule occupies cells or stores distances.
+    /// [`Fit::margin`](voxelize_core::Fit::margin) pads a lattice by this length.
     pub fn margin(&self) -> Length {
         match self {
             Self::Offset { radius } => *radius,
@@ -393,7 +400,7 @@ impl Rule {
         }
     }
 
-    /// Returns the rule distance in a band of three cells, without a sign.
+    /// Returns the rule distance with a band of three cells and without a sign.
     pub const fn distance() -> Self {
         Self::Distance {
             band: Band::cells(3),
@@ -435,7 +442,7 @@ impl Rule {
         }
     }
 
-    /// Returns the background of the field of this rule on a lattice. `None` if the rule makes
+    /// Returns the background value of the field that this rule makes on a lattice. `None` if the rule makes
     /// bits.
     pub fn background(&self, lattice: &Lattice) -> Option<f32> {
         match self {
@@ -447,7 +454,8 @@ impl Rule {
         }
     }
 
-    /// Returns the power of the unit of length of the field's values.
+    /// Returns the exponent of the length unit in the field's values: 1 for distances, 2 for areas, 0 for
+    /// others.
     pub(crate) fn unit_power(&self) -> i32 {
         match self {
             Self::Distance { iso: None, .. } => 1,
@@ -456,10 +464,10 @@ impl Rule {
         }
     }
 
-    /// Checks that the options of the rule suit the cells of this lattice.
+    /// Checks that the options of the rule are valid on this lattice.
     ///
     /// # Errors
-    /// Fails if the iso value of [`Rule::Distance`] is not within its band.
+    /// Fails if the iso value of [`Rule::Distance`] is not less than the width of its band.
     pub fn check_on(&self, lattice: &Lattice) -> Result<()> {
         match self {
             Self::Distance {
@@ -471,7 +479,7 @@ impl Rule {
         }
     }
 
-    /// Returns the row of the table for this rule.
+    /// Returns the entry of this rule in the table.
     pub fn info(&self) -> &'static RuleInfo {
         for info in RULES {
             if discriminant(&info.rule) == discriminant(self) {
@@ -486,7 +494,7 @@ impl Rule {
         self.info().name
     }
 
-    /// Returns the rule of that name with its defaults.
+    /// Returns the rule of this name with default options. `None` if no rule has the name.
     pub fn from_name(name: &str) -> Option<Self> {
         RULES
             .iter()
@@ -502,7 +510,7 @@ impl Rule {
         }
     }
 
-    /// Returns the method that finds the inside. `None` if the rule has no method.
+    /// Returns the method that finds the inside. `None` if the rule needs no method.
     pub fn inside(&self) -> Option<Inside> {
         match self {
             Self::Solid { inside, .. }
@@ -523,8 +531,8 @@ impl Rule {
         }
     }
 
-    /// Returns the bytes that the rule takes in addition to mesh and grid, for crossings and grids
-    /// of its own.
+    /// Returns the memory, in bytes, that the rule needs in addition to the mesh and the grid, such as for
+    /// crossings and temporary grids.
     pub(crate) fn memory(&self, estimate: &MemoryEstimate) -> u128 {
         let bodies = if self.subtracts_from(estimate.mesh) {
             cut::bytes(estimate.mesh)
@@ -536,8 +544,8 @@ impl Rule {
         }
         let inside = self.inside().map_or(0, |inside| inside.memory(estimate));
         let own = match self {
-            // The search takes the whole grid at once. If memory is short, lost features are not
-            // searched.
+            // The search for lost features needs the whole grid. It is optional unless the features are kept:
+            // if memory is short, it is left out.
             Self::Solid { inside, thin } => {
                 let is_bound = estimate.figure == MemoryFigure::UpperBound;
                 if is_bound && *thin == ThinFeatures::Lose {
@@ -546,7 +554,7 @@ impl Rule {
                     lost::memory(*inside, estimate)
                 }
             }
-            // The eroded grid, its copy, and layers next to a slab.
+            // The memory is for the eroded grid, a copy of it, and the layers next to a slab.
             Self::Filled { shell: Some(_), .. } => estimate.grids(3, 2.0),
             Self::Offset { .. } => offset::memory(estimate),
             Self::Distance { .. } => Distances::memory(estimate),
@@ -556,7 +564,7 @@ impl Rule {
         inside + bodies + own
     }
 
-    /// Returns the quantities that the rule computes in addition to the cells.
+    /// Returns the additional quantities that the rule can compute for every cell.
     pub fn quantities(&self) -> &'static [Quantity] {
         match self {
             Self::Fraction { .. } => &Quantity::ALL,
@@ -564,14 +572,14 @@ impl Rule {
         }
     }
 
-    /// Returns true if the rule subtracts the [negative volumes](Mesh::cuts) of a mesh and the mesh
-    /// has some. Solid and filled subtract them, and so does fraction unless another body overlaps
-    /// one that is cut. The other rules ignore negative volumes.
+    /// Returns true if the mesh has [negative volumes](Mesh::cuts) and the rule subtracts them. The rules
+    /// solid and filled subtract them. The rule fraction subtracts them unless a body with negative volumes
+    /// overlaps another body. The other rules ignore negative volumes.
     pub fn subtracts_from(&self, mesh: &Mesh) -> bool {
         cut::subtracts(self, mesh)
     }
 
-    /// Returns the number of grids of a slab that the rule takes in addition to the grid of the
+    /// Returns the number of grids of the size of a slab that the rule needs in addition to the grid of the
     /// cells.
     pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
         if self.subtracts_from(mesh) {
@@ -581,14 +589,14 @@ impl Rule {
         }
     }
 
-    /// Returns true if all occupied cells are surface and the inside stays empty.
+    /// Returns true if the rule occupies only cells at the surface, so that the inside stays empty.
     pub fn is_hollow(&self) -> bool {
         matches!(self, Self::Surface { .. } | Self::Thin)
     }
 
-    /// Returns true if the cells of a [region](Lattice::region) equal the cells of the whole
-    /// lattice there. They differ if the rule needs cells outside the region: for a flood, for thin
-    /// features that are kept, and for a shell.
+    /// Returns true if the rule occupies the same cells in a [region](Lattice::region) as in the same part of
+    /// the whole lattice. The cells differ if the rule needs cells outside the region. It does if the method
+    /// is a flood, if thin features are kept, and if only a shell is kept.
     pub fn is_local(&self) -> bool {
         let is_flood = self.inside().is_some_and(Inside::is_flood);
         let keeps_thin = matches!(
@@ -602,19 +610,20 @@ impl Rule {
         !is_flood && !keeps_thin && !has_shell
     }
 
-    /// Returns true if [`surface_and_interior`] labels the cells in formats with labels.
+    /// Returns true if the cells get the labels of [`surface_and_interior`] when they are saved in a format
+    /// with labels.
     pub fn has_labels(&self) -> bool {
         matches!(self, Self::Filled { .. })
     }
 
-    /// Returns true if the cells can be stored in bricks,
+    /// Returns true if the rule can store its cells in bricks, as in
     /// [`Plan::Bricks`](crate::run::Plan::Bricks).
     pub fn has_bricks(&self) -> bool {
         self.info().has_bricks
     }
 
-    /// Returns the greatest distance between a triangle and a cell that it occupies, in cells along
-    /// each axis.
+    /// Returns the greatest distance along each axis, in cells, between a triangle and a cell that the rule
+    /// occupies because of it.
     pub(crate) fn reach(&self, lattice: &Lattice) -> [f64; 3] {
         match self {
             Self::Offset { radius } => {
@@ -628,11 +637,11 @@ impl Rule {
         }
     }
 
-    /// Prepares the rule to fill layers of `lattice`, in the calling threads.
+    /// Prepares the rule to fill layers of `lattice`. Uses the calling thread pool.
     ///
     /// # Errors
-    /// Fails if options of the rule exclude each other, the mesh is unfit for the rule, the extra
-    /// bytes do not fit in memory, or the run was cancelled.
+    /// Fails if options of the rule exclude each other, if the mesh does not suit the rule, if the additional
+    /// data do not fit in memory, or if the run was cancelled.
     pub fn prepare<'a>(
         self,
         mesh: &'a Mesh,
@@ -696,13 +705,13 @@ impl Rule {
     }
 }
 
-/// Returns the error of a grid with other dims than the lattice.
+/// Returns the error for a grid whose dims differ from those of the lattice.
 fn other_dims() -> Error {
     Error::usage("the grid has other dims than the lattice")
 }
 
 impl PreparedRule<'_> {
-    /// Returns the rule with the method in force, never [`Inside::Auto`].
+    /// Returns the rule with the method that is used for this mesh, never [`Inside::Auto`].
     pub fn used(&self) -> Rule {
         let mut rule = self.rule;
         if let (Some(inside), Some(used)) = (rule.inside_mut(), self.cells.inside()) {
@@ -711,7 +720,7 @@ impl PreparedRule<'_> {
         rule
     }
 
-    /// Returns the record of a grid that this rule fills.
+    /// Returns the record that describes how the cells of this rule were made. Saved files contain it.
     pub(crate) fn record(&self) -> Record {
         let rule = self.used();
         Record {
@@ -725,18 +734,19 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// Occupies the cells of the rule in some layers of the lattice. Layer 0 of the grid is layer
-    /// `layers.start`. Occupied cells stay occupied.
+    /// Fills some layers of the lattice. Layer 0 of `cells` is layer `layers.start` of the lattice. In a grid
+    /// of bits, the cells of the rule are added to those that are already occupied.
     ///
-    /// A field must have the background of [`Rule::background`], and every cell gets its value. On
-    /// request every cell also gets the number of its nearest triangle, which is the least number
-    /// of several equally near ones, or −1 if no triangle is within the band.
+    /// A field must have the background of [`Rule::background`]. Every cell of a field gets its value. On
+    /// request every cell also gets the number of its nearest triangle, or −1 if no triangle is within the
+    /// band. Among equally near triangles the least number is stored.
     ///
-    /// Runs in the calling threads. The findings of consecutive layers add up.
+    /// Uses the calling thread pool. The counts of all layers are the sums of the counts of consecutive
+    /// calls.
     ///
     /// # Errors
-    /// Fails if the rule makes cells of another kind, the dims differ, the lattice has no such
-    /// layers, the machine lacks the instruction set, or the run was cancelled.
+    /// Fails if the rule makes cells of another kind, if the dims differ, if the lattice has no such layers,
+    /// if the machine lacks the instruction set, or if the run was cancelled.
     pub fn fill<'c>(
         &self,
         layers: Range<usize>,
@@ -773,13 +783,13 @@ impl PreparedRule<'_> {
         }
     }
 
-    /// Fills all cells in bricks, which suits a mostly empty grid.
+    /// Returns all occupied cells, stored in bricks. This saves memory if the grid is mostly empty.
     pub(crate) fn keep(&self, run: &Run) -> Result<Covered> {
         self.cells.keep(run).unwrap_or_else(|| Err(no_bricks()))
     }
 }
 
-/// Returns the error of bricks requested from a rule without bricks.
+/// Returns the error for a rule that cannot store its cells in bricks.
 pub(crate) fn no_bricks() -> Error {
     Error::usage("this rule has no bricks")
 }

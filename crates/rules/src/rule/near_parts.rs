@@ -1,5 +1,5 @@
-//! Parts of a mesh that may overlap in a cell: connected components near each other, and components
-//! that overlap themselves.
+//! Finds the parts of a mesh that may overlap within a cell. These are connected components that are near
+//! each other, and components that overlap themselves.
 
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Ties, Triangle};
@@ -15,22 +15,23 @@ const CHUNK: usize = 1 << 8;
 /// Number of triangles between two checks for cancellation.
 const TRIANGLES: usize = 1 << 14;
 
-/// Box in index space: the least and the greatest coordinate along each axis.
+/// Box in the index space of the lattice: the least and the greatest coordinate along each axis.
 type IndexBox = [[f64; 2]; 3];
 
 /// Empty box.
 const EMPTY: IndexBox = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
 
-/// Returns the component of each triangle that may be in one cell with another component, and
-/// [`NO_PART`] for the other triangles. Components that overlap themselves are marked by
-/// [`OVERLAPS_ITSELF`]. `None` if no component may overlap another or itself.
+/// Returns one value for each triangle. If the triangle may be in the same cell as another component, the
+/// value is the number of its own component, otherwise it is [`NO_PART`]. The bit [`OVERLAPS_ITSELF`] marks
+/// triangles of components that may overlap themselves. `None` if no component may overlap another component
+/// or itself.
 pub(super) fn near_parts(
     (triangles, bounds): (&[Triangle], &Bounds),
     frame: &KernelLattice,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u32>>> {
     let (mut of, bounds) = components::of_triangles(triangles, bounds)?;
-    // Triangles in one cell with a component are at most one cell away from its bounds.
+    // A triangle in the same cell as a component is at most one cell away from the component's bounding box.
     let boxes: Vec<_> = bounds
         .iter()
         .map(|bounds| index_box(frame, bounds, 1.0))
@@ -62,30 +63,30 @@ pub(crate) fn may_overlap(mesh: &Mesh, lattice: &Lattice, progress: &dyn Progres
     Ok(near_parts((mesh.triangles(), mesh.bounds()), &frame, progress)?.is_some())
 }
 
-/// Number of lines along x through the bounds of a component, across y and across z. Meshes with
-/// many components have fewer lines for each.
+/// Number of test lines along x through the bounding box of a component, in each of the directions y and z.
+/// If a mesh has many components, each has fewer lines.
 const LINES: usize = 32;
 
-/// Greatest total number of lines, unless there are more components.
+/// Greatest total number of test lines, unless the mesh has more components than this.
 const MOST_LINES: usize = 1 << 17;
 
-/// Offset of a line in its interval. It differs from one half, because corners of meshes are often
-/// in the middle.
+/// Position of a test line within its interval, as a fraction. It is not one half, because the middle often
+/// contains vertices of the mesh.
 const ASIDE: f64 = 0.445_041_867_912_629;
 
-/// Greatest number of triangles of a component whose pairs are compared. Larger components are
-/// tested by lines.
+/// Greatest number of triangles in a component that is tested by comparing all pairs of its triangles. Larger
+/// components are tested by lines.
 const MOST_OF_PAIRS: usize = 1 << 7;
 
 /// Approximate total number of pairs of triangles that are compared.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// Triangle on a line: the component, the number of the line, the coordinate along it, and the
-/// change of the winding number there.
+/// Crossing of a triangle and a test line: the component, the number of the line, the coordinate along the
+/// line, and the change of the winding number.
 type OnLine = (u32, u32, f64, i32);
 
-/// Finds the components that may wind around some points more than once, or around some points once
-/// in each direction.
+/// Finds the components that may overlap themselves: they wind around some points more than once, or around
+/// some points once in the positive and around others once in the negative direction.
 fn overlapping(
     triangles: &[Triangle],
     of: &[u32],
@@ -109,8 +110,8 @@ fn overlapping(
         .collect())
 }
 
-/// Finds the small components that may overlap themselves, by comparing the facets of each with one
-/// another.
+/// Finds the small components that may overlap themselves, by comparing all pairs of triangles of a
+/// component.
 fn by_pairs(
     (triangles, of): (&[Triangle], &[u32]),
     bounds: &[Bounds],
@@ -160,9 +161,9 @@ fn by_pairs(
     Ok(overlaps)
 }
 
-/// Finds the large components that overlap themselves. For such a component the least and the
-/// greatest winding number on all lines through it differ by at least two. The numbers of all lines
-/// are combined, because parallel lines may pass through lobes of opposite orientation.
+/// Finds the large components that overlap themselves. For such a component, the least and the greatest
+/// winding number along all test lines differ by at least two. The extremes are taken over all lines, because
+/// two lines may pass through lobes of opposite orientation.
 fn by_lines(
     (triangles, of): (&[Triangle], &[u32]),
     bounds: &[Bounds],
@@ -206,7 +207,7 @@ fn by_lines(
     all.sort_unstable_by(|p, q| (p.0, p.1).cmp(&(q.0, q.1)).then(p.2.total_cmp(&q.2)));
     let mut overlaps = vec![false; bounds.len()];
     for part in all.chunk_by(|p, q| p.0 == q.0) {
-        // Around outer points a component winds 0 times.
+        // The winding number of points outside the component is 0.
         let mut least = 0;
         let mut most = 0;
         for line in part.chunk_by(|p, q| p.1 == q.1) {
@@ -224,7 +225,7 @@ fn by_lines(
     Ok(overlaps)
 }
 
-/// Finds the lines through a component that one of its triangles crosses.
+/// Finds the test lines of a component that one of its triangles crosses.
 fn on_lines(
     triangle: &Triangle,
     part: u32,
@@ -236,14 +237,14 @@ fn on_lines(
         let [low, high] = [bounds.min[axis], bounds.max[axis]].map(f64::from);
         low + (high - low) * (n as f64 + ASIDE) / lines as f64
     };
-    // Lines between the least and the greatest coordinate. One more on either side is tried because of
-    // rounding.
+    // Returns the lines between the least and the greatest coordinate of the triangle. The range has a small
+    // margin for rounding, and the filter tests each line exactly.
     let among = |axis: usize| {
         let [a, b, c] = triangle.map(|corner| corner[axis]);
         let low = f64::from(a.min(b).min(c));
         let high = f64::from(a.max(b).max(c));
         let index = |c: f64| (c - f64::from(bounds.min[axis])) * per_side[axis] - ASIDE;
-        // Rounds up without a function call. Negative numbers become zero.
+        // Rounds up without a call of a library function. Negative numbers become zero.
         let from = index(low) - 1e-6;
         let first = from as usize;
         let some = first + usize::from((first as f64) < from)
@@ -261,15 +262,16 @@ fn on_lines(
     }
 }
 
-/// Returns the most bytes that the search takes.
+/// Returns an upper bound of the memory, in bytes, that the search needs.
 pub(super) fn bytes_for(triangles: usize) -> u128 {
-    // The forest and the table of vertices, and boxes of components. A closed component has at
-    // least four triangles.
+    // 24 bytes per triangle are for the union-find forest and the hash table of vertices. The rest is for the
+    // boxes of components. A closed component has at least four triangles.
     let component = 2 * size_of::<IndexBox>() + size_of::<Bounds>() + size_of::<usize>();
     (triangles * (24 + component / 4)) as u128
 }
 
-/// Returns for each component the box around its intersections with the boxes of all others.
+/// Returns, for each component, the bounding box of the intersections of its box with the boxes of all
+/// others.
 fn shared_boxes(boxes: &[IndexBox], progress: &dyn Progress) -> Result<Vec<IndexBox>> {
     let mut order: Vec<_> = (0..boxes.len()).collect();
     order.sort_unstable_by(|m, n| boxes[*m][0][0].total_cmp(&boxes[*n][0][0]));
@@ -297,9 +299,9 @@ fn shared_boxes(boxes: &[IndexBox], progress: &dyn Progress) -> Result<Vec<Index
     Ok(shared)
 }
 
-/// Returns the box of bounds extended by `cells` cells.
+/// Converts bounds to cell indices and extends them by `cells` cells and a margin for rounding.
 fn index_box(frame: &KernelLattice, bounds: &Bounds, cells: f64) -> IndexBox {
-    // Snapping and rounding move a coordinate by less than this.
+    // Snapping and rounding move a coordinate by less than 1/64 of a cell.
     let around = cells + 1.0 / 64.0;
     [0, 1, 2].map(|a| {
         let index = |v: f32| frame.axes[a].index(v);

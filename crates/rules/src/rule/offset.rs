@@ -1,8 +1,9 @@
-//! The offset rule: a cell is occupied iff its centre is within a radius of the mesh.
+//! The offset rule: a cell is occupied iff the distance of its centre from the mesh is at most a given
+//! radius.
 //!
-//! The test uses the seven separating axes of a sphere and a triangle (Ericson, "Optimizing a
-//! sphere-triangle intersection test", 2010). Distances are measured in world space. A centre at
-//! exactly the radius is within it, and this is decided exactly.
+//! The test uses the seven separating axes of a sphere and a triangle (Ericson, "Optimizing a sphere-triangle
+//! intersection test", 2010). Distances are measured in world space. The comparison of distance and radius is
+//! exact.
 
 use super::covered::CoveredCells;
 use crate::run::cover::IntersectionTarget;
@@ -11,7 +12,7 @@ use voxelize_core::grid::{Lattice, Length};
 use voxelize_kernel::offset::{OffsetLattice, bytes_for};
 use voxelize_meshes::Mesh;
 
-/// Prepares a test of the balls around the centres of cells.
+/// Prepares the rule, whose target in each cell is the ball around the cell's centre.
 pub(super) fn prepared<'a>(
     mesh: &'a Mesh,
     lattice: &'a Lattice,
@@ -27,7 +28,8 @@ pub(super) fn prepared<'a>(
     }
 }
 
-/// Returns the bytes of the threads without their bricks. Few of these bytes are ever touched.
+/// Returns the memory, in bytes, that the threads reserve, without their bricks. Most of it is never touched,
+/// so the expected use is zero.
 pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
     let bound = bytes_for(estimate.lattice.dims(), estimate.run.thread_count());
     estimate.bytes(bound, 0)

@@ -1,7 +1,7 @@
-//! Options of rules, with their names and values in saved files.
+//! Options of rules, and their names and values in saved files.
 //!
-//! Combinations without a meaning are refused here and nowhere else. A message begins with the name
-//! of the option, which is the flag of the command line without its dashes.
+//! This file alone rejects combinations of options that make no sense. A message begins with the name of the
+//! option, which is the command-line flag without its dashes.
 
 use super::distance;
 use super::{Band, Inside, Rule, ThinFeatures};
@@ -13,17 +13,18 @@ use voxelize_core::grid::{Length, Record};
 /// Radius of the rule offset.
 const RADIUS: &str = "radius";
 
-/// Variant of solid that keeps thin features.
+/// Name of the variant of solid that keeps thin features.
 const KEEP_THIN: &str = "keep-thin";
 
-/// Variant of distance with the sign bit in cells inside.
+/// Name of the variant of distance in which cells inside have a negative sign.
 const SIGNED: &str = "signed";
 
-/// Variant of filled that is a shell, followed by its thickness.
+/// Name of the variant of filled that keeps only a shell. In files the thickness of the shell follows the
+/// name.
 const HOLLOW: &str = "hollow";
 
 impl Rule {
-    /// Returns this rule with other ties.
+    /// Returns this rule with the ties `new`.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -36,7 +37,8 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// Fails if the rule has no ties, or a flood finds the inside and `new` is not ties up.
+    /// Fails if the rule has no ties. Also fails if the method for the inside is a flood and `new` is not
+    /// ties up.
     pub fn with_ties(mut self, new: Ties) -> Result<Self> {
         let no_ties = self.info().no_ties;
         match &mut self {
@@ -46,11 +48,11 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with another method that finds the inside. [`Rule::Distance`] gets a sign
-    /// by this method.
+    /// Returns this rule with another method for the inside. With [`Rule::Distance`], the method determines
+    /// the sign of the distances.
     ///
-    /// A flood requires ties up. The rule filled changes its default ties to ties up with a flood,
-    /// and back to the default with another method.
+    /// A flood requires ties up. If the rule is filled and has its default ties, setting a flood changes them
+    /// to ties up. Replacing a flood by another method restores the default ties.
     ///
     /// # Errors
     /// Fails if the rule has no inside, or if a flood is requested and the ties of the rule are neither its
@@ -78,11 +80,11 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with holes of at most `cells` cells closed before the flood, as described
-    /// at [`Inside::Flood`].
+    /// Returns this rule with the option to close holes of at most `cells` cells before the flood, as
+    /// described at [`Inside::Flood`].
     ///
     /// # Errors
-    /// Fails if no flood finds the inside.
+    /// Fails if the method for the inside is not a flood.
     pub fn with_closed_holes(mut self, cells: u32) -> Result<Self> {
         let why = match self.inside_mut() {
             Some(Inside::Flood { close_holes }) => {
@@ -98,10 +100,10 @@ impl Rule {
         )
     }
 
-    /// Returns this rule with thin features kept or lost.
+    /// Returns this rule with the treatment `new` of thin features.
     ///
     /// # Errors
-    /// Fails if the rule does not lose features.
+    /// Fails if the rule is not solid.
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
             let error = Error::usage(format!(
@@ -114,8 +116,7 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with only the outer `cells` layers of its cells, as described at
-    /// [`Rule::Filled`].
+    /// Returns this rule with a shell of `cells` cells, as described at [`Rule::Filled`].
     ///
     /// # Errors
     /// Fails if the rule is not filled, or `cells` is 0.
@@ -130,11 +131,11 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with another radius. `None` leaves a rule without radius unchanged.
+    /// Returns this rule with the radius `new`. A rule that has no radius accepts `None` and stays unchanged.
     ///
     /// # Errors
-    /// Fails if the rule has a radius and `new` is `None`, or if it has no radius and `new` is a
-    /// length.
+    /// Fails if the rule has a radius and `new` is `None`. Also fails if the rule has no radius and `new` is
+    /// a length.
     pub fn with_radius(mut self, new: impl Into<Option<Length>>) -> Result<Self> {
         let name = self.name();
         match (&mut self, new.into()) {
@@ -159,10 +160,10 @@ impl Rule {
         Ok(self)
     }
 
-    /// Returns this rule with another band.
+    /// Returns this rule with the band `new`.
     ///
     /// # Errors
-    /// Fails if it is not [`Rule::Distance`].
+    /// Fails if the rule is not [`Rule::Distance`].
     pub fn with_band(mut self, new: Band) -> Result<Self> {
         let Self::Distance { band, .. } = &mut self else {
             return Err(self.no_field("band"));
@@ -171,8 +172,8 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with bits instead of a field: cells with a value of at most `new` are
-    /// occupied.
+    /// Returns this rule with the iso value `new`. It then makes bits instead of a field: cells whose value
+    /// is at most `new` are occupied.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -185,7 +186,8 @@ impl Rule {
     /// ```
     ///
     /// # Errors
-    /// Fails if it is not [`Rule::Distance`], or the length is in cells and not within the band.
+    /// Fails if the rule is not [`Rule::Distance`]. Also fails if the length is in cells and is not less than
+    /// the width of the band.
     pub fn with_iso(mut self, new: Length) -> Result<Self> {
         let Self::Distance { iso, .. } = &mut self else {
             return Err(self.no_field("iso"));
@@ -194,11 +196,11 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with the sign bit in the cells inside. The method is [`Inside::Auto`]
-    /// unless the rule already has one.
+    /// Returns this rule with signed distances, which have the sign bit in cells inside. The method for the
+    /// inside is [`Inside::Auto`] unless the rule already has a method.
     ///
     /// # Errors
-    /// Fails if it is not [`Rule::Distance`].
+    /// Fails if the rule is not [`Rule::Distance`].
     pub fn with_sign(mut self) -> Result<Self> {
         let Self::Distance { sign, .. } = &mut self else {
             return Err(self.no_field(SIGNED));
@@ -207,7 +209,7 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns the error of an option of fields given to another rule.
+    /// Returns the error for an option of the rule distance that is given to another rule.
     fn no_field(&self, option: &str) -> Error {
         Error::usage(format!(
             "{option}: the rule {} computes no distances",
@@ -216,7 +218,7 @@ impl Rule {
         .with_hint("use it with `--rule distance`")
     }
 
-    /// Returns this rule if its options suit each other.
+    /// Returns this rule, or an error if its options exclude each other.
     pub(super) fn checked(self) -> Result<Self> {
         match self {
             Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => Err(
@@ -247,8 +249,8 @@ impl Rule {
         }
     }
 
-    /// Returns the options in force by name and value, as in saved files and in the order of
-    /// [`FIELDS`].
+    /// Returns the names and values of the options that this rule has, as in saved files. They are in the
+    /// order of [`FIELDS`].
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -310,8 +312,8 @@ impl Rule {
 }
 
 impl Rule {
-    /// Returns the rule that made the cells of a record. `None` if the record names no rule of this
-    /// version.
+    /// Returns the rule that made the cells, as stated by the record of a file. `None` if this version has no
+    /// such rule or cannot read its options.
     pub fn from_record(record: &Record) -> Option<Self> {
         let fields = record.fields.iter().map(|(name, value)| (name, value));
         Self::from_fields(record.rule_name.as_deref()?, fields).ok()
@@ -323,7 +325,7 @@ mod tests {
     use super::*;
     use crate::rule::{METHODS, RULES};
 
-    /// Returns rules with every option in every valid combination.
+    /// Returns rules with all valid combinations of options.
     fn all() -> Vec<Rule> {
         let mut insides: Vec<_> = METHODS.iter().map(|method| method.inside).collect();
         insides.push(Inside::Flood {

@@ -1,14 +1,15 @@
-//! Breadth-first search through the cells of a grid, with the way back to its start.
+//! Breadth-first search through the cells of a grid, which can trace a path from a reached cell back to the
+//! start.
 //!
-//! The search stores the number of steps to each cell modulo three, in two bits. The numbers of
-//! neighbours differ by at most one, so this suffices to walk back.
+//! For each cell the search stores the number of steps modulo three, in two bits. This suffices to trace a
+//! path, because the numbers of steps to adjacent cells differ by at most one.
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::par::Progress;
 
-/// Cell that a search reached. Its place is the number of its bit in the words of a grid.
+/// Cell that a search reached. `place` is the index of the cell's bit in the words of the grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reached {
     pub place: usize,
@@ -19,7 +20,8 @@ pub(super) struct Reached {
 pub(super) struct BreadthFirst {
     /// Cells that the search may enter and has not reached.
     open: BitGrid,
-    /// Two bits for each cell: 0 if not reached, otherwise its steps modulo three plus one.
+    /// Two bits for each cell. They are 0 if the cell was not reached, otherwise 1 + the number of steps
+    /// modulo three.
     reached: [BitGrid; 2],
 }
 
@@ -32,7 +34,7 @@ impl BreadthFirst {
         })
     }
 
-    /// Forgets all reached cells.
+    /// Resets the search: all reached cells become open again.
     pub(super) fn clear(&mut self) {
         for reached in &mut self.reached {
             self.open.add(reached);
@@ -40,8 +42,9 @@ impl BreadthFirst {
         }
     }
 
-    /// Searches from the cells that `from` has in each word. Stops when `enough` accepts the wanted
-    /// cells found in a step, or when no cell is left to reach.
+    /// Searches from the starting cells, which `from` returns for each word of the grid. After each step
+    /// `enough` gets the cells of `wanted` that the step reached. The search stops when `enough` returns
+    /// true, or when no cell is left to reach.
     pub(super) fn run(
         &mut self,
         from: impl Fn(usize) -> u64,
@@ -68,7 +71,7 @@ impl BreadthFirst {
         let count = wanted.len();
         for word in 0..count {
             front.enter(word, from(word));
-            // There may be many starting cells. They are not stored but found again below.
+            // There may be many starting cells. They are not stored. The second loop finds them again.
             front.next.clear();
         }
         if enough(&front.found) {
@@ -91,7 +94,7 @@ impl BreadthFirst {
         Ok(())
     }
 
-    /// Adds the way back from a cell that was reached after `steps` steps.
+    /// Adds to `path` a shortest path to the start from a cell that was reached after `steps` steps.
     pub(super) fn walk(&self, mut place: usize, steps: u32, path: &mut BitGrid) {
         path.words_mut()[place / 64] |= 1 << (place % 64);
         for step in (0..steps).rev() {
@@ -109,7 +112,7 @@ impl BreadthFirst {
         }
     }
 
-    /// Returns the two bits of a cell.
+    /// Returns the two bits that the search stores for a cell.
     fn mark(&self, place: usize) -> u32 {
         let [low, high] = self
             .reached
@@ -118,7 +121,8 @@ impl BreadthFirst {
         low | high << 1
     }
 
-    /// Returns the neighbours of a cell, below and above it along x, y and z.
+    /// Returns the neighbours of a cell in the order −x, +x, −y, +y, −z, +z. `None` for a neighbour outside
+    /// the grid.
     fn next_to(&self, place: usize) -> [Option<usize>; 6] {
         let [nx, ny, nz] = self.open.dims();
         let row = 64 * self.open.row_words();
@@ -137,24 +141,24 @@ impl BreadthFirst {
     }
 }
 
-/// State of a search, in words of the grid.
+/// State of a search, which processes whole words of the grid.
 struct Front<'a> {
-    /// Words of a row.
+    /// Number of words in a row.
     row: usize,
-    /// Words of a layer.
+    /// Number of words in a layer.
     layer: usize,
     open: &'a mut [u64],
     reached: [&'a mut [u64]; 2],
     wanted: &'a [u64],
-    /// Words with the cells in them that were just reached.
+    /// Cells reached in this step: the index of a word, and the bits of the reached cells in it.
     next: Vec<(usize, u64)>,
-    /// Wanted cells that were reached in this step.
+    /// Cells of `wanted` that were reached in this step.
     found: Vec<Reached>,
     steps: u32,
 }
 
 impl Front<'_> {
-    /// Advances from cells of a word to their neighbours.
+    /// Marks the open neighbours of these cells of a word as reached.
     fn leave(&mut self, word: usize, cells: u64) {
         if cells == 0 {
             return;
@@ -184,7 +188,7 @@ impl Front<'_> {
         }
     }
 
-    /// Marks the open cells of a word as reached.
+    /// Marks those of these cells of a word that are open as reached.
     #[inline]
     fn enter(&mut self, word: usize, cells: u64) {
         let new = cells & self.open[word];

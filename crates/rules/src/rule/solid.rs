@@ -1,6 +1,7 @@
-//! The solid rule: a cell is occupied iff its centre is inside the mesh. Its volume is unbiased.
+//! The solid rule: a cell is occupied iff its centre is inside the mesh. The total volume of the occupied
+//! cells is an unbiased estimate of the volume of the mesh.
 //!
-//! Features that the rule loses can be kept by adding filled cells.
+//! Thin features that the rule loses can be kept by adding cells of the rule filled.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use crate::run::Run;
 use voxelize_core::error::Result;
 use voxelize_core::grid::CellsMut;
 
-/// Cells whose centres are inside, and cells that keep features.
+/// Occupies the cells whose centres are inside, and the cells that keep thin features.
 pub(super) struct SolidCells<'a> {
     pub inside: PreparedInside<'a>,
     pub kept: Option<KeptFeatures>,

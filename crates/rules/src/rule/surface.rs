@@ -7,7 +7,7 @@ use voxelize_core::grid::Lattice;
 use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 
-/// Prepares a test of the boxes of cells under `ties`.
+/// Prepares the rule, whose target in each cell is the cell's box under `ties`.
 pub(super) fn prepared<'a>(mesh: &'a Mesh, lattice: &'a Lattice, ties: Ties) -> CoveredCells<'a> {
     let target = IntersectionTarget::Box(KernelLattice::new(lattice.axes(), mesh.bounds(), ties));
     CoveredCells {

@@ -1,23 +1,24 @@
-//! Limits of the memory of a job.
+//! Limits on the memory of a job.
 
 use voxelize_core::text::bytes;
 
-/// Greatest number of bytes to use, and the origin of the limit.
+/// Limit on the memory of a job, in bytes, by the origin of the limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum MemoryLimit {
-    /// Requested by the caller. The grid is made in slabs that fit.
+    /// Limit that the caller requested. If the whole grid does not fit, it is made in slabs.
     Requested(u64),
-    /// Memory that is available in the system now.
+    /// Memory that the system has available now.
     Available(u64),
-    /// Share of one of several simultaneous jobs. A job that needs more is repeated alone.
+    /// Share of the memory for one of several simultaneous jobs. A job that needs more than its share is
+    /// later repeated alone.
     Share(u64),
-    /// Unknown to the system.
+    /// The system does not report its available memory.
     #[default]
     Unknown,
 }
 
 impl MemoryLimit {
-    /// Returns the limit in bytes. `None` if unknown.
+    /// Returns the limit in bytes. `None` if the limit is unknown.
     pub fn bytes(self) -> Option<u64> {
         match self {
             Self::Requested(bytes) | Self::Available(bytes) | Self::Share(bytes) => Some(bytes),
@@ -25,7 +26,7 @@ impl MemoryLimit {
         }
     }
 
-    /// Returns the limit of one of `n` equal parts.
+    /// Returns the limit divided by `n`.
     #[must_use]
     pub fn divided(self, n: usize) -> Self {
         match self {
@@ -36,7 +37,8 @@ impl MemoryLimit {
         }
     }
 
-    /// Describes the limit: `4 GiB are allowed`, or `4 GiB are available`.
+    /// Describes the limit, as in `4 GiB are allowed` or `4 GiB are available`. `None` if the limit is
+    /// unknown.
     pub fn text(self) -> Option<String> {
         Some(match self {
             Self::Requested(most) => format!("{} are allowed", bytes(most)),
@@ -46,17 +48,17 @@ impl MemoryLimit {
     }
 }
 
-/// Limit of memory, and the part that the program itself takes.
+/// Memory limit, and the part of it that the program itself uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryBudget {
     /// Limit.
     pub limit: MemoryLimit,
-    /// Memory of the program without mesh and grid. A requested limit includes it.
+    /// Memory of the program in bytes, without mesh and grid. A requested limit includes this memory.
     pub program: u64,
 }
 
 impl MemoryBudget {
-    /// Returns the memory that remains for mesh and grid.
+    /// Returns the number of bytes that remain for mesh and grid. `None` if the limit is unknown.
     pub fn for_job(&self) -> Option<u64> {
         match self.limit {
             MemoryLimit::Requested(bytes) => Some(bytes.saturating_sub(self.program)),
@@ -64,7 +66,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Returns the memory of a job and of the program together.
+    /// Returns the sum of the memory of a job and of the program, in bytes.
     pub fn with_program(&self, job: u128) -> u128 {
         job + u128::from(self.program)
     }

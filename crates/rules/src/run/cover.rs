@@ -1,8 +1,8 @@
-//! Cells that triangles touch, found in several threads.
+//! Finds the cells that triangles touch, with several threads.
 //!
-//! Each thread takes the next free run of triangles and covers bricks of its own with them. It
-//! moves the bricks to the grid when they are many, and at the end. If there are few triangles,
-//! each run is also divided by layers.
+//! The triangles are divided into runs. Each thread repeatedly takes the next run and marks the touched cells
+//! in its own bricks. It moves the bricks to the grid when it has many of them, and at the end. If there are
+//! few triangles, each run is also divided by layers.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -20,28 +20,28 @@ use voxelize_kernel::{
 /// Greatest number of triangles in a run.
 const RUN: usize = 1 << 14;
 
-/// Number of runs per thread, so that uneven runs balance.
+/// Number of runs per thread. Several runs balance the load if some take longer than others.
 const RUNS_PER_THREAD: usize = 16;
 
-/// Part of a cell that a triangle must meet to occupy it.
+/// Set of points of a cell. The cell is occupied if a triangle intersects this set.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a run makes one")]
 pub(crate) enum IntersectionTarget {
-    /// The whole cell, under the ties of this lattice.
+    /// The box of the cell, under the ties of this lattice.
     Box(KernelLattice),
-    /// The three segments that join the centres of opposite faces, as lattices of
+    /// The three segments that join the centres of opposite faces. Each axis has its lattice, made by
     /// [`KernelLattice::of_segments`].
     Cross([KernelLattice; 3]),
-    /// The ball around the centre with the radius of this lattice.
+    /// The ball around the centre of the cell. The lattice has its radius.
     Ball(OffsetLattice),
 }
 
-/// Occupies every cell of a grid whose intersection target a triangle meets, in the calling
-/// threads. Layer 0 of the grid is layer `first` of the lattice. Returns the number of coordinates
-/// that snapping moved, counted for the triangles that begin in these layers.
+/// Occupies every cell of a grid whose target a triangle intersects. Layer 0 of the grid is layer `first` of
+/// the lattice. Uses the calling thread pool. Returns the number of triangle coordinates that snapping moved.
+/// A triangle is counted only if its lowest layer is one of the layers of the grid.
 ///
 /// # Errors
-/// Fails if the run is cancelled, or there are more triangles or bricks than 32 bits can number.
+/// Fails if the run is cancelled, or if the triangles or bricks are too many for 32-bit numbers.
 pub(crate) fn cover(
     cells: &IntersectionTarget,
     triangles: &[Triangle],
@@ -53,7 +53,8 @@ pub(crate) fn cover(
     let shape = numbered(grid.dims(), first)?;
     let target = BrickSink::rows(grid.words_mut(), shape);
     let (full, snapped) = fill(cells, triangles, &target, level, progress)?;
-    // The first access to a large grid takes seconds, so all threads share it.
+    // The first write access to a large grid takes seconds, because the system then provides its pages. All
+    // threads share this work.
     par::map_range(0..shape.brick_layers(), |layer| {
         if !progress.cancelled() {
             target.take(layer, &full);
@@ -63,8 +64,8 @@ pub(crate) fn cover(
     Ok(snapped)
 }
 
-/// Finds every cell of `dims` whose intersection target a triangle meets, in bricks, in the calling
-/// threads.
+/// Returns all cells of a grid of `dims` cells whose target a triangle intersects, stored in bricks. Uses the
+/// calling thread pool.
 ///
 /// # Errors
 /// Fails for the reasons listed at [`cover`].
@@ -83,31 +84,32 @@ pub(crate) fn keep(
     })
 }
 
-/// Cells in bricks. They take much less memory than a grid that is mostly empty.
+/// Occupied cells, stored in bricks. If the grid is mostly empty, bricks need much less memory than the grid.
 pub(crate) struct Covered {
     kept: KeptBricks,
     snapped: u64,
 }
 
 impl Covered {
-    /// Returns the number of coordinates that snapping moved.
+    /// Returns the number of triangle coordinates that snapping moved.
     pub(crate) fn snapped(&self) -> u64 {
         self.snapped
     }
 
-    /// Returns the number of layers of bricks. Each has [`SIDE`] layers of cells, the last one the
-    /// rest.
+    /// Returns the number of layers of bricks. Each has [`SIDE`] layers of cells, except that the last may
+    /// have fewer.
     pub(crate) fn brick_layers(&self) -> usize {
         self.kept.shape().brick_layers()
     }
 
-    /// Adds the cells of one layer of bricks to `words`, the words of its rows.
+    /// Adds the occupied cells of one layer of bricks to `words`, which has the words of the grid for these
+    /// layers.
     pub(crate) fn add_to(&self, layer: usize, words: &mut [u64]) {
         self.kept.add_to(layer, words);
     }
 
-    /// Sets `grid` to the layers from `first` on, in the calling threads. `first` is a multiple of
-    /// [`SIDE`].
+    /// Copies the layers from `first` on to `grid`. `first` must be a multiple of [`SIDE`]. Uses the calling
+    /// thread pool.
     pub(crate) fn copy_to(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));
         let words = SIDE * grid.layer_words();
@@ -118,8 +120,8 @@ impl Covered {
         });
     }
 
-    /// Fills an empty grid with the layers from `first` on and notes its nonzero words, in the
-    /// calling threads. `first` is a multiple of [`SIDE`].
+    /// Copies the layers from `first` on to an empty grid, which records its nonzero words. `first` must be a
+    /// multiple of [`SIDE`]. Uses the calling thread pool.
     pub(crate) fn fill_noted(&self, first: usize, grid: &mut BitGrid) {
         debug_assert!(first.is_multiple_of(SIDE));
         let end = (first + grid.dims()[2]).div_ceil(SIDE);
@@ -132,7 +134,8 @@ impl Covered {
     }
 }
 
-/// Returns the shape of cells of `dims`, the first in layer `first` of a lattice.
+/// Returns the shape of a grid of `dims` cells whose layer 0 is layer `first` of the lattice. Fails if the
+/// bricks are too many for 32-bit numbers.
 fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
     Shape::new(dims, first).ok_or_else(|| {
         let [x, y, z] = dims;
@@ -141,7 +144,8 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
     })
 }
 
-/// Covers `target`. Returns the remaining bricks and the number of coordinates that snapping moved.
+/// Writes the touched cells to `target`. Returns the bricks that the threads still have, and the number of
+/// triangle coordinates that snapping moved.
 fn fill(
     cells: &IntersectionTarget,
     triangles: &[Triangle],
@@ -202,8 +206,8 @@ fn fill(
     Ok((full, snapped))
 }
 
-/// Number of triangles between two checks for cancellation. It adapts to a duration of about a
-/// millisecond.
+/// Number of triangles between two checks for cancellation. It is adapted so that the time between two checks
+/// is about a millisecond.
 struct Pace {
     triangles: u32,
 }
@@ -218,7 +222,7 @@ impl Pace {
     const SHORT: Duration = Duration::from_micros(500);
     const LONG: Duration = Duration::from_millis(2);
 
-    /// Covers that number of triangles, and adapts it.
+    /// Calls `cover`, which processes this number of triangles, and adapts the number to the measured time.
     fn time(&mut self, cover: impl FnOnce()) {
         let start = Instant::now();
         cover();
@@ -230,14 +234,15 @@ impl Pace {
     }
 }
 
-/// Greatest number of rows of cells in which one of few triangles is covered at a time. It takes
-/// some milliseconds.
+/// Greatest number of rows of cells in one work item if there are few triangles. A triangle over so many rows
+/// takes some milliseconds.
 const ROWS: usize = 1 << 20;
 
-/// Number of triangles up to which there are few.
+/// Greatest number of triangles that counts as few.
 const FEW: usize = 1 << 12;
 
-/// Divides triangles into runs, and layers of `rows` rows into ranges for each run.
+/// Divides the work into items. Each item is a run of triangles and a range of layers. A layer has `rows`
+/// rows.
 fn share(
     triangles: usize,
     rows: usize,
@@ -251,7 +256,7 @@ fn share(
     };
     let run = triangles.div_ceil(pieces).clamp(1, RUN);
     let runs = triangles.div_ceil(run);
-    // Few triangles are large.
+    // If there are few triangles, they are probably large.
     let count = (layers.end - layers.start) as usize;
     let most = if triangles <= FEW {
         (ROWS / rows).max(1)

@@ -1,13 +1,13 @@
-//! Sizes of the holes of a mesh in cells of a lattice.
+//! Sizes of the holes of a mesh, measured in cells.
 
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::Lattice;
 use voxelize_core::grid::axis::AxisMap;
 use voxelize_meshes::boundary::Loop;
 
-/// Returns the longest side of each hole's bounds in cells of `lattice`, rounded up. Each side is
-/// measured by the size of a cell along its axis, after snapping. The sizes are exact. A size above
-/// 64 bits is `u64::MAX`.
+/// Returns, for each hole, the length of the longest side of its bounding box, in cells of `lattice`, rounded
+/// up. Each side is divided by the side of a cell along the same axis, after snapping. The computation is
+/// exact. A size that does not fit in 64 bits becomes `u64::MAX`.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -40,7 +40,7 @@ fn side(hole: &Loop, axes: &[AxisMap; 3]) -> u64 {
     longest
 }
 
-/// Divides holes into the ones that are at most `most` cells long and the others, both in order.
+/// Splits the holes into those that are at most `most` cells long and all others. Both lists keep the order.
 pub(crate) fn parted(holes: Vec<Loop>, lattice: &Lattice, most: u32) -> [Vec<Loop>; 2] {
     let sides = sides(&holes, lattice);
     let mut small = vec![];
@@ -71,7 +71,7 @@ mod tests {
         let size = [Rational::new(1, 10), Rational::from(1), Rational::from(3)];
         let lattice = Lattice::new([9; 3], [0, 0, 0].map(Rational::from), size, [true; 3]).unwrap();
         let hole = |high: [f32; 3]| around([[0.0; 3], high, [0.0, high[1], 0.0]]);
-        // The float nearest to 0.3 is above 0.3 and snaps to it.
+        // The 32-bit float nearest to 0.3 is greater than 0.3 and snaps to 0.3.
         let holes = [
             [0.3, 1.0, 1.0],
             [0.301, 1.0, 1.0],

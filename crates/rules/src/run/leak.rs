@@ -1,8 +1,8 @@
 //! Leaks: holes through which a flood entered a mesh.
 //!
-//! A mesh with caps over its holes is closed, so the cells that it touches under ties up stop the
-//! flood (docs/internals/separation.md). A flood that reached the inside thus passed a cell that only a cap
-//! touches. A hole leaks iff its cap touches a cell that the flood reached.
+//! A mesh with caps over its holes is closed, so the cells that the mesh and the caps touch under ties up
+//! would stop the flood (docs/internals/separation.md). A flood that reached the inside therefore passed a
+//! cell that only a cap touches. A hole leaks iff its cap touches a cell that the flood reached.
 
 use std::ops::{ControlFlow, Range};
 
@@ -15,13 +15,14 @@ use voxelize_kernel::sink::SIDE;
 use voxelize_kernel::{KernelLattice, Level};
 use voxelize_meshes::boundary::Loop;
 
-/// Leaks of a flood that reached inside cells. The inside is defined by evenodd of the mesh with
-/// caps over all its holes.
+/// Leaks of a flood that reached cells inside the mesh. The method evenodd, applied to the mesh with caps
+/// over all its holes, decides which cells are inside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leak {
-    /// Number of inside cells that the flood reached.
+    /// Number of cells inside the mesh that the flood reached.
     pub cells: u64,
-    /// Holes that the flood passed, the longest first. Closed holes are not among them.
+    /// Holes through which the flood passed, sorted by decreasing length of their rims. Holes that were
+    /// closed before the flood are not among them.
     pub holes: Vec<Loop>,
 }
 
@@ -30,17 +31,17 @@ pub struct Leak {
 pub(crate) struct Flooded<'a> {
     /// Lattice of the cells.
     pub lattice: &'a Lattice,
-    /// Cells that the flood reached. Neither the mesh nor the cap of a closed hole touches them.
+    /// Cells that the flood reached. Neither the mesh nor the cap of a closed hole touches any of them.
     pub outside: &'a BitGrid,
     /// Cells inside the mesh with caps over all its holes.
     pub inside: &'a BitGrid,
 }
 
-/// Finds the leaks of a flood that reached the inside of a mesh, among the open `holes`. Runs in
-/// the calling threads. `None` if the flood did not reach the inside.
+/// Finds those of the open `holes` through which a flood reached the inside of the mesh. `None` if the flood
+/// did not reach the inside. Uses the calling thread pool.
 ///
 /// # Errors
-/// Fails if the run was cancelled, or memory does not suffice.
+/// Fails if the run was cancelled, or if memory does not suffice.
 pub(crate) fn find(
     flooded: Flooded,
     holes: Vec<Loop>,
@@ -60,7 +61,7 @@ pub(crate) fn find(
             leaking.push((hole.length(), hole));
         }
     }
-    // The sort is stable, so holes of equal length stay in order.
+    // The sort is stable, so holes of equal length keep their order.
     leaking.sort_by(|a, b| b.0.total_cmp(&a.0));
     Ok(Some(Leak {
         cells,
@@ -68,7 +69,7 @@ pub(crate) fn find(
     }))
 }
 
-/// Returns the number of cells in both grids.
+/// Returns the number of cells that are occupied in both grids.
 fn common(a: &BitGrid, b: &BitGrid) -> u64 {
     let counts = par::map_range(0..a.dims()[2], |k| {
         let mut count = 0;
@@ -101,9 +102,9 @@ fn leaks(flooded: Flooded, hole: &Loop, layers: &mut BitGrid, level: Level) -> R
     Ok(leaks)
 }
 
-/// Passes the cells that the hole's cap touches to `see`, [`SIDE`] layers at a time, with the
-/// number of the first layer. `layers` is scratch memory for [`SIDE`] layers. Layers beyond the
-/// lattice are empty. Stops when `see` breaks.
+/// Calls `see` with the cells that the hole's cap touches, for [`SIDE`] layers at a time. The first argument
+/// of `see` is the index of the first of these layers. `layers` is scratch memory for [`SIDE`] layers. Layers
+/// beyond the lattice are empty. Stops when `see` returns `Break`.
 pub(crate) fn cap(
     lattice: &Lattice,
     hole: &Loop,
@@ -127,18 +128,18 @@ pub(crate) fn cap(
     Ok(())
 }
 
-/// Returns the layers that these bounds may touch, starting at a multiple of [`SIDE`]. `None` if
-/// they are outside the lattice.
+/// Returns the range of layers that a box may touch. The start of the range is rounded down to a multiple of
+/// [`SIDE`]. `None` if the box is outside the lattice.
 fn layers_of(lattice: &Lattice, bounds: &Bounds) -> Option<Range<usize>> {
     let axis = lattice.axis(2);
     let last = lattice.dims()[2] as i64 - 1;
-    // Coordinates whose layer exceeds 64 bits are far below or far above.
+    // A coordinate whose layer does not fit in 64 bits is far below or far above the lattice.
     let layer = |v: f32| {
         axis.index(v)
             .floor()
             .unwrap_or(if v < 0.0 { i64::MIN } else { i64::MAX })
     };
-    // Bounds on a wall may touch the layer on its other side.
+    // If the lower end is on a lattice plane, the box may also touch the layer below the plane.
     let low = layer(bounds.min[2]).saturating_sub(1);
     let high = layer(bounds.max[2]);
     let range = low.clamp(0, last) as usize..high.clamp(0, last) as usize + 1;
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Floods `mesh`. The inside is the inside of `whole`.
+    /// Floods `mesh` and finds the leaks to the inside of `whole`.
     fn leak(whole: &Mesh, mesh: &Mesh, holes: Vec<Loop>, lattice: &Lattice) -> Option<Leak> {
         let dry = |mesh| {
             let walls = voxelize(mesh, lattice, Rule::surface())
@@ -189,7 +190,7 @@ mod tests {
             .iter_mut()
             .zip(neither)
             .for_each(|(word, neither)| *word = neither);
-        // Rows have no bits beyond their cells.
+        // The words of a row have no bits after its last cell.
         assert_eq!(lattice.dims()[0] % 64, 0);
         let (outside, _) = dry(mesh);
         let flooded = Flooded {
@@ -218,7 +219,8 @@ mod tests {
             let open = without(&sphere, &[gone]);
             let mut holes = open.holes().unwrap();
             assert_eq!(holes.len(), 1);
-            // The loop of another triangle is no hole, because walls cover its cap.
+            // The loop around another triangle of the mesh does not leak, because that triangle touches the
+            // same cells.
             holes.insert(0, around(&sphere.triangles()[(gone + 31) % count]));
             let Some(leak) = leak(&sphere, &open, holes, &lattice) else {
                 continue;
@@ -248,7 +250,7 @@ mod tests {
         let found = leak(&cube, &open, [vec![dry], gone.clone()].concat(), &lattice).unwrap();
         assert_eq!(found.holes, gone);
         assert!(found.cells > 200_000, "{}", found.cells);
-        // With a detour through a point inside the cube the second hole is longer.
+        // The loop of the second hole is longer, because it makes a detour through a point inside the cube.
         let [a, b, c] = faces[7];
         let next = std::array::from_fn(|i| (a[i] + b[i]) / 2.0 - 20.0);
         let longer = Loop {
@@ -271,7 +273,7 @@ mod tests {
         let mut holes: Vec<_> = [-1e30, -3.0, 66.0, 1e30]
             .map(|z| around(&face.map(|v| [v[0], v[1], z])))
             .into();
-        // A point on the floor, which is a wall.
+        // This loop is a single point in the bottom face of the cube.
         holes.push(around(&[[5.0, 5.0, 0.0]; 3]));
         holes.push(around(&face));
         let found = leak(&cube, &without(&cube, &[3]), holes, &lattice).unwrap();

@@ -1,5 +1,5 @@
-//! Memory of a job. An upper bound serves to choose a plan that fits before anything is allocated.
-//! The expected peak is reported.
+//! Estimates of the memory of a job. Before anything is allocated, an upper bound is used to choose a plan
+//! that fits in the limit. The expected peak is reported to the user.
 
 use super::{Run, touched};
 use voxelize_core::geom::Triangle;
@@ -13,16 +13,16 @@ use voxelize_meshes::Mesh;
 pub enum Plan {
     /// The whole grid at once.
     Dense,
-    /// Slabs with this number of layers along z, one after the other. The last slab may have fewer.
-    /// Each is a pass over the triangles.
+    /// Slabs with this number of layers along z, one after the other. The last slab may have fewer layers.
+    /// Each slab needs a pass over the triangles.
     Slabs(usize),
-    /// Slabs with this number of layers, from bricks of all cells that one pass over the triangles
-    /// makes.
+    /// One pass over the triangles stores all cells in bricks. Slabs with this number of layers are then made
+    /// from the bricks.
     Bricks(usize),
 }
 
 impl Plan {
-    /// Returns the name: `dense`, `slabs` or `bricks`.
+    /// Returns the name of the plan: `dense`, `slabs` or `bricks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
@@ -31,7 +31,7 @@ impl Plan {
         }
     }
 
-    /// Returns the number of layers in memory at a time, of a grid with `nz` layers.
+    /// Returns the number of layers that are in memory at the same time. The grid has `nz` layers.
     pub(crate) fn layers(self, nz: usize) -> usize {
         match self {
             Self::Dense => nz,
@@ -40,18 +40,18 @@ impl Plan {
     }
 }
 
-/// Kind of a figure of memory. Both kinds are sums of the same terms. Each term is next to the code
-/// that takes the memory.
+/// Kind of memory estimate. Both kinds are sums over the same allocations. The code that estimates an
+/// allocation is next to the code that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryFigure {
-    /// The most that a job can take. It decides which plan fits in a limit.
+    /// Memory that a job never exceeds. It decides which plan fits in a limit.
     UpperBound,
-    /// The peak to be expected with this number of layers in memory at a time. It is a prediction
-    /// for users.
+    /// Expected peak of the memory, a prediction for users. `layers` is the number of layers that are in
+    /// memory at the same time.
     Expected { layers: usize },
 }
 
-/// Figure of the memory of a job.
+/// Estimator for the memory of a job.
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryEstimate<'a> {
     pub mesh: &'a Mesh,
@@ -61,7 +61,7 @@ pub(crate) struct MemoryEstimate<'a> {
 }
 
 impl<'a> MemoryEstimate<'a> {
-    /// Returns an estimate of the upper bound.
+    /// Returns an estimator of the upper bound.
     pub(crate) fn bound(mesh: &'a Mesh, lattice: &'a Lattice, run: &'a Run<'a>) -> Self {
         Self {
             mesh,
@@ -71,8 +71,8 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// Returns the same kind of figure for work that holds the whole grid even if cells are made in
-    /// slabs.
+    /// Returns an estimator of the same kind for work that needs the whole grid in memory, even if the cells
+    /// are made in slabs.
     pub(crate) fn of_whole(self) -> Self {
         let layers = self.lattice.dims()[2];
         let figure = match self.figure {
@@ -82,7 +82,7 @@ impl<'a> MemoryEstimate<'a> {
         Self { figure, ..self }
     }
 
-    /// Returns the bytes of a term: `bound` for the upper bound, `expected` for the expected peak.
+    /// Returns `bound` if the upper bound is estimated, and `expected` if the expected peak is.
     pub(crate) fn bytes(&self, bound: u128, expected: u128) -> u128 {
         match self.figure {
             MemoryFigure::UpperBound => bound,
@@ -90,8 +90,9 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// Returns the bytes of grids of bits. The expected figure counts only the layers in memory at
-    /// a time.
+    /// Returns the memory, in bytes, of grids of bits. `bound` and `expected` are the numbers of grids for
+    /// the two kinds of estimate. The expected peak counts only the layers that are in memory at the same
+    /// time.
     pub(crate) fn grids(&self, bound: u128, expected: f64) -> u128 {
         let dims = self.lattice.dims();
         match self.figure {
@@ -103,54 +104,58 @@ impl<'a> MemoryEstimate<'a> {
         }
     }
 
-    /// Returns the bytes of meshes with the same number of triangles as the mesh.
+    /// Returns the memory, in bytes, of several meshes of the same size as the mesh. `bound` and `expected`
+    /// are the numbers of meshes for the two kinds of estimate.
     pub(crate) fn meshes(&self, bound: u128, expected: f64) -> u128 {
         let mesh = size_of_val(self.mesh.triangles()) as u128;
         self.bytes(bound * mesh, (expected * mesh as f64) as u128)
     }
 
-    /// Returns the approximate number of bricks of `cells` cells that the triangles cross, at least
-    /// one.
+    /// Returns the approximate number of bricks that the triangles cross, which is at least one. `cells` is
+    /// the size of a brick in cells.
     fn crossed(&self, cells: [usize; 3]) -> f64 {
         let bricks = [0, 1, 2].map(|i| self.lattice.dims()[i].div_ceil(cells[i]) as f64);
         touched::crossed(self.mesh, self.lattice, cells).clamp(1.0, bricks.iter().product())
     }
 }
 
-/// Memory of a job under every plan, in bytes. It includes the mesh, the cells in memory at a time,
-/// the bricks of each thread, and one row of cells as it is written. It excludes code, stacks and
-/// buffers that are the same for every job.
+/// Estimate of the memory of a job, from which the memory of each plan follows. It includes the mesh, the
+/// cells that are in memory at the same time, the bricks of each thread, and one row of cells in the output.
+/// It excludes code, stacks and buffers that every job needs.
 #[derive(Debug, Clone)]
 pub struct Demand {
     figure: MemoryFigure,
     triangles: usize,
     dims: [usize; 3],
     threads: usize,
-    /// Bytes of the mesh, including its colours and negative volumes.
+    /// Memory of the mesh in bytes, including its colours and negative volumes.
     pub(crate) mesh: u128,
-    /// Bytes of the rule and of other work of the job, under every plan.
+    /// Memory, in bytes, that the rule and other work of the job need under every plan.
     pub(crate) extra: u128,
-    /// Number of grids of the cells in memory at a time.
+    /// Number of copies of the grid of cells that are in memory at the same time.
     pub(crate) grids: u128,
-    /// Bytes per cell in addition to the grids, for values of a field and numbers of triangles.
+    /// Number of bytes per cell in addition to the grids, such as for the values of a field and the numbers
+    /// of nearest triangles.
     pub values: u128,
-    /// Number of bricks with cells.
+    /// Number of bricks that contain occupied cells. `usize::MAX` if it is unknown.
     pub(crate) touched: usize,
-    /// Greatest number of bytes of a slab when memory does not limit it further.
+    /// Greatest size of a slab, in bytes, if the memory limit allows it.
     pub(crate) slab: u128,
 }
 
-/// Bytes of a slab for which a pass over the triangles takes little time compared to its cells.
-/// Larger slabs are slower, because their cells leave the cache before they are needed again.
+/// Size of a slab, in bytes, at which the pass over the triangles takes little time compared to the work on
+/// its cells. Larger slabs are slower, because their cells are evicted from the cache before they are used
+/// again.
 pub(crate) const LARGE_SLAB: u128 = 64 << 20;
 
 impl Demand {
-    /// Returns the upper bound of the memory that `run` takes to fill a grid of bits on `lattice`.
+    /// Returns the upper bound of the memory that is needed to fill a grid of bits on `lattice` with the
+    /// settings `run`.
     pub fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Self {
         Self::of(&MemoryEstimate::bound(mesh, lattice, run), 0)
     }
 
-    /// Returns the memory of cells with `values` bytes each in addition to the grids.
+    /// Returns the estimate for cells that need `values` bytes each in addition to the grids.
     pub(crate) fn of(estimate: &MemoryEstimate, values: u128) -> Self {
         let mesh = estimate.mesh;
         let triangles = mesh.triangles().len() + mesh.cuts().map_or(0, |cuts| cuts.count());
@@ -174,13 +179,13 @@ impl Demand {
         }
     }
 
-    /// Returns the bytes of the stored cells of these dims.
+    /// Returns the memory, in bytes, of a grid of `dims` cells with all copies and values.
     pub(crate) fn cell_bytes(&self, dims: [usize; 3]) -> u128 {
         let cells = dims.iter().map(|&n| n as u128).product::<u128>();
         self.grids * BitGrid::bytes_for(dims) + self.values * cells
     }
 
-    /// Returns the bytes under `plan`.
+    /// Returns the memory of the job under `plan`, in bytes.
     pub fn bytes(&self, plan: Plan) -> u128 {
         let [nx, ny, nz] = self.dims;
         let row = nx as u128;
@@ -192,24 +197,25 @@ impl Demand {
         self.mesh + self.extra + row + self.cell_bytes(slab) + bricks
     }
 
-    /// Returns the bytes of bricks that threads fill before they go into the grid.
+    /// Returns the memory, in bytes, of the bricks that threads fill before the cells are moved to the grid.
+    /// `covered` is the size of the part of the grid that is filled at the same time.
     fn threads_bytes(&self, covered: [usize; 3]) -> u128 {
         match (self.values, self.figure) {
             (0, MemoryFigure::UpperBound) => bricks::bytes_for(covered, self.threads, self.touched),
             (0, MemoryFigure::Expected { .. }) => {
-                // Small triangles in random order make every thread touch most bricks. Large
-                // triangles are divided among threads.
+                // If the triangles are small and in random order, every thread touches most bricks. If they
+                // are large, the bricks are divided among the threads.
                 let all = self.touched as f64;
                 let of_all = all + 2.0 * self.triangles as f64;
                 let layers = covered[2] as f64 / self.dims[2] as f64;
                 let of_thread = all.min(of_all / self.threads as f64) * layers;
                 bricks::bytes_for(covered, self.threads, of_thread as usize)
             }
-            // Values go to the field directly.
+            // Values are written to the field directly.
             (_, MemoryFigure::UpperBound) => 0,
             (_, MemoryFigure::Expected { .. }) => {
-                // A band reaches beyond the bricks that the mesh crosses, and the lists of these
-                // bricks grow.
+                // The factors of two allow for the width of the band, which extends beyond the bricks that
+                // the mesh crosses, and for the spare capacity of growing lists.
                 let [nx, ny, layers] = covered;
                 let bricks = self.dims.map(|n| n.div_ceil(distance::SIDE) as f64);
                 let share = 2.0 * self.touched as f64 / bricks.iter().product::<f64>();
@@ -219,7 +225,7 @@ impl Demand {
         }
     }
 
-    /// Returns the bytes of bricks that hold all cells until their slab is made.
+    /// Returns the memory, in bytes, of the bricks that store all cells until their slabs are made.
     fn kept_bytes(&self, slab: [usize; 3]) -> u128 {
         let [nx, ny, nz] = self.dims;
         if let MemoryFigure::Expected { .. } = self.figure {
@@ -230,13 +236,13 @@ impl Demand {
             return noted;
         }
         let kept = kept_bytes_for(self.touched.min(bricks_in(self.dims)), nz.div_ceil(SIDE));
-        // A full layer of bricks becomes a layer of the grid, in any thread.
+        // Any thread may convert a full layer of bricks to layers of a grid.
         let full = BitGrid::bytes_for([nx, ny, SIDE.min(nz)]) * self.threads as u128;
         kept.min(self.cell_bytes(self.dims)) + full + noted
     }
 
-    /// Returns bricks with slabs of some MiB whose height is a multiple of `multiple` layers.
-    /// `None` if the grid is small.
+    /// Returns the plan bricks with slabs of some MiB. Their height is a multiple of `multiple` layers.
+    /// `None` if the grid is so small that one slab is enough.
     pub fn bricks(&self, multiple: usize) -> Option<Plan> {
         const SMALL: u128 = 32 << 20;
         const SLAB: u128 = 4 << 20;
@@ -254,8 +260,8 @@ impl Demand {
         (height < nz).then_some(Plan::Bricks(height))
     }
 
-    /// Returns bricks with the lowest slabs whose height is a multiple of `multiple` layers. Other
-    /// plans are unchanged.
+    /// Returns the plan bricks with slabs of the least height that is a multiple of `multiple` layers.
+    /// Returns other plans unchanged.
     pub(crate) fn lowest(bricks: Plan, multiple: usize) -> Plan {
         match bricks {
             Plan::Bricks(_) if multiple.is_multiple_of(SIDE) => Plan::Bricks(multiple),
@@ -264,8 +270,9 @@ impl Demand {
         }
     }
 
-    /// Returns slabs of a field of some MiB whose height is a multiple of `multiple` layers. They
-    /// suit a field because none of them is a pass over all triangles. Dense if one slab is enough.
+    /// Returns the plan for a field: slabs of some MiB, whose height is a multiple of `multiple` layers.
+    /// Slabs cost little time, because a slab of a field needs no pass over all triangles. Returns the plan
+    /// dense if one slab is enough.
     pub fn field_slabs(&self, multiple: usize) -> Plan {
         const SLAB: u128 = 16 << 20;
         let [nx, ny, nz] = self.dims;
@@ -283,9 +290,9 @@ impl Demand {
         }
     }
 
-    /// Returns the plan that fits in `limit` bytes: dense, or otherwise the smallest number of
-    /// slabs whose height is a multiple of `multiple` layers. Slabs are not higher than this number
-    /// requires. `None` if not even the lowest slabs fit.
+    /// Returns the best plan that fits in `limit` bytes. It is dense if that fits, and otherwise the least
+    /// number of slabs whose height is a multiple of `multiple` layers. For this number the slabs have the
+    /// least height. `None` if not even the lowest slabs fit.
     pub fn fit(&self, limit: u128, multiple: usize) -> Option<Plan> {
         let fits = |plan: &Plan| self.bytes(*plan) <= limit;
         if fits(&Plan::Dense) {
@@ -308,12 +315,12 @@ impl Demand {
                 most = middle - 1
             }
         }
-        // Same number of slabs, but of equal height.
+        // Keeps the number of slabs, and makes their heights as equal as possible.
         let slabs = nz.div_ceil(found * multiple);
         Some(of(nz.div_ceil(slabs).div_ceil(multiple)))
     }
 
-    /// Returns the least limit for which a plan fits.
+    /// Returns the least memory limit, in bytes, for which a plan fits.
     pub fn least(&self, multiple: usize) -> u128 {
         self.bytes(Plan::Slabs(multiple))
             .min(self.bytes(Plan::Dense))
@@ -385,7 +392,7 @@ mod tests {
             };
             demand.bytes(Plan::Bricks(40))
         };
-        // A thread keeps all of its bricks if they are at most a quarter of all.
+        // A thread keeps all of its bricks if they are at most a quarter of all bricks.
         let room = 16 * 91 * 58 / 4;
         let all_in_thread = touching(room);
         // A pool allocates pages of 2 MiB.
@@ -421,7 +428,7 @@ mod tests {
                         && demand.bytes(Plan::Slabs(height)) <= limit
                 );
                 let slabs = 300_usize.div_ceil(height);
-                // Least height with one slab fewer.
+                // The least height that needs one slab fewer.
                 let higher = if slabs == 1 {
                     300
                 } else {

@@ -1,5 +1,4 @@
-//! Settings of a run: threads, instruction set, progress and memory. They never change a bit of the
-//! result.
+//! Settings of a run: threads, instruction set, progress and memory. They never change the result.
 
 mod budget;
 pub(crate) mod cover;
@@ -19,20 +18,21 @@ use voxelize_core::par::{self, CancelToken, Progress};
 use voxelize_core::text::bytes;
 use voxelize_kernel::Level;
 
-/// Settings of a run: threads, instruction set, memory, progress and cancellation. The default is
-/// all threads, the best instruction set, no limit and no progress. Options chain.
+/// Settings of a run: threads, instruction set, memory, progress and cancellation. By default a run uses all
+/// threads and the best instruction set, has no memory limit, and reports no progress. The methods that set
+/// an option can be chained.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Run<'a> {
-    /// Number of threads. 0 for all threads of the system.
+    /// Number of threads. 0 means all threads of the system.
     pub threads: usize,
-    /// Instruction set of the kernels. `None` for the best one of this machine.
+    /// Instruction set of the kernels. `None` means the best instruction set of this machine.
     pub level: Option<Level>,
-    /// Listener of progress, which may cancel the run.
+    /// Listener that gets progress reports and may cancel the run.
     pub progress: &'a dyn Progress,
-    /// Token that cancels the run from another thread.
+    /// Token with which another thread can cancel the run.
     pub cancel: Option<&'a CancelToken>,
-    /// Limit of memory.
+    /// Memory limit.
     pub budget: MemoryBudget,
 }
 
@@ -63,13 +63,13 @@ impl Progress for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// Sets the number of threads. 0 for all threads of the system.
+    /// Sets the number of threads. 0 means all threads of the system.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// Sets the instruction set. `None` for the best one of this machine.
+    /// Sets the instruction set. `None` means the best instruction set of this machine.
     #[must_use]
     pub fn level(self, level: impl Into<Option<Level>>) -> Self {
         Self {
@@ -78,7 +78,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sets the greatest number of bytes for mesh, cells, and other memory of the rule.
+    /// Sets the memory limit, in bytes, for the mesh, the cells, and other data of the rule. `None` removes
+    /// the limit.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         let limit = bytes
@@ -87,19 +88,19 @@ impl<'a> Run<'a> {
         self.budget(MemoryBudget { limit, program: 0 })
     }
 
-    /// Sets the limit of memory.
+    /// Sets the memory limit together with the memory of the program.
     #[must_use]
     pub fn budget(self, budget: MemoryBudget) -> Self {
         Self { budget, ..self }
     }
 
-    /// Sets the listener of progress, which may also cancel the run.
+    /// Sets the listener that gets progress reports and may cancel the run.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
     }
 
-    /// Sets a token that cancels the run. A cancelled run soon ends with an error of kind
+    /// Sets a token that cancels the run. Soon after the cancellation, the run ends with an error of kind
     /// `Interrupted`.
     #[must_use]
     pub fn cancel(self, token: &'a CancelToken) -> Self {
@@ -137,12 +138,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the greatest number of bytes that mesh and cells may take together.
+    /// Returns the greatest number of bytes that mesh and cells together may use. `None` if there is no
+    /// limit.
     pub fn max_memory(&self) -> Option<u64> {
         self.budget.for_job()
     }
 
-    /// Refuses `what` before anything is allocated for it, if it needs more memory than is allowed.
+    /// Fails if `need` bytes exceed the memory limit. It is called before the memory is allocated. `what`
+    /// describes the data in the error message.
     pub(crate) fn refuse_above(&self, need: u128, what: impl Fn() -> String) -> Result<()> {
         let limit = u128::from(self.max_memory().unwrap_or(u64::MAX));
         if need <= limit {

@@ -1,8 +1,8 @@
-//! Distances to the nearest triangles, measured in bricks of cells by several threads.
+//! Computes the distances from cell centres to the nearest triangles, brick by brick, with several threads.
 //!
-//! The triangles are put into a tree once. Each thread takes free bricks and measures their cells.
-//! The results are then copied to the field, layer by layer. No two threads write to one cell, so
-//! no thread waits for another. The distances do not depend on the division into slabs.
+//! A tree of all triangles is built once. Each thread repeatedly takes the next row of bricks and computes
+//! the distances of its cells. The results are then copied to the field, layer by layer. No two threads write
+//! to the same cell, so no thread waits for another. The distances do not depend on the division into slabs.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,46 +18,45 @@ use voxelize_kernel::distance::{
 use voxelize_meshes::Mesh;
 use voxelize_meshes::numbers::{Dropped, check_count};
 
-/// Number of bricks along x that are skipped together if no triangle is near.
+/// Number of bricks along x that are skipped together if no triangle is near them.
 const ROW: usize = 8;
 
-/// Number of rows of bricks per thread that are measured before they are copied. Several rows
-/// balance uneven ones.
+/// Number of rows of bricks per thread that are computed before they are copied. Several rows balance the
+/// load if some take longer than others.
 const ROWS_PER_THREAD: usize = 32;
 
-/// Number of cells of a brick.
+/// Number of cells in a brick.
 const CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Number of the nearest triangle of a cell without one.
+/// Stored instead of a triangle number if no triangle is within the band of the cell.
 pub(crate) const NO_TRIANGLE: i32 = -1;
 
-/// Triangles of a mesh and centres of cells, prepared for measuring distances.
+/// Triangles of a mesh and centres of cells, prepared for the computation of distances.
 pub(crate) struct Distances {
     tree: TriangleTree,
     centres: CentreLattice,
-    /// Triangles that are not numbered.
+    /// Triangles that were dropped when the mesh was read. They count in the numbers of triangles.
     dropped: Arc<Dropped>,
 }
 
-/// Measured row of bricks along x.
+/// Result for a row of bricks along x.
 struct BrickRow {
-    /// First cell of the first brick.
+    /// Index of the first cell of the first brick.
     first: [usize; 3],
-    /// One bit per brick: a distance is below the background. Values of the other bricks are
-    /// undefined.
+    /// Bit set with one bit for each brick. A bit is set if some distance in the brick is less than the
+    /// background. The values of other bricks are undefined.
     found: u8,
-    /// Distances, one brick after the other.
+    /// Distances of the cells, one brick after the other.
     values: Vec<f32>,
-    /// Numbers of the nearest triangles. Empty if not requested.
+    /// Number of the nearest triangle of each cell. Empty if these numbers were not requested.
     nearest: Vec<i32>,
 }
 
 impl Distances {
-    /// Prepares the measurement in the calling threads.
+    /// Prepares the computation. Uses the calling thread pool.
     ///
     /// # Errors
-    /// Fails if there are more triangles than 31 bits can number, or the machine lacks the
-    /// instruction set.
+    /// Fails if the triangles are too many for 31-bit numbers, or if the machine lacks the instruction set.
     pub(crate) fn new(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Self> {
         let triangles = mesh.triangles();
         let dropped = mesh.dropped();
@@ -93,8 +92,7 @@ impl Distances {
         })
     }
 
-    /// Returns the bytes that the distances take, including the memory of threads while they
-    /// measure.
+    /// Returns the memory, in bytes, that the computation needs, including temporary memory of the threads.
     pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
         let MemoryEstimate { mesh, lattice, .. } = *estimate;
         let triangles = mesh.triangles().len();
@@ -112,12 +110,12 @@ impl Distances {
         estimate.bytes(bound, 70 * triangles as u128)
     }
 
-    /// Fills some layers in the calling threads. `field` gets the distances below its background.
-    /// `nearest` gets the numbers of the nearest triangles, and the tie-break decides between
-    /// equally near ones.
+    /// Fills some layers. `field` gets every distance that is less than its background value. `nearest` gets
+    /// the number of the nearest triangle of each cell, and the tie-break chooses among equally near
+    /// triangles. Uses the calling thread pool.
     ///
     /// # Errors
-    /// Fails if the machine lacks the instruction set, or the run was cancelled.
+    /// Fails if the machine lacks the instruction set, or if the run was cancelled.
     pub(crate) fn fill(
         &self,
         layers: Range<usize>,
@@ -151,7 +149,7 @@ impl Distances {
         })
     }
 
-    /// Occupies the cells of some layers whose distance is at most `most`, in the calling threads.
+    /// Occupies the cells of some layers whose distance is at most `most`. Uses the calling thread pool.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`fill`](Self::fill).
@@ -184,8 +182,9 @@ impl Distances {
         })
     }
 
-    /// Measures the bricks of some layers, a few rows at a time. Passes the rows with a value below
-    /// the background to `put`, in order, with their layers.
+    /// Computes the distances in the bricks of some layers, in batches of a few rows of bricks. For each
+    /// batch it calls `put` with the layers of the batch and with those rows that have a distance less than
+    /// the background, in order.
     fn measure(
         &self,
         layers: Range<usize>,
@@ -195,7 +194,7 @@ impl Distances {
         mut put: impl FnMut(&[&BrickRow], Range<usize>),
     ) -> Result<()> {
         let level = run.supported_level()?;
-        // Distances up to this limit may round to less than the background.
+        // A distance up to this limit may be less than the background after rounding.
         let limit = f64::from(background) * (1.0 + 1e-6);
         let [nx, ny, _] = self.centres.centres.each_ref().map(Vec::len);
         let mut work = vec![];
@@ -209,7 +208,7 @@ impl Distances {
         let mut rows: Vec<_> = (0..at_a_time)
             .map(|_| Mutex::new(BrickRow::new(ties.is_some())))
             .collect();
-        // Allocations of a finished search are reused by the next.
+        // Searches that no thread uses. Their memory is reused for the next batch.
         let idle = Mutex::new(vec![]);
         for some in work.chunks(at_a_time.max(1)) {
             let rows = &mut rows[..some.len()];
@@ -260,7 +259,7 @@ impl Distances {
 }
 
 impl BrickRow {
-    /// Allocates room for the distances, and for the numbers of triangles if requested.
+    /// Allocates memory for the distances, and also for the numbers of the nearest triangles if requested.
     fn new(with_nearest: bool) -> Self {
         let nearest = if with_nearest {
             vec![NO_TRIANGLE; ROW * CELLS]
@@ -275,8 +274,8 @@ impl BrickRow {
         }
     }
 
-    /// Stores the values of a brick that are below the background, and the numbers of their
-    /// triangles without the dropped ones.
+    /// Stores the distances of a brick, limited to the background, and the numbers of the nearest triangles.
+    /// `dropped` converts the index of a triangle in the mesh to its number in the file.
     fn set(&mut self, brick: usize, found: &SquaredBrick, background: f32, dropped: &Dropped) {
         let cells = brick * CELLS..(brick + 1) * CELLS;
         let mut any = false;
@@ -306,18 +305,18 @@ impl BrickRow {
     }
 }
 
-/// Locks a mutex, also if a thread panicked while it held the lock.
+/// Locks a mutex, even if a thread panicked while it held the lock.
 fn locked<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the value of a mutex that no other thread can hold, also after a panic.
+/// Returns the value of a mutex without locking it, even if a thread panicked while it held the lock.
 fn unlocked<T>(guarded: &mut Mutex<T>) -> &mut T {
     guarded.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Copies values of bricks to `cells`. These are layers from `first` on, with `nx` cells in a row
-/// and `ny` rows in a layer.
+/// Copies the values of bricks to `cells`, which has the layers from `first` on. A row has `nx` cells, and a
+/// layer has `ny` rows.
 fn copy<T: Copy + Send + Sync>(
     rows: &[&BrickRow],
     first: usize,
@@ -337,8 +336,9 @@ fn copy<T: Copy + Send + Sync>(
     );
 }
 
-/// Iterates over the rows of cells of a layer with `ny` rows, in the bricks with values. Yields the
-/// row of bricks, the first cell, and its index in the values of the row of bricks.
+/// Iterates over the rows of cells in one layer, within each brick that has values. Yields the row of bricks,
+/// the x and y index of the first cell, and the index of this cell in the values of the row of bricks. A
+/// layer has `ny` rows.
 fn rows_of_layer<'a>(
     rows: &'a [&BrickRow],
     layer: usize,

@@ -1,9 +1,9 @@
-//! Rows of cells and their crossings with triangles: the winding of each cell of a row.
+//! Finds the crossings of triangles with rows of cells. They give the winding number of each cell in a row.
 //!
-//! Threads take runs of triangles and record their crossings by slab of layers. Then they take
-//! slabs, sort the crossings of each row, and pass on the stretches of cells between them. If the
-//! crossings exceed the memory set aside for them, layers are processed in bands, with one pass
-//! over the triangles for each band.
+//! In a first step, threads take runs of triangles and record their crossings in a list for each slab of
+//! layers. In a second step, threads take slabs, sort the crossings of each row, and pass the stretches of
+//! cells between crossings to the caller. If the crossings exceed the memory that is reserved for them, the
+//! layers are processed in bands, with one pass over the triangles for each band.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,29 +19,30 @@ use voxelize_kernel::KernelLattice;
 use voxelize_kernel::crossings::{Crosser, Crossing};
 use voxelize_meshes::Mesh;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles in the unit of work of a thread.
 const RUN: usize = 1 << 13;
 
-/// Number of triangles between two checks for too many crossings.
+/// Number of triangles between two checks whether there are too many crossings.
 const AT_ONCE: usize = 1 << 9;
 
-/// Approximate number of slabs of a band.
+/// Approximate number of slabs in a band.
 const SLABS: usize = 64;
 
-/// Number of crossings in memory at a time if memory is not limited. A single layer may have more.
+/// Greatest number of crossings in memory at the same time, even without a memory limit. A single layer may
+/// have more.
 const MOST: usize = 1 << 23;
 
-/// Number of crossings that is always allowed.
+/// Number of crossings that may be in memory under any memory limit.
 const LEAST: usize = 1 << 15;
 
-/// Number of bits for the cell along a row and the direction.
+/// Number of low bits of a packed crossing. They store the index of the cell in its row and the direction.
 const CELL_BITS: u32 = 25;
 
-/// Bytes of a crossing, in growing lists and in sorted order.
+/// Memory, in bytes, of a crossing: its entries in a growing list and in the sorted list.
 const BYTES: u64 = 20;
 
-/// Returns the number of crossings in memory at a time. They may take a sixteenth of a limit of
-/// memory.
+/// Returns the greatest number of crossings that may be in memory at the same time. They may take a sixteenth
+/// of the memory limit.
 fn most(max_memory: Option<u64>) -> usize {
     match max_memory {
         Some(bytes) => ((bytes / 16 / BYTES) as usize).clamp(LEAST, MOST),
@@ -49,11 +50,11 @@ fn most(max_memory: Option<u64>) -> usize {
     }
 }
 
-/// Expected bytes of a crossing, with the spare room of growing lists.
+/// Expected memory, in bytes, of a crossing, including the spare capacity of growing lists.
 const EXPECTED_BYTES: u128 = 26;
 
-/// Returns the bytes that crossings of triangles with the rows of a lattice take. A single layer
-/// may take more.
+/// Returns the memory, in bytes, of the crossings of triangles with rows of the lattice. Bands are at least
+/// one layer high, so a layer with very many crossings can take more.
 pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate {
         mesh, lattice, run, ..
@@ -72,10 +73,12 @@ pub(crate) fn memory(estimate: &MemoryEstimate) -> u128 {
     bound.min(EXPECTED_BYTES * crossings)
 }
 
-/// Number of triangles above which rows are estimated by sums that the mesh keeps.
+/// Number of triangles above which [`memory`] uses sums that the mesh stores, instead of a pass over the
+/// triangles.
 const MANY: usize = 1 << 14;
 
-/// Returns an upper bound of the rows that triangles pass, for a lattice larger than all of them.
+/// Returns an upper bound of the number of pairs of a triangle and a row that it crosses. It is computed from
+/// sums over all triangles, as if the lattice contained the whole mesh.
 fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| 1.001 / lattice.spacing()[a].to_f64());
     let [both, of_y, of_z] = mesh.extents();
@@ -85,7 +88,8 @@ fn rows_by_sums(mesh: &Mesh, lattice: &Lattice) -> f64 {
             + 1.01 * 1.01 * mesh.triangles().len() as f64)
 }
 
-/// Returns an upper bound of the rows that triangles pass.
+/// Returns an upper bound of the number of pairs of a triangle and a row that it crosses, by a pass over the
+/// triangles.
 fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
     let [y, z] = [1, 2].map(|a| {
         (
@@ -93,8 +97,8 @@ fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
             lattice.dims()[a] as f64,
         )
     });
-    // Floats and snapping move an extent by less than a hundredth of a cell, or a thousandth of
-    // itself.
+    // Rounding and snapping change an extent by less than a hundredth of a cell or a thousandth of the
+    // extent.
     let across = |[a, b, c]: [f32; 3], (per_cell, most): (f64, f64)| {
         let extent = f64::from(a.max(b).max(c)) - f64::from(a.min(b).min(c));
         (extent * per_cell * 1.001 + 1.01).min(most)
@@ -103,9 +107,9 @@ fn rows_each(mesh: &Mesh, lattice: &Lattice) -> f64 {
     mesh.triangles().iter().map(rows).sum()
 }
 
-/// Stretch of a row's cells between two crossings, before the first, or after the last.
+/// Cells of a row between two adjacent crossings, before the first crossing, or after the last crossing.
 pub(crate) struct Stretch<'a> {
-    /// Row `[j, k]`. Layer 0 is the first layer of the lattice.
+    /// Indices `[j, k]` of the row in the lattice.
     pub row: [usize; 2],
     /// Cells of the stretch.
     pub cells: Range<usize>,
@@ -113,16 +117,17 @@ pub(crate) struct Stretch<'a> {
     pub turns: i32,
     /// Number of crossings before the stretch.
     pub crossed: u32,
-    /// Words of the row.
+    /// Words of the whole row.
     pub words: &'a mut [u64],
 }
 
-/// Follows the rows along x of some layers of a lattice through all crossings of triangles. `grid`
-/// has the layers from `first` on. `mark` gets every stretch, including rows without crossings, in
-/// the calling threads. Returns the number of coordinates that snapping moved.
+/// Finds all crossings of triangles with the rows along x in some layers of a lattice. Calls `mark` for every
+/// stretch of cells between crossings. A row without crossings is a single stretch. `grid` has the layers
+/// from `first` on. Uses the calling thread pool. Returns the number of triangle coordinates that snapping
+/// moved.
 ///
 /// # Errors
-/// Fails if the run is cancelled, or the machine lacks the instruction set.
+/// Fails if the run is cancelled, or if the machine lacks the instruction set.
 pub(crate) fn follow(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -181,12 +186,11 @@ pub(crate) fn follow(
     Ok(snapped)
 }
 
-/// Returns the number of coordinates of triangles that snapping would move in [`follow`], for a
-/// grid of `dims` cells from layer `first` on.
+/// Returns the number of triangle coordinates that snapping would move in [`follow`]. The grid has its first
+/// layer at `first` of the lattice, and `[nx, ny, nz]` cells.
 ///
 /// # Errors
-/// Fails if the run is cancelled, or the machine lacks the instruction set.
-/// If the run is cancelled, or the level does not exist here.
+/// Fails if the run is cancelled, or if the machine lacks the instruction set.
 pub(crate) fn snapped(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -203,23 +207,23 @@ pub(crate) fn snapped(
     parts.into_iter().sum()
 }
 
-/// Crossings of a band, by slab.
+/// Crossings of the triangles with the rows of a band.
 struct Noted {
-    /// Crossings of each thread.
+    /// Crossings that each thread found.
     parts: Vec<ThreadShare>,
-    /// Number of layers of a slab.
+    /// Number of layers in a slab.
     height: usize,
     snapped: u64,
 }
 
-/// Crossings of a thread.
+/// Crossings that one thread found.
 struct ThreadShare {
-    /// Packed crossings by slab.
+    /// Packed crossings of each slab.
     slabs: Vec<Vec<u64>>,
     snapped: u64,
 }
 
-/// Finds all crossings with rows of a box of cells. `None` if there are more than `most`.
+/// Finds all crossings with the rows of a box of cells. `None` if there are more than `most` crossings.
 fn note(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -236,7 +240,7 @@ fn note(
     let runs: Vec<&[Triangle]> = triangles.chunks(RUN).collect();
     progress.begin("inside", runs.len() as u64);
     let found = AtomicUsize::new(0);
-    // Slab of each layer, and the first row of the layer in its slab.
+    // For each layer, the index of its slab and the index of its first row within the slab.
     let places: Vec<(u32, u32)> = (0..layers.len())
         .map(|k| ((k / height) as u32, (k % height * ny) as u32))
         .collect();
@@ -252,7 +256,8 @@ fn note(
             for some in triangles.chunks(AT_ONCE) {
                 part.snapped += crosser.cross(level, some, &mut |crossings| {
                     count += crossings.len();
-                    // Crossings beyond `most` are discarded in any case.
+                    // If there are more than `most` crossings, all of them are discarded, so the rest need
+                    // not be stored.
                     for crossing in if count <= most { crossings } else { &[] } {
                         let (slab, row) = places[crossing.row[1] - layers.start];
                         part.slabs[slab as usize].push(packed(crossing, row as usize));
@@ -281,14 +286,14 @@ fn note(
     }))
 }
 
-/// Packs row, cell and direction of a crossing into one word.
+/// Packs the row, the cell and the direction of a crossing into one word.
 fn packed(crossing: &Crossing, row: usize) -> u64 {
     let row = (row + crossing.row[0]) as u64;
     row << CELL_BITS | (crossing.first as u64) << 1 | u64::from(crossing.inwards)
 }
 
-/// Divides layers into bands, the last first. Each has about as many crossings as memory is set
-/// aside for, estimated by the areas of triangles seen along the rows.
+/// Divides layers into bands, and returns the last band first. Each band has about `most` crossings. The
+/// number of crossings is estimated from the areas of the triangles projected along x.
 fn bands_of(
     frame: &KernelLattice,
     triangles: &[Triangle],
@@ -298,7 +303,7 @@ fn bands_of(
     let per_layer = par::map(
         triangles.chunks(RUN << 4).collect(),
         |run: &[Triangle]| {
-            // Changes of the number of crossings from one layer to the next.
+            // Differences between the estimated numbers of crossings of adjacent layers.
             let mut changes = vec![0.0; layers.len() + 1];
             for triangle in run {
                 let at = |axis: usize| triangle.map(|v| frame.axes[axis].index(v[axis]));
@@ -340,9 +345,9 @@ fn bands_of(
     bands
 }
 
-/// Rows of a slab.
+/// Rows of a slab of layers.
 struct Rows {
-    /// First layer.
+    /// Index of the first layer.
     start: usize,
     count: usize,
     ny: usize,
@@ -350,15 +355,15 @@ struct Rows {
 }
 
 impl Rows {
-    /// Sorts the crossings of each row, and passes on the stretches after them.
+    /// Sorts the crossings of each row, and calls `mark` for the stretches of cells between them.
     fn follow<'p>(
         &self,
         parts: impl Iterator<Item = &'p [u64]> + Clone,
         words: &mut [u64],
         mark: &impl Fn(Stretch),
     ) {
-        // Index of the first crossing of each row. After the crossings are placed, the end of each
-        // row.
+        // Counting sort by row. At first `places` has the index of the first crossing of each row. After the
+        // crossings are placed, it has the index after the last crossing of each row.
         let mut places = vec![0_usize; self.count + 1];
         let row_of = |packed: u64| (packed >> CELL_BITS) as usize;
         for packed in parts.clone().flatten() {
@@ -387,7 +392,8 @@ impl Rows {
         }
     }
 
-    /// Passes on the stretch after each crossing of a row, and the stretch before the first.
+    /// Calls `mark` for the stretch before the first crossing of a row, and for the stretch after each
+    /// crossing.
     fn stretches(
         &self,
         row: [usize; 2],
@@ -451,8 +457,7 @@ impl Stretch<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the cells inside, the number of stretches, and the number of coordinates that
-    /// snapped.
+    /// Returns the cells inside, the number of stretches, and the number of coordinates that snapping moved.
     fn followed(mesh: &Mesh, lattice: &Lattice, max_memory: Option<u64>) -> (BitGrid, usize, u64) {
         let frame = KernelLattice::of_centres(lattice.axes(), mesh.bounds(), 0);
         let mut grid = BitGrid::try_from(lattice).unwrap();
@@ -492,7 +497,8 @@ mod tests {
 
     #[test]
     fn bands_of_layers_equal_the_whole() {
-        // Each row through the mesh has at least one crossing, several times as many as fit.
+        // Each row through the mesh has at least one crossing. Together they are several times as many as fit
+        // in memory.
         for (name, res) in [("sphere", 400), ("cube", 400)] {
             let mesh = Mesh::open(format!("../../fixtures/{name}.stl")).unwrap();
             let lattice = Lattice::fit(mesh.bounds(), res).unwrap();

@@ -1,5 +1,5 @@
-//! Number of bricks with cells near triangles, as an upper bound or an estimate, before any cell is
-//! made.
+//! Counts the bricks that contain cells near triangles, before any cell is made. The count is an upper bound
+//! or an estimate.
 
 use std::ops::Range;
 
@@ -10,43 +10,44 @@ use voxelize_core::par::{self, Progress};
 use voxelize_kernel::sink::SIDE;
 use voxelize_meshes::Mesh;
 
-/// Greatest number of bricks of a box that is not divided further. A triangle over more bricks is
-/// halved.
+/// Greatest number of bricks in the bounding box of a triangle that is not divided. A triangle whose box has
+/// more bricks is halved.
 const FEW: usize = 8;
 
-/// Greatest number of halvings of a triangle.
+/// Greatest depth of the repeated halving of a triangle.
 const HALVINGS: usize = 40;
 
-/// Error bound of a coordinate, in cells. Snapping moves a coordinate by less than a thousandth.
-/// All roundings of places up to [`FAR`] move it by less than another thousandth: there are some
-/// fifty, each of 2⁻²³ bricks of 64 cells.
+/// Error bound of a coordinate, in cells. Snapping moves a coordinate by less than 0.001. All roundings
+/// together move a coordinate of at most [`FAR`] by less than another 0.001, because there are about fifty
+/// roundings, each by at most 2⁻²³ bricks of 64 cells.
 const MOVED: f64 = 0.01;
 
-/// Greatest distance in bricks from the origin of the lattice, and of coordinates, up to which
-/// bricks are counted.
+/// Greatest sum of two distances, in bricks, up to which bricks are counted: the distance of a coordinate
+/// from zero, and the distance of the lattice's origin from zero.
 const FAR: f64 = (1 << 30) as f64;
 
-/// Number of triangles that one thread takes at a time.
+/// Number of triangles in the unit of work of a thread.
 const CHUNK: usize = 1 << 14;
 
-/// Point in bricks of the lattice.
+/// Point in the coordinate system of the lattice, in units of bricks.
 type BrickPlace = [f64; 3];
 
-/// Set of bricks, with one bit for each.
+/// Set of bricks, with one bit for each brick.
 struct Touched {
     /// Number of bricks along each axis.
     bricks: [usize; 3],
-    /// Rows along x, then y.
+    /// Bits of the bricks, with x fastest and y before z.
     words: Vec<u64>,
     origin: [f64; 3],
-    /// Bricks per unit of length.
+    /// Number of bricks per unit of length, along each axis.
     scale: [f64; 3],
-    /// Distance around a triangle within which cells count, in bricks.
+    /// Distance along each axis, in bricks, up to which cells around a triangle count.
     margin: [f64; 3],
 }
 
-/// Returns an upper bound of the number of bricks with cells within `reach` of triangles, in cells
-/// along each axis. `usize::MAX` if the mesh is too far away to tell. Runs in the calling threads.
+/// Returns an upper bound of the number of bricks that contain cells within `reach` of triangles. `reach` is
+/// in cells along each axis. Returns `usize::MAX` if the mesh is too far from the lattice or from the origin
+/// for the bound of rounding errors. Uses the calling thread pool.
 ///
 /// # Errors
 /// Fails if the run is cancelled.
@@ -108,8 +109,8 @@ impl Touched {
         [0, 1, 2].map(|a| (f64::from(corner[a]) - self.origin[a]) * self.scale[a])
     }
 
-    /// Adds the bricks of a triangle, which are the bricks of its box or of the boxes of its
-    /// halves.
+    /// Adds the bricks of a triangle. If its bounding box has few bricks, these are added. Otherwise the
+    /// triangle is halved repeatedly, and the bricks of the boxes of its parts are added.
     fn add_triangle(&mut self, triangle: &Triangle) {
         let [p, q, r] = triangle;
         let least = [0, 1, 2].map(|a| p[a].min(q[a]).min(r[a]));
@@ -136,7 +137,7 @@ impl Touched {
         }
     }
 
-    /// Adds the bricks of a box if they are few. Returns true if they were added.
+    /// Adds the bricks of a box if there are at most [`FEW`]. Returns true if they were added.
     fn add_box(&mut self, ends: [BrickPlace; 2]) -> bool {
         let around = self.around(ends);
         let is_small = around
@@ -160,7 +161,8 @@ impl Touched {
         }
     }
 
-    /// Returns the bricks around a box along each axis. `None` if the box is outside the grid.
+    /// Returns the range of bricks that a box and its margin overlap, along each axis. `None` if the box is
+    /// outside the grid.
     fn around(&self, [least, most]: [BrickPlace; 2]) -> Option<[Range<usize>; 3]> {
         let ends = [0, 1, 2].map(|a| [least[a] - self.margin[a], most[a] + self.margin[a]]);
         let is_outside = |a: usize| ends[a][1] < 0.0 || ends[a][0] >= self.bricks[a] as f64;
@@ -175,7 +177,7 @@ impl Touched {
     }
 }
 
-/// Divides a triangle into two at the middle of its longest edge.
+/// Divides a triangle into two halves at the midpoint of its longest edge.
 fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
     let length =
         |p: &BrickPlace, q: &BrickPlace| (0..3).map(|n| (p[n] - q[n]) * (p[n] - q[n])).sum::<f64>();
@@ -191,16 +193,16 @@ fn halves([a, b, c]: [BrickPlace; 3]) -> [[BrickPlace; 3]; 2] {
     [[a, middle, c], [middle, b, c]]
 }
 
-/// Returns the approximate number of bricks of `cells` cells that the triangles of a mesh cross.
-/// Seen along an axis, a large triangle crosses one brick for each brick face that it covers. The
-/// three projections, counted in faces of bricks, add up.
+/// Returns the approximate number of bricks that the triangles of a mesh cross. `cells` is the size of a
+/// brick in cells. The estimate is the sum, over the three axes, of the area projected along the axis divided
+/// by the area of a brick's face.
 pub(crate) fn crossed(mesh: &Mesh, lattice: &Lattice, cells: [usize; 3]) -> f64 {
     let side = [0, 1, 2].map(|i| cells[i] as f64 * lattice.spacing()[i].to_f64());
     let [x, y, z] = projected(mesh);
     x / (side[1] * side[2]) + y / (side[0] * side[2]) + z / (side[0] * side[1])
 }
 
-/// Returns the areas of all triangles seen along each axis.
+/// Returns, for each axis, the sum of the areas of all triangles projected along this axis.
 pub(crate) fn projected(mesh: &Mesh) -> [f64; 3] {
     let add = |sum: [f64; 3], more: [f64; 3]| [0, 1, 2].map(|i| sum[i] + more[i]);
     let parts = par::map(
@@ -210,7 +212,7 @@ pub(crate) fn projected(mesh: &Mesh) -> [f64; 3] {
     parts.into_iter().fold([0.0; 3], add)
 }
 
-/// Returns the areas of a triangle seen along each axis.
+/// Returns, for each axis, the area of a triangle projected along this axis.
 fn areas([a, b, c]: &Triangle) -> [f64; 3] {
     let edge = |to: &[f32; 3]| [0, 1, 2].map(|i| f64::from(to[i]) - f64::from(a[i]));
     let p = edge(b);

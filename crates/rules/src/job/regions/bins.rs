@@ -1,5 +1,5 @@
-//! Bins: the triangles of each region on disk, so that a process needs no other part of the mesh.
-//! Properties of the whole mesh are stored with them: its bounds and its closedness.
+//! Bins: files with the triangles that a region needs, so that a process need not read the whole mesh. The
+//! list of bins also has properties of the whole mesh: its bounds, and whether it is closed and oriented.
 
 use std::io::Write;
 
@@ -15,13 +15,13 @@ use voxelize_formats::zarr::store::{self, NewBins, StoreBins};
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::{Mesh, MeshParts};
 
-/// Number of bytes of a triangle.
+/// Size of a triangle in bytes.
 const TRIANGLE: usize = size_of::<Triangle>();
 
-/// Number of bytes of the number of a triangle's part.
+/// Size, in bytes, of the number of a triangle's part.
 const NUMBER: usize = size_of::<u32>();
 
-/// Names of the values of closedness in the list of bins.
+/// Names in the list of bins for the values of [`Closedness`].
 const CLOSED: [(Closedness, &str); 3] = [
     (Closedness::Oriented, "oriented"),
     (Closedness::Closed, "closed"),
@@ -29,12 +29,12 @@ const CLOSED: [(Closedness, &str); 3] = [
 ];
 
 impl RegionPlan {
-    /// Returns the triangles of its mesh, ready to be distributed.
+    /// Prepares to distribute the triangles of the mesh of this plan to bins.
     pub(super) fn sharing<'a>(&'a self, mesh: &'a Mesh) -> TriangleBins<'a> {
         TriangleBins::new(mesh, &self.lattice, &self.rule, self.part_kind())
     }
 
-    /// Returns the mesh of the largest bin of its regions, which a process holds in memory.
+    /// Returns the mesh of the region whose bin is largest. A process must have this mesh in memory.
     ///
     /// # Errors
     /// Fails if there is not enough memory.
@@ -44,8 +44,8 @@ impl RegionPlan {
 }
 
 impl RegionStore {
-    /// Creates a store like [`create`](Self::create), with the triangles of each region in a bin,
-    /// in the calling threads. Existing bins of the store are made again.
+    /// Creates a store as [`create`](Self::create) does, and also writes the triangles of each region to a
+    /// bin. Replaces existing bins of the store. Uses the calling thread pool.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`create`](Self::create), and if the run was cancelled.
@@ -87,10 +87,10 @@ impl RegionStore {
         )
     }
 
-    /// Returns the bins of its regions. `None` if it has no bins.
+    /// Returns the bins of this store. `None` if the store has no bins.
     ///
     /// # Errors
-    /// Fails if the list of bins is damaged, or belongs to another plan.
+    /// Fails if the list of bins is damaged, or if it belongs to another plan.
     pub fn bins(&self) -> Result<Option<RegionBins<'_>>> {
         let list = store::read_bins(&self.root, &self.plan.store, self.plan.hash)?;
         Ok(list.map(|list| RegionBins { store: self, list }))
@@ -105,12 +105,12 @@ pub struct RegionBins<'a> {
 }
 
 impl RegionBins<'_> {
-    /// Returns the number of bytes of all bins.
+    /// Returns the total size of all bins in bytes.
     pub fn bytes(&self) -> u64 {
         self.list.bins.iter().map(|bin| bin.bytes).sum()
     }
 
-    /// Returns the number of bytes of the largest bin.
+    /// Returns the size of the largest bin in bytes.
     pub fn largest(&self) -> u64 {
         self.list
             .bins
@@ -120,12 +120,12 @@ impl RegionBins<'_> {
             .unwrap_or(0)
     }
 
-    /// Returns the triangles of a region. [`RegionMaker`](super::RegionMaker) makes this region
-    /// from them, and no other. The first region is 0.
+    /// Reads the triangles of a region from its bin. The resulting mesh is sufficient only to make this
+    /// region with [`RegionMaker`](super::RegionMaker). Regions are numbered from 0.
     ///
     /// # Errors
-    /// Fails if there is no such region, its bin is missing or damaged or exceeds `max_memory`
-    /// bytes, or the run was cancelled.
+    /// Fails if there is no such region, if its bin is missing, damaged or larger than `max_memory` bytes, or
+    /// if the run was cancelled.
     pub fn mesh(
         &self,
         region: usize,

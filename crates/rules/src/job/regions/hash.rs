@@ -5,8 +5,8 @@ use std::io::Write as _;
 use voxelize_core::grid::{BytesHasher, Hash};
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// Returns the hash of everything in a mesh that its cells depend on: its triangles in their order,
-/// the parts that labels represent, and its negative volumes.
+/// Returns the hash of all data of a mesh that affect its cells: the triangles in their order, the parts that
+/// labels represent, and the negative volumes.
 pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
     let mut hasher = BytesHasher::default();
     put_triangles(&mut hasher, mesh);
@@ -26,7 +26,7 @@ pub(super) fn mesh_hash(mesh: &Mesh, parts: Option<PartKind>) -> Hash {
     hasher.finish()
 }
 
-/// Adds the coordinates of a mesh.
+/// Adds the coordinates of all triangles of a mesh to the hash.
 fn put_triangles(hasher: &mut BytesHasher, mesh: &Mesh) {
     let mut buffer = Vec::with_capacity(64 << 10);
     for triangles in mesh.triangles().chunks((64 << 10) / 36) {
@@ -38,7 +38,7 @@ fn put_triangles(hasher: &mut BytesHasher, mesh: &Mesh) {
     }
 }
 
-/// Adds the part of each triangle of a mesh.
+/// Adds the part number of each triangle of a mesh to the hash.
 fn put_parts(hasher: &mut BytesHasher, parts: &MeshParts, mesh: &Mesh) {
     let numbers = (0..mesh.triangles().len() as u32).map(|n| parts.of(n));
     let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();

@@ -1,4 +1,4 @@
-//! Makes the regions of a store from one mesh, one after the other.
+//! Makes regions of a store from one mesh, one region after the other.
 
 use std::time::Instant;
 
@@ -17,8 +17,8 @@ use voxelize_formats::{self as format, Choice, Dtype, Durability, SaveOptions};
 use voxelize_meshes::Mesh;
 
 impl Voxelizer<'_> {
-    /// Returns the memory of slabs that are written to a store. Meanwhile the smaller levels of the
-    /// store hold the layers `pending`.
+    /// Returns the memory that is needed to make slabs and write them to a store. `pending` has the dims of
+    /// the layers of smaller resolution levels that stay in memory meanwhile.
     pub(super) fn region_demand(
         &self,
         mesh: &Mesh,
@@ -38,8 +38,8 @@ impl Voxelizer<'_> {
 }
 
 impl RegionPlan {
-    /// Returns the number of layers that are made at a time, and the upper bound of the memory of
-    /// the process in bytes, without the program.
+    /// Returns the number of layers that are made at a time, and the upper bound of the memory of the
+    /// process. The memory is in bytes and excludes the program itself.
     fn slab_layers(&self, mesh: &Mesh, voxelizer: &Voxelizer) -> Result<(usize, u128)> {
         let Self {
             store: plan,
@@ -67,11 +67,11 @@ impl RegionPlan {
         Ok((height, demand.bytes(Plan::Slabs(height))))
     }
 
-    /// Returns an upper bound of the memory for making a region with the settings `run`, in bytes,
-    /// without the program.
+    /// Returns an upper bound of the memory, in bytes, that is needed to make a region with the settings
+    /// `run`. Excludes the program itself.
     ///
     /// # Errors
-    /// Fails if not even the lowest slab fits in the limit.
+    /// Fails if not even the lowest slab fits in the memory limit.
     pub fn region_bytes(&self, mesh: &Mesh, run: &Run) -> Result<u128> {
         let like = Voxelizer::new(self.rule).with_run(*run);
         let (_, bytes) = self.slab_layers(mesh, &self.voxelizer(&like))?;
@@ -79,7 +79,7 @@ impl RegionPlan {
     }
 }
 
-/// Makes regions of a store.
+/// Makes the regions of a store.
 pub struct RegionMaker<'a> {
     store: &'a RegionStore,
     voxelizer: Voxelizer<'a>,
@@ -88,8 +88,8 @@ pub struct RegionMaker<'a> {
 }
 
 impl<'a> RegionMaker<'a> {
-    /// Creates a maker for the regions of a store. `mesh` is the mesh of the store, and `like` has
-    /// the settings of the run.
+    /// Creates a maker for the regions of a store. `mesh` is the mesh of the store, or the mesh of a bin.
+    /// `like` has the settings of the run.
     ///
     /// # Errors
     /// Fails if not even the lowest slab fits in memory.
@@ -111,11 +111,11 @@ impl<'a> RegionMaker<'a> {
         })
     }
 
-    /// Makes a region, even if it exists already. The first region is 0.
+    /// Makes a region and writes its files, even if they already exist. Regions are numbered from 0.
     ///
     /// # Errors
-    /// Fails if the store has no such region, the run was cancelled, or a file cannot be written.
-    /// Complete files of the region stay, and the next process overwrites them.
+    /// Fails if the store has no such region, if the run was cancelled, or if a file cannot be written.
+    /// Complete files of the region then stay, and the next attempt overwrites them.
     pub fn make(&mut self, region: usize) -> Result<StorePart> {
         self.store.check_region(region)?;
         let start = Instant::now();
@@ -168,7 +168,7 @@ impl<'a> RegionMaker<'a> {
     }
 }
 
-/// Progress that only cancels. Slabs report their own progress.
+/// Progress listener that only passes on cancellation. The slabs report the progress themselves.
 struct Quiet<'a>(&'a dyn par::Progress);
 
 impl par::Progress for Quiet<'_> {

@@ -1,4 +1,4 @@
-//! The mesh of a store: the names of its files, and reading them.
+//! Reads the mesh of a store, and converts the names of its files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,11 +17,11 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 impl RegionPlan {
-    /// Returns the name of a mesh in the plan of a store at `root`. A relative name starts at the
-    /// folder that contains the store. An absolute name is unchanged.
+    /// Returns the name under which the plan of a store at `root` lists a mesh file. A relative path is made
+    /// relative to the folder that contains the store. An absolute path stays unchanged.
     ///
     /// # Errors
-    /// Fails if the file does not exist, or its name is not Unicode.
+    /// Fails if the file does not exist, or if its path is not Unicode.
     pub fn mesh_name(root: &Path, mesh: &Path) -> Result<String> {
         let unicode = |path: &Path| {
             let error = || Error::usage("a name in a plan must be Unicode").in_file(mesh);
@@ -48,7 +48,7 @@ impl RegionPlan {
         unicode(&relative.join(mesh.file_name().unwrap_or_default()))
     }
 
-    /// Returns the files of the mesh of a store at `root`.
+    /// Returns the paths of the mesh files of a store at `root`.
     pub fn meshes(&self, root: &Path) -> Vec<PathBuf> {
         let folder = root.parent().unwrap_or(Path::new(""));
         self.store
@@ -59,10 +59,11 @@ impl RegionPlan {
             .collect()
     }
 
-    /// Reads the mesh from these files, in the axes of the grid, with the findings about them.
+    /// Reads the mesh from these files and transforms it to the axes of the grid. Also returns the findings
+    /// about the files.
     ///
     /// # Errors
-    /// Fails if the mesh cannot be read, or differs from the mesh of the plan.
+    /// Fails if the mesh cannot be read, or if it differs from the mesh of the plan.
     pub fn read_mesh(
         &self,
         files: &[PathBuf],

@@ -1,10 +1,10 @@
-//! Regions of a grid that separate processes make, each restartable, and the digest of the whole
-//! from its parts.
+//! A grid can be divided into regions that separate processes make. Each region can be restarted, and the
+//! digest of the whole grid is computed from the hashes of its regions.
 //!
-//! A plan fixes everything that determines cells. A region is a range of layers. A process reads
-//! the mesh, makes the cells of these layers, and writes them as whole shards of a Zarr folder,
-//! with a part that lists their hashes. The hashes of the layers of all parts give the same digest
-//! that a single process would compute.
+//! A plan specifies everything that affects the cells. A region is a range of layers. A process reads the
+//! mesh, makes the cells of these layers, and writes them as whole shards of a Zarr folder. It also writes a
+//! *part*, a file that lists the hashes of the shards and layers. The hashes in all parts give the same
+//! digest that a single process would compute.
 //!
 //! A plan may store the triangles of each region in a *bin*. A process then reads the bin instead
 //! of the mesh.

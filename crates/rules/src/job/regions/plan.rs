@@ -1,4 +1,5 @@
-//! The plan of regions: it fixes everything that determines cells, and divides the layers.
+//! The plan of regions, which specifies everything that affects the cells and divides the layers into
+//! regions.
 
 use std::borrow::Cow;
 
@@ -20,60 +21,60 @@ use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::read::Tolerance;
 use voxelize_meshes::{Mesh, PartKind};
 
-/// Greatest number of bytes of the cells in the layers of a shard, if memory is not limited.
+/// Greatest size, in bytes, of the cells in the layers of a shard if memory is not limited.
 const SLAB: u128 = 1 << 30;
 
-/// Default number of regions. It is large enough for a hundred workers to end at about the same
-/// time.
+/// Default number of regions.
 const REGIONS: usize = 64;
 
-/// Request for a grid in regions.
+/// Options for making a grid in regions.
 #[derive(Debug, Clone)]
 pub struct RegionRequest<'a> {
-    /// Type of numbers in the store. `None` for the default. A field is always stored as floats.
+    /// Type of the values in the store. `None` for the default. A field is always stored as 32-bit floats.
     pub dtype: Option<Dtype>,
-    /// Other choices for the format zarr.
+    /// Other options of the format zarr.
     pub choices: &'a [Choice],
-    /// Number of regions, or fewer if the layers do not allow it. `None` for the default.
+    /// Number of regions. The plan has fewer regions if the grid has too few layers. `None` for the default.
     pub regions: Option<usize>,
-    /// Files of the mesh. Relative names start at the folder that contains the store.
+    /// Files of the mesh. Relative paths are relative to the folder that contains the store.
     pub meshes: Vec<String>,
-    /// Damage of files that was tolerated.
+    /// Kinds of damage that were tolerated when the files were read.
     pub tolerance: Tolerance,
     /// Parts of the mesh that were selected.
     pub parts: &'a PartChoice,
-    /// The triangles of each region are stored in a bin. Memory is then planned for the largest bin
+    /// The triangles of each region are stored in a bin. The memory plan then includes the largest bin
     /// instead of the mesh.
     pub bins: bool,
 }
 
-/// Plan of regions: everything that determines the cells, and the layers of each region.
+/// Plan of regions: everything that affects the cells, and the layers of each region.
 #[derive(Debug, Clone)]
 pub struct RegionPlan {
-    /// Plan in the form of the store.
+    /// Plan in the form in which the store saves it.
     pub store: StorePlan,
-    /// Hash of the plan, by which parts identify it.
+    /// Hash of the plan. The parts of a store refer to the plan by this hash.
     pub hash: Hash,
-    /// Rule with the method in force.
+    /// Rule with the method that is used to find the inside.
     pub rule: Rule,
     /// Lattice in the coordinates of the turned mesh.
     pub lattice: Lattice,
     /// Transform of the mesh.
     pub transform: Transform,
-    /// Labels of cells.
+    /// Kind of labels of the cells.
     pub labels: JobLabels,
-    /// Damage of files that is tolerated.
+    /// Kinds of damage that are tolerated when files are read.
     pub tolerance: Tolerance,
     /// Selected parts of the mesh.
     pub parts: PartChoice,
 }
 
 impl Voxelizer<'_> {
-    /// Plans the regions of a grid, and returns the findings about mesh and rule. Writes nothing.
+    /// Plans the regions of a grid, without writing anything. Also returns the findings about the mesh and
+    /// the rule.
     ///
     /// # Errors
-    /// Fails if the rule needs cells outside a region, the labels are colours, or not even the
-    /// lowest slab fits in memory.
+    /// Fails if the rule needs cells outside a region, if the labels are colours, if additional quantities
+    /// are requested, or if not even the lowest slab fits in memory.
     pub fn plan_regions(
         &self,
         mesh: &Mesh,
@@ -169,7 +170,7 @@ impl Voxelizer<'_> {
         Ok((plan, findings))
     }
 
-    /// Returns the findings about the mesh that no region reports.
+    /// Returns the findings about the whole mesh, which no region reports.
     fn findings_of_mesh(&self, mesh: &Mesh, lattice: &Lattice, used: Rule) -> Vec<Finding> {
         let mut found = rule::findings(
             &self.rule,
@@ -191,7 +192,7 @@ impl Voxelizer<'_> {
             let text = "skipped the search for lost features: regions are made alone";
             let finding =
                 Finding::new(Code::W010, text).with_hint("use `--filled`, which loses nothing");
-            // Every such plan skips the search, so this is only a note.
+            // Regions always skip the search, so the finding is only a note.
             found.push(Finding {
                 severity: Severity::Note,
                 ..finding
@@ -202,8 +203,8 @@ impl Voxelizer<'_> {
         all
     }
 
-    /// Returns the greatest number of layers of a shard whose slab fits in memory together with a
-    /// mesh. `mesh_of` returns the mesh for a number of layers.
+    /// Returns the greatest number of layers per shard for which a slab of a shard's height and a mesh fit in
+    /// memory together. `mesh_of` returns the mesh for a number of layers.
     fn shard_layers<'m>(
         &self,
         mesh_of: impl Fn(usize) -> Result<Cow<'m, Mesh>>,
@@ -237,7 +238,7 @@ impl Voxelizer<'_> {
     }
 }
 
-/// Returns the dims of layers of smaller levels that wait while a slab is written.
+/// Returns the dims of the layers of smaller resolution levels that stay in memory while a slab is written.
 pub(super) fn pending(
     dims: [usize; 3],
     choices: &[Choice],
@@ -253,7 +254,7 @@ pub(super) fn pending(
     pending
 }
 
-/// Refuses a rule whose cells depend on cells outside a region.
+/// Fails if the cells of the rule depend on cells outside a region.
 fn check_rule(rule: &Rule) -> Result<()> {
     if rule.is_local() {
         return Ok(());
@@ -281,7 +282,7 @@ fn check_rule(rule: &Rule) -> Result<()> {
     }
 }
 
-/// Returns the name of labels in a plan.
+/// Returns the name of a kind of labels in a plan. Fails for colours, which regions cannot have.
 fn label_name(labels: JobLabels) -> Result<&'static str> {
     match labels {
         JobLabels::Off => Ok("off"),
@@ -317,10 +318,11 @@ fn tolerance_name(tolerance: Tolerance) -> &'static str {
 }
 
 impl RegionPlan {
-    /// Reads the plan of a store.
+    /// Creates the plan from the plan that a store saved.
     ///
     /// # Errors
-    /// Fails with a sentence about the content that this version does not know.
+    /// Fails if this version does not support the content of the plan. The error is a text that names the
+    /// unsupported content.
     pub(super) fn new(store: StorePlan) -> std::result::Result<Self, String> {
         let record = &store.grid.record;
         let rule = Rule::from_record(record).ok_or("its rule is unknown")?;
@@ -353,7 +355,7 @@ impl RegionPlan {
         })
     }
 
-    /// Returns the kind of parts that the labels represent. `None` for other labels.
+    /// Returns the kind of parts that the labels represent. `None` if the labels do not represent parts.
     pub(super) fn part_kind(&self) -> Option<PartKind> {
         if let JobLabels::Parts(kind) = self.labels {
             Some(kind)
@@ -367,8 +369,8 @@ impl RegionPlan {
         self.store.regions()
     }
 
-    /// Returns true if another plan makes the same cells in the same files. The two plans may
-    /// divide the layers differently.
+    /// Returns true if another plan makes the same cells from the same mesh files. The two plans may divide
+    /// the layers into different regions and shards.
     pub fn makes_same(&self, other: &Self) -> bool {
         let StorePlan {
             region_layers,
@@ -382,7 +384,7 @@ impl RegionPlan {
         } == self.store
     }
 
-    /// Returns the voxelizer of a region, with the settings of `like`.
+    /// Returns the voxelizer that makes regions of this plan. It takes the settings of the run from `like`.
     pub(super) fn voxelizer<'a>(&'a self, like: &Voxelizer<'a>) -> Voxelizer<'a> {
         let extras = Extras {
             labels: self.labels,

@@ -1,9 +1,9 @@
-//! Triangles of each region: the triangles that its cells can depend on.
+//! Selects the triangles of each region: all triangles that can affect its cells.
 //!
-//! A triangle is in a bin if its extent along z meets the layers of the region, extended by the
-//! reach of the rule and by one layer for snapping. Additional triangles change no cell, because
-//! cells are minima of distances, sums over the triangles of a layer, or decisions about a triangle
-//! and a cell. A bin is never empty, and it has a triangle of every part that labels represent.
+//! A triangle is in the bin of a region if its range of z overlaps the layers of the region, extended by the
+//! reach of the rule and by one layer for snapping. Additional triangles do not change the cells, because a
+//! cell is a minimum of distances, a sum over the triangles of a layer, or a decision about a triangle and a
+//! cell. A bin is never empty. It has at least one triangle of every part that labels represent.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -15,16 +15,15 @@ use voxelize_core::grid::Lattice;
 use voxelize_core::par::{self, Progress};
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
-/// Number of triangles in a chunk with a common extent.
+/// Number of triangles in a chunk. The range of z is stored for each chunk.
 const CHUNK: usize = 1 << 12;
 
-/// Number of layers around a region whose triangles its cells may depend on. Shares are summed in
-/// layers of bricks, which have this height.
+/// Number of layers around a region whose triangles may affect shares and areas in the region. Shares and
+/// areas are summed in layers of bricks, which have this height.
 const LAYERS_OF_SUMS: i64 = 8;
 
-/// Refuses rules that need the parts or the negative volumes of triangles, which a region does not
-/// know. These are shares of a mesh whose parts may overlap, and cells of a mesh with negative
-/// volumes.
+/// Fails if the rule needs the connected components or the negative volumes of the mesh, which a bin does not
+/// have. The rule fraction needs components if parts of the mesh may overlap.
 pub(super) fn check_parts(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -42,7 +41,7 @@ pub(super) fn check_parts(
     Ok(())
 }
 
-/// Refuses a rule whose cells depend on triangles anywhere.
+/// Fails if the cells of the rule may depend on triangles far from the region.
 pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -> Result<()> {
     let refused = |what: &str, hint: Hint| Err(Error::usage(what).with_hint(hint));
     if decides_by_part {
@@ -77,22 +76,23 @@ pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -
     }
 }
 
-/// Triangles of a mesh, ready to be distributed to regions.
+/// Triangles of a mesh, prepared for distribution to the bins of regions.
 pub(super) struct TriangleBins<'a> {
     mesh: &'a Mesh,
     /// Parts that labels represent.
     pub(super) parts: Option<&'a MeshParts>,
     lattice: &'a Lattice,
-    /// Distance around its layers in which a region needs triangles.
+    /// Distance from the layers of a region within which triangles affect its cells.
     reach: Rational,
     /// Least and greatest z of each chunk.
     chunks: Vec<[f32; 2]>,
-    /// Triangles that are in every bin, in ascending order.
+    /// Indices of the triangles that are in every bin, in ascending order.
     everywhere: Vec<u32>,
 }
 
 impl<'a> TriangleBins<'a> {
-    /// Prepares to share out a mesh; in the threads it is called in.
+    /// Computes the z range of each chunk of triangles, and the triangles that every bin needs. Uses the
+    /// calling thread pool.
     pub(super) fn new(
         mesh: &'a Mesh,
         lattice: &'a Lattice,
@@ -130,8 +130,8 @@ impl<'a> TriangleBins<'a> {
         }
     }
 
-    /// Returns the range of z in which these layers need triangles. The bounds are rounded outwards
-    /// to floats, so they contain every float within the exact bounds.
+    /// Returns the range of z within which triangles affect these layers. The ends are rounded outwards to
+    /// 32-bit floats, so the range contains every float between the exact ends.
     fn extent_of(&self, layers: Range<usize>) -> [f32; 2] {
         let axis = self.lattice.axis(2);
         let low = &axis.half_plane(2 * layers.start as i64) - &self.reach;
@@ -155,7 +155,7 @@ impl<'a> TriangleBins<'a> {
         ]
     }
 
-    /// Passes on the numbers of the triangles of these layers, in ascending order.
+    /// Calls `take` with the index of each triangle in the bin of these layers, in ascending order.
     fn each(
         &self,
         layers: Range<usize>,
@@ -220,7 +220,7 @@ impl<'a> TriangleBins<'a> {
         out.write_all(&buffer)
     }
 
-    /// Returns the mesh of the largest bin of regions with `region_layers` layers.
+    /// Returns the mesh of the largest bin if each region has `region_layers` layers.
     pub(super) fn largest(&self, region_layers: usize) -> Result<Mesh> {
         let layers = self.lattice.dims()[2];
         let all: Vec<_> = (0..layers.div_ceil(region_layers))
@@ -262,7 +262,8 @@ impl<'a> TriangleBins<'a> {
         }
     }
 
-    /// Returns the kind of the parts that labels represent, and the parts.
+    /// Returns the kind of the parts that labels represent, and the parts. `None` if the labels do not
+    /// represent parts.
     fn parts_of_labels(&self) -> Option<(PartKind, &MeshParts)> {
         let parts = self.parts?;
         let is_this = |kind: &PartKind| {
@@ -283,7 +284,7 @@ fn extent(triangle: &Triangle) -> [f32; 2] {
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// Returns the distance from the layers of a region within which triangles affect its cells.
+/// Returns the distance from the layers of a region within which triangles affect the cells of the region.
 fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
     let spacing = lattice.spacing();
     let (far, layers) = match rule {
@@ -295,7 +296,7 @@ fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
         Rule::Fraction { .. } | Rule::Area => (Rational::ZERO, LAYERS_OF_SUMS),
         _ => (Rational::ZERO, 0),
     };
-    // Snapping moves a coordinate by much less than a layer.
+    // One more layer is enough for snapping, which moves a coordinate by much less than a layer.
     &far + &(&spacing[2] * &Rational::from(layers + 1))
 }
 

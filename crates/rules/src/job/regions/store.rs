@@ -1,4 +1,5 @@
-//! A store: its plan, the state of its regions, and its completion.
+//! A store: a Zarr folder with a plan of regions. This file creates stores, checks their regions and
+//! completes them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,45 +18,46 @@ use voxelize_formats::{Durability, Written};
 /// Zarr folder with a plan of regions.
 #[derive(Debug, Clone)]
 pub struct RegionStore {
-    /// Folder.
+    /// Folder of the store.
     pub root: PathBuf,
-    /// Plan.
+    /// Plan of the store.
     pub plan: RegionPlan,
 }
 
-/// State of a store, and the numbers of the whole if it is complete.
+/// State of the regions of a store, with counts and digests of its cells.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StoreReport {
     /// State of each region.
     pub states: Vec<RegionState>,
-    /// Digests of the whole. `None` if a region is not complete.
+    /// Digest of the whole grid. `None` unless all regions are complete.
     pub digest: Option<Digest>,
-    /// Number of occupied cells of the complete regions. For a field, number of cells with a value.
+    /// Number of occupied cells in the complete regions. If the cells are a field, number of cells whose
+    /// value is not the background.
     pub occupied: u64,
-    /// Number of cells with each label.
+    /// Number of cells with each label in the complete regions.
     pub labels: Vec<(Label, u64)>,
-    /// Values of a field.
+    /// Summary of the values of a field. `None` if the cells are not a field.
     pub field: Option<FieldSummary>,
-    /// Number of coordinates that snapped.
+    /// Number of triangle coordinates that snapping moved.
     pub snapped: u64,
-    /// Findings about cells, each code once with the number of regions, and findings about
-    /// incomplete regions.
+    /// Findings about the cells, and findings about incomplete regions. Findings about cells with the same
+    /// code are merged, and the text gives the number of regions.
     pub findings: Vec<Finding>,
-    /// Number of shards of the complete regions.
+    /// Number of shards in the complete regions.
     pub shards: usize,
-    /// Number of bytes of these shards.
+    /// Total size of these shards in bytes.
     pub bytes: u64,
-    /// Time that the complete regions took, in milliseconds.
+    /// Time that was spent on making the complete regions, in milliseconds.
     pub milliseconds: u64,
 }
 
 impl RegionStore {
-    /// Checks that a new store at `root` replaces no finished one. A plan has no cells, so the old
-    /// cells would be lost before the new ones are made.
+    /// Checks that a new store at `root` would not replace a finished grid. A new store has no cells yet, so
+    /// the old cells would be lost before new cells are made.
     ///
     /// # Errors
-    /// Fails if there is a finished store.
+    /// Fails if there is a finished grid at `root`.
     pub fn check_new(root: &Path) -> Result<()> {
         if !store::is_finished(root) {
             return Ok(());
@@ -67,16 +69,16 @@ impl RegionStore {
         .with_hint("remove the store, or name another one"))
     }
 
-    /// Creates a store for a plan at `root`, or opens the existing one if it has the same plan. The
-    /// folder of an unfinished grid without a plan is replaced.
+    /// Creates a store for a plan at `root`, or opens the existing store if it has the same plan. Replaces
+    /// the folder of an unfinished grid that has no plan.
     ///
     /// # Errors
-    /// Fails if the folder has another plan, a finished grid or other files, or cannot be written.
+    /// Fails if the folder has another plan, a finished grid or other files, or if it cannot be written.
     pub fn create(root: &Path, plan: RegionPlan, durability: Durability) -> Result<Self> {
         Self::create_by(root, plan, None, durability)
     }
 
-    /// Creates a store like [`create`](Self::create), with bins if requested.
+    /// Creates a store as [`create`](Self::create) does, and also writes `bins` if there are any.
     pub(super) fn create_by(
         root: &Path,
         plan: RegionPlan,
@@ -105,10 +107,10 @@ impl RegionStore {
         })
     }
 
-    /// Opens a store. `None` if `root` has no plan.
+    /// Opens the store at `root`. `None` if the folder has no plan.
     ///
     /// # Errors
-    /// Fails if the plan cannot be read, is damaged or has another version.
+    /// Fails if the plan cannot be read, is damaged or needs another version of this program.
     pub fn open_if_planned(root: &Path) -> Result<Option<Self>> {
         let Some(plan) = store::read_plan(root)? else {
             return Ok(None);
@@ -124,10 +126,10 @@ impl RegionStore {
         }))
     }
 
-    /// Opens a store.
+    /// Opens the store at `root`.
     ///
     /// # Errors
-    /// Fails if there is no store, or its plan is damaged or has another version.
+    /// Fails if there is no store, or if its plan is damaged or needs another version of this program.
     pub fn open(root: &Path) -> Result<Self> {
         Self::open_if_planned(root)?.ok_or_else(|| {
             Error::input(Code::V006, "is no store with a plan of regions")
@@ -136,7 +138,7 @@ impl RegionStore {
         })
     }
 
-    /// Refuses a region that is not in the plan.
+    /// Fails if the plan has no region of this number.
     pub(super) fn check_region(&self, region: usize) -> Result<()> {
         let all = self.plan.regions();
         if region < all {
@@ -146,11 +148,11 @@ impl RegionStore {
         Err(error.with_hint("regions count from 1"))
     }
 
-    /// Returns the state of a region. Its shards are read, and their hashes compared. The first
-    /// region is 0.
+    /// Returns the state of a region. Reads its shards and compares their hashes with the recorded ones.
+    /// Regions are numbered from 0.
     ///
     /// # Errors
-    /// Fails if there is no such region, or the run was cancelled.
+    /// Fails if there is no such region, or if the run was cancelled.
     pub fn state(&self, region: usize, progress: &dyn Progress) -> Result<RegionState> {
         self.state_by(region, ShardCheck::Bytes, progress)
     }
@@ -172,7 +174,7 @@ impl RegionStore {
         )
     }
 
-    /// Checks all regions, in the calling threads.
+    /// Checks all regions by reading their shards. Uses the calling thread pool.
     ///
     /// # Errors
     /// Fails if the run was cancelled.
@@ -180,7 +182,7 @@ impl RegionStore {
         self.check_by(ShardCheck::Bytes, progress)
     }
 
-    /// Checks all regions, and their shards by the method `check`.
+    /// Checks all regions. `check` selects how their shards are checked.
     ///
     /// # Errors
     /// Fails if the run was cancelled.
@@ -195,17 +197,16 @@ impl RegionStore {
         Ok(self.report(states.into_iter().collect::<Result<_>>()?))
     }
 
-    /// Checks all regions. If all are complete, it completes the store by writing the node of the
-    /// group.
+    /// Checks all regions. If all regions are complete, completes the store by writing the metadata of its
+    /// Zarr group.
     ///
     /// # Errors
-    /// Fails if the run was cancelled, or the node cannot be written.
+    /// Fails if the run was cancelled, or if the metadata cannot be written.
     pub fn finish(&self, durability: Durability, progress: &dyn Progress) -> Result<StoreReport> {
         self.finish_by(ShardCheck::Bytes, durability, progress)
     }
 
-    /// Completes the store like [`finish`](Self::finish), with shards checked by the method
-    /// `check`.
+    /// Completes the store as [`finish`](Self::finish) does. `check` selects how the shards are checked.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`finish`](Self::finish).
@@ -226,7 +227,7 @@ impl RegionStore {
         Ok(report)
     }
 
-    /// Returns the store as an output.
+    /// Returns the description of the store as a written output.
     pub fn written(&self, report: &StoreReport) -> Written {
         Written {
             path: self.root.clone(),
@@ -282,8 +283,8 @@ impl RegionStore {
         }
     }
 
-    /// Returns the findings about incomplete regions. Missing regions share one finding, and so do
-    /// stale ones. Each damaged region has a finding with the first of its files.
+    /// Returns the findings about incomplete regions. One finding lists all missing regions, and one lists
+    /// all stale regions. Each damaged region has its own finding, which names its first damaged file.
     fn findings_of_regions(&self, states: &[RegionState]) -> Vec<Finding> {
         let all = states.len();
         let mut missing = vec![];
@@ -322,7 +323,7 @@ impl RegionStore {
     }
 }
 
-/// Returns the finding that regions must be made again.
+/// Returns the finding that the regions `numbers` must be made again because of `fault`.
 fn finding_of_regions(code: Code, numbers: &[usize], all: usize, fault: &str) -> Finding {
     let text = format!("{} {fault}", regions_text(numbers, all));
     let hint = match numbers {
@@ -332,7 +333,7 @@ fn finding_of_regions(code: Code, numbers: &[usize], all: usize, fault: &str) ->
     Finding::new(code, text).with_hint(hint)
 }
 
-/// Describes regions: `region 3 of 16 is`, `regions 1–3, 7 of 16 are`.
+/// Describes regions, as in `region 3 of 16 is` or `regions 1–3, 7 of 16 are`.
 fn regions_text(numbers: &[usize], all: usize) -> String {
     match numbers {
         [only] => format!("region {only} of {all} is"),
@@ -340,8 +341,8 @@ fn regions_text(numbers: &[usize], all: usize) -> String {
     }
 }
 
-/// Returns the findings about the cells of regions, each code once with the number of regions that
-/// have it.
+/// Returns the findings about the cells of regions. Findings with the same code are merged, and the text
+/// gives the number of regions.
 fn findings_of_cells(parts: &[&StorePart]) -> Vec<Finding> {
     let mut found: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
     for (code, message) in parts.iter().flat_map(|part| &part.findings) {
@@ -360,7 +361,7 @@ fn findings_of_cells(parts: &[&StorePart]) -> Vec<Finding> {
     findings
 }
 
-/// Cells of a store with the properties that its metadata need.
+/// Source without cells that provides the properties of a store's grid for its metadata.
 struct PlannedCells<'a> {
     plan: &'a StorePlan,
     digest: Digest,

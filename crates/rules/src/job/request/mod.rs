@@ -1,8 +1,8 @@
-//! Requests: everything that determines the cells of a mesh, in the form written by users.
+//! Requests: all options that affect the cells of a mesh, as users write them.
 //!
-//! [`OPTIONS`] is the table of options. The command line, lists of goldens and the Python package
-//! pass names and texts. They are parsed here, checked together, and resolved to a transform, a
-//! rule and a fit.
+//! [`OPTIONS`] is the table of options. The command line, lists of golden digests and the Python package pass
+//! the names and texts of options. This module parses the texts, checks the options for conflicts, and
+//! resolves them to a transform, a rule and a fit.
 
 mod parse;
 
@@ -21,16 +21,17 @@ use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{AXES, Fit, Size, Snap};
 use voxelize_meshes::{Mesh, PartKind, UnitOfLength, UpAxis};
 
-/// Default number of cells on the longest axis.
+/// Default number of cells along the longest axis.
 pub const DEFAULT_RES: usize = 256;
 
-/// Field of a record that contains one of the options [`VARIANTS`].
+/// Name of the record's field that stores one of the options [`VARIANTS`].
 const VARIANT: &str = "variant";
 
-/// Options that records store in the field [`VARIANT`].
+/// Names of the options that records store in the field [`VARIANT`].
 const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
 
-/// Options of a job as written. Lengths may have a unit, which is resolved once the unit of the mesh is known.
+/// Options of a job as the user wrote them. A length may have a unit. It is converted when the unit of the
+/// mesh is known.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -51,98 +52,99 @@ const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Request {
-    /// Number of cells on the longest axis. Without any size it is [`DEFAULT_RES`].
+    /// Number of cells along the longest axis. [`DEFAULT_RES`] is used if no option sets the size of the
+    /// grid.
     pub res: Option<usize>,
-    /// Sides of a cell.
+    /// Side lengths of a cell.
     pub voxel_size: Option<[Measure; 3]>,
-    /// Number of cells on each axis.
+    /// Number of cells along each axis.
     pub dims: Option<[usize; 3]>,
-    /// The dims fill the box exactly, with cells that need not be cubes.
+    /// The grid of these dims fills the bounding box exactly, so that cells may not be cubes.
     pub is_stretched: bool,
-    /// Point on walls of all axes, extended beyond the grid if needed.
+    /// Point at which lattice planes of all three axes meet. It may be outside the grid.
     pub origin: Option<[Measure; 3]>,
-    /// Lowest and highest corner of a box that replaces the bounds of the mesh.
+    /// Least and greatest corner of a box that replaces the bounding box of the mesh.
     pub bounds: Option<[Measure; 6]>,
-    /// All dims are equal to the largest.
+    /// All three dims are set to the largest of them.
     pub is_cube: bool,
-    /// Number of cells added on every side. Without it, a lattice that is fitted to the mesh has
-    /// room for cells that the rule occupies beyond the mesh.
+    /// Number of cells that are added on every side. If it is `None`, a lattice that is fitted to the mesh is
+    /// padded so that it contains the cells that the rule occupies beyond the mesh.
     pub pad: Option<usize>,
-    /// File whose grid is reused.
+    /// File whose lattice is used.
     pub like: Option<PathBuf>,
-    /// Snapping of coordinates.
+    /// Method of snapping coordinates.
     pub snap: Option<Snap>,
-    /// Axes of the file that become the axes of the grid.
+    /// Axes of the file in the order in which they become the axes of the grid.
     pub axes: Option<AxisOrder>,
-    /// Factor of coordinates.
+    /// Factor by which coordinates are scaled.
     pub scale: Option<Rational>,
-    /// Matrix that multiplies coordinates.
+    /// Matrix that is applied to the coordinates.
     pub matrix: Option<Matrix>,
-    /// Rotations in their order.
+    /// Rotations, in the order in which they are applied.
     pub rotate: Vec<Rotation>,
-    /// Translation of the mesh after all other transforms.
+    /// Translation that is applied after all other transforms.
     pub translate: Option<[Measure; 3]>,
     /// Unit of the coordinates.
     pub unit: Option<UnitOfLength>,
     /// Axis of the file that points up.
     pub up: Option<UpAxis>,
-    /// Rule without its options.
+    /// Rule that the user named. The rule's options are separate fields.
     pub rule: Option<Rule>,
     /// Method that finds the inside.
     pub inside: Option<Inside>,
-    /// Width in cells up to which holes are closed before a flood.
+    /// Greatest size, in cells, of holes that are closed before a flood.
     pub close_holes: Option<u32>,
-    /// Thin features are kept.
+    /// The rule solid keeps thin features.
     pub keeps_thin: bool,
-    /// Thickness of a shell in cells.
+    /// Thickness of the shell in cells.
     pub hollow: Option<u32>,
     /// Radius of the rule offset.
     pub radius: Option<WrittenLength>,
-    /// Band of distances.
+    /// Band around the mesh in which cells store distances.
     pub band: Option<Band>,
     /// Distances are negative inside.
     pub is_signed: bool,
-    /// Distance up to which cells are occupied.
+    /// Greatest distance of an occupied cell, for the rule distance.
     pub iso: Option<WrittenLength>,
     /// Ties of the rule.
     pub ties: Option<Ties>,
-    /// Source of the labels of cells.
+    /// Kind of labels of the cells.
     pub labels: Option<JobLabels>,
-    /// Names of the parts that come first if several parts share cells.
+    /// Names of the parts that have precedence if several parts occupy the same cell.
     pub priority: Vec<String>,
-    /// Selection of the parts.
+    /// Selection of parts of the mesh.
     pub parts: PartChoice,
     spelling: Spelling,
-    /// Options with their texts.
+    /// Options that were set, with their texts.
     given: Vec<(&'static RequestOption, String)>,
 }
 
-/// Form of the names of options in messages.
+/// Function that formats the name of an option in messages, such as `--res` for `res`.
 #[derive(Debug, Clone, Copy)]
 struct Spelling(fn(&str) -> String);
 
-/// Row of the table of options.
+/// Entry in the table of options.
 #[derive(Debug)]
 pub struct RequestOption {
-    /// Long name on the command line, without dashes.
+    /// Long name of the command-line flag, without dashes.
     pub name: &'static str,
-    /// Values of the option.
+    /// Kind of values that the option takes.
     pub values: OptionValues,
-    /// Options that exclude it.
+    /// Names of the options that must not be combined with this option.
     pub excludes: &'static [&'static str],
     set: fn(&mut Request, &str) -> Result<()>,
 }
 
-/// Values of an option.
+/// Kind of values that an option takes.
 #[derive(Debug, Clone, Copy)]
 pub enum OptionValues {
-    /// No value. The option is a flag.
+    /// The option is a flag and takes no value.
     Flag,
-    /// One text.
+    /// The option takes one text.
     Text,
-    /// One of these names.
+    /// The option takes one of these names.
     Name(fn() -> Vec<&'static str>),
-    /// A text for each occurrence of the option.
+    /// The option may occur several times, each time with a text.
     Texts,
 }
 
@@ -353,36 +355,35 @@ impl RequestOption {
         self
     }
 
-    /// Returns the option of this name.
+    /// Returns the option of this name. `None` if there is no such option.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Checks a text on its own.
+    /// Checks that a text is a valid value of this option, without regard to other options.
     ///
     /// # Errors
-    /// Fails if the option has no such value.
+    /// Fails if the text is not a valid value.
     pub fn check(&self, text: &str) -> Result<()> {
         (self.set)(&mut Request::default(), text)
     }
 }
 
-/// Transform, rule and fit of a request.
+/// Result of resolving a request: transform, rule and fit.
 #[derive(Debug, Clone)]
 pub struct ResolvedRequest {
     /// Map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
     /// Rule with its options.
     pub rule: Rule,
-    /// Fit to the mesh. Unused if the grid of a file is reused.
+    /// Method of fitting the lattice to the mesh. It is not used if the lattice of a file is used.
     pub fit: Fit,
-    /// Lowest and highest corner of the requested box.
+    /// Least and greatest corner of the requested box. `None` if no box was requested.
     pub bounds: Option<[[Rational; 3]; 2]>,
 }
 
 impl ResolvedRequest {
-    /// Makes coordinates relative to a point of the file, for example for a mesh that was read near
-    /// it.
+    /// Changes transform and fit for a mesh whose coordinates are relative to the point `near` of the file.
     #[must_use]
     pub fn relative_to(mut self, near: [Rational; 3]) -> Self {
         let before = self.transform.offset();
@@ -401,7 +402,7 @@ impl Default for Spelling {
 }
 
 impl Request {
-    /// Returns an empty request. `spell` writes the names of options in messages.
+    /// Creates an empty request. `spell` formats the names of options in messages.
     pub fn new(spell: fn(&str) -> String) -> Self {
         Self {
             spelling: Spelling(spell),
@@ -409,11 +410,11 @@ impl Request {
         }
     }
 
-    /// Sets an option of [`OPTIONS`] to the value of a text. The text is empty for a flag.
+    /// Sets an option of [`OPTIONS`] to the value that `text` describes. For a flag, `text` must be empty.
     ///
     /// # Errors
-    /// Fails if there is no such option, or it has no such value. The message does not contain the
-    /// name of the option.
+    /// Fails if there is no such option, or if the text is not a valid value. In the second case the message
+    /// does not contain the name of the option.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         let Some(option) = RequestOption::from_name(name) else {
             return Err(Error::usage(format!("there is no option '{name}'")));
@@ -426,7 +427,7 @@ impl Request {
         Ok(())
     }
 
-    /// Returns the options that were set with their texts, in their order.
+    /// Returns the options that were set and their texts, in the order in which they were set.
     pub fn given(&self) -> &[(&'static RequestOption, String)] {
         &self.given
     }
@@ -436,7 +437,7 @@ impl Request {
         self.given.iter().any(|(option, _)| option.name == name)
     }
 
-    /// Returns an option and its text as written in messages: `--res 8192`.
+    /// Formats an option and its text for a message, as in `--res 8192`.
     pub fn written(&self, name: &str) -> String {
         let name_in_messages = (self.spelling.0)(name);
         match self.given.iter().find(|(option, _)| option.name == name) {
@@ -445,7 +446,7 @@ impl Request {
         }
     }
 
-    /// Returns the option that determines the size of the grid, as written in messages.
+    /// Formats the option that determines the size of the grid for a message.
     pub fn size_option(&self) -> String {
         let sizes = ["like", "dims", "voxel-size", "res"];
         match sizes.into_iter().find(|name| self.is_given(name)) {
@@ -454,12 +455,12 @@ impl Request {
         }
     }
 
-    /// Resolves the request for files that state these units and up axes. Options of the request
-    /// have precedence over the files.
+    /// Resolves the request. `stated` has, for each mesh file, the unit and the up axis that the file states.
+    /// Options of the request take precedence over the files.
     ///
     /// # Errors
-    /// Fails if options exclude or lack each other, a length cannot be resolved, or the files
-    /// contradict each other.
+    /// Fails if options exclude each other or lack an option that they need, if a length cannot be converted,
+    /// or if the files state different units or up axes.
     pub fn resolve(
         &self,
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
@@ -513,7 +514,7 @@ impl Request {
         })
     }
 
-    /// Resolves the transform alone.
+    /// Resolves only the transform of the request.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`resolve`](Self::resolve).
@@ -524,7 +525,7 @@ impl Request {
         let scale = self.scale.clone().unwrap_or(Rational::ONE);
         let unit = match self.unit {
             Some(unit) => Some(unit),
-            // The unit that a file states describes unscaled coordinates.
+            // A file states the unit of its unscaled coordinates, so the unit is ignored if they are scaled.
             None => {
                 let unit = one_unit(stated.iter().map(|(unit, _)| *unit))?;
                 unit.filter(|_| scale == Rational::ONE)
@@ -551,8 +552,8 @@ impl Request {
         })
     }
 
-    /// Returns the mesh of the selected parts. The names are files or materials if these are
-    /// labelled, and otherwise objects.
+    /// Returns the mesh of the selected parts. The names in the selection refer to the kind of parts that is
+    /// labelled, and to objects if no parts are labelled.
     ///
     /// # Errors
     /// Fails if a name is not the name of a part.
@@ -577,10 +578,11 @@ impl Request {
         Ok(())
     }
 
-    /// Applies the options of the rule. The method comes first, because other options depend on it.
+    /// Returns the rule with all of its options, as [`rule_with_options`](Self::rule_with_options) does.
+    /// Rewrites the name of the option in messages to the form for the user.
     fn resolve_rule(&self, transform: &Transform) -> Result<Rule> {
         let rule = self.rule_with_options(transform);
-        // Messages begin with the name of the option.
+        // The message begins with the name of the option.
         rule.map_err(|error| {
             let message = error.message();
             let end = message.find([':', ' ']).unwrap_or(message.len());
@@ -634,14 +636,14 @@ impl Request {
         }
     }
 
-    /// Returns the side of a cell if a size is given and cells are cubes.
+    /// Returns the side length of a cell. `None` if no cell size is given, or if cells are not cubes.
     fn side(&self, transform: &Transform) -> Option<Rational> {
         let [x, y, z] = self.voxel_size.as_ref()?;
         let [x, y, z] = [x, y, z].map(|side| side.in_units_of(transform.unit).ok());
         x.filter(|x| y.as_ref() == Some(x) && z.as_ref() == Some(x))
     }
 
-    /// Resolves lengths of an option to coordinates of this unit.
+    /// Converts the lengths of the option `name` to the unit `unit`. `None` if the option was not set.
     fn lengths<const N: usize>(
         &self,
         name: &str,
@@ -678,8 +680,8 @@ impl Request {
     }
 }
 
-/// Returns the option and the text of a field of a record. The value of the field `variant` is an
-/// option itself.
+/// Returns the name of the option and the text to which a field of a record corresponds. In the field
+/// `variant`, the value contains the name of the option.
 pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) {
     if field == VARIANT {
         let (option, text) = value.split_once(' ').unwrap_or((value, ""));
@@ -689,11 +691,12 @@ pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) 
 }
 
 impl Rule {
-    /// Returns the rule of this name with these options, in any order. It is the inverse of
-    /// [`name`](Self::name) and [`fields`](Self::fields). Missing options have their defaults.
+    /// Returns the rule of this name with these options, which may be in any order. Options that are missing
+    /// get their default values. The function is the inverse of [`name`](Self::name) and
+    /// [`fields`](Self::fields).
     ///
     /// # Errors
-    /// Fails if the rule, the option or the value is unknown, or a radius is missing.
+    /// Fails if the rule, an option or a value is unknown, or if the rule needs a radius and has none.
     pub fn from_fields<N, V>(name: &str, fields: impl IntoIterator<Item = (N, V)>) -> Result<Self>
     where
         N: AsRef<str>,
@@ -724,7 +727,7 @@ impl Rule {
 mod tests {
     use super::*;
 
-    /// Returns a request of these words: `res=64 cube`.
+    /// Returns a request with the options in a text such as `res=64 cube`.
     fn request(words: &str) -> Result<Request> {
         let mut request = Request::new(|name| format!("--{name}"));
         for word in words.split_whitespace() {
@@ -864,7 +867,7 @@ mod tests {
         let turned = request("rotate=z,90 rotate=x,90 up=y").unwrap();
         let transform = turned.transform(&[(mm, Some(UpAxis::Z))]).unwrap();
         assert_eq!((transform.rotate.len(), transform.unit), (2, mm));
-        // A length waits for the unit of the file, also with a grid that is reused.
+        // A length is converted with the unit of the file, even if the lattice of another file is used.
         let moved = request("like=a.npz translate=5cm,0,0").unwrap();
         let transform = moved
             .transform(&[(Some(UnitOfLength::Metre), None)])

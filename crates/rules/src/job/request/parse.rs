@@ -1,4 +1,4 @@
-//! Parsers of the values of options. Messages do not contain the name of the option.
+//! Parsers for the values of options. Error messages do not contain the name of the option.
 
 use crate::job::measure::{Measure, WrittenLength};
 use crate::rule::Band;
@@ -7,7 +7,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::MAX_DIM;
 use voxelize_core::text::{count, whole};
 
-/// Parses the number of cells on the longest axis: `256`.
+/// Parses the number of cells along the longest axis, such as `256`.
 pub(super) fn res(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
         return Err(Error::usage("one number is for the longest axis")
@@ -16,7 +16,7 @@ pub(super) fn res(text: &str) -> Result<usize> {
     count(text).map_err(Error::usage)
 }
 
-/// Parses the sides of a cell, all above zero: `0.5`, `5mm` or `0.5,0.5,1`.
+/// Parses the side lengths of a cell, such as `0.5`, `5mm` or `0.5,0.5,1`. All must be positive.
 pub(super) fn cell_size(text: &str) -> Result<[Measure; 3]> {
     let sides = match measures(text)?.as_slice() {
         [one] => [one.clone(), one.clone(), one.clone()],
@@ -35,7 +35,7 @@ pub(super) fn cell_size(text: &str) -> Result<[Measure; 3]> {
     }
 }
 
-/// Parses the number of cells along each axis: `32,32,32`.
+/// Parses the number of cells along each axis, such as `32,32,32`.
 pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
     let parts = split(text);
     let [x, y, z] = parts.as_slice() else {
@@ -55,7 +55,7 @@ pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
     Ok([count(x)?, count(y)?, count(z)?])
 }
 
-/// Parses a point: `-0.5,0,0`.
+/// Parses a point, such as `-0.5,0,0`.
 pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
     let numbers = measures(text)?;
     let given = numbers.len();
@@ -64,7 +64,7 @@ pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
         .map_err(|_| Error::usage(format!("expected three numbers, X,Y,Z, not {given}")))
 }
 
-/// Parses the lowest and the highest corner of a box: `-1,0,0,1,1,1`.
+/// Parses the least and the greatest corner of a box, such as `-1,0,0,1,1,1`.
 pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     let numbers = measures(text)?;
     let given = numbers.len();
@@ -75,7 +75,7 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     })
 }
 
-/// Parses the number of layers of cells around the mesh: `0`, `1`.
+/// Parses the number of layers of cells around the mesh, such as `0` or `1`.
 pub(super) fn padding(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
         return Err(Error::usage("expected one number, for all sides")
@@ -84,7 +84,7 @@ pub(super) fn padding(text: &str) -> Result<usize> {
     at_most(whole(text).map_err(Error::usage)?)
 }
 
-/// Parses a number of steps from cell to cell: `2`.
+/// Parses a number of steps between cells, such as `2`.
 pub(super) fn steps(text: &str) -> Result<u32> {
     Ok(at_most(count(text).map_err(Error::usage)?)? as u32)
 }
@@ -96,7 +96,7 @@ fn at_most(n: usize) -> Result<usize> {
     Ok(n)
 }
 
-/// Parses a number above zero: `0.001`, `1/3`.
+/// Parses a positive number, such as `0.001` or `1/3`.
 pub(super) fn factor(text: &str) -> Result<Rational> {
     let factor = Rational::parse(text).map_err(Error::usage)?;
     if factor.is_positive() {
@@ -106,7 +106,7 @@ pub(super) fn factor(text: &str) -> Result<Rational> {
     }
 }
 
-/// Parses the thickness of a shell in cells: `3`.
+/// Parses the thickness of a shell in cells, such as `3`.
 pub(super) fn shell(text: &str) -> Result<u32> {
     refuse_unit(
         text,
@@ -115,13 +115,13 @@ pub(super) fn shell(text: &str) -> Result<u32> {
     steps(text)
 }
 
-/// Parses the width of a band in cells: `3`, `2.5`, `all`.
+/// Parses the width of a band in cells, such as `3` or `2.5`, or the word `all`.
 pub(super) fn band(text: &str) -> Result<Band> {
     refuse_unit(text, "3, 2.5 or all")?;
     text.parse()
 }
 
-/// Refuses a length with a unit where a number of cells is expected.
+/// Fails if the text is a length with a unit. `right` describes valid values, which are numbers of cells.
 fn refuse_unit(text: &str, right: &str) -> Result<()> {
     match text.parse::<Measure>() {
         Ok(measure) if measure.unit.is_some() => Err(Error::usage(format!(
@@ -131,7 +131,7 @@ fn refuse_unit(text: &str, right: &str) -> Result<()> {
     }
 }
 
-/// Parses the distance from the mesh up to which cells are occupied: `2vx`.
+/// Parses the greatest distance of occupied cells from the mesh, such as `2vx`.
 pub(super) fn iso(text: &str) -> Result<WrittenLength> {
     if text.trim_start().starts_with('-') {
         return Err(Error::usage("must not be below zero").with_hint([
@@ -146,7 +146,8 @@ fn measures(text: &str) -> Result<Vec<Measure>> {
     split(text).into_iter().map(str::parse).collect()
 }
 
-/// Splits a text at commas, and at blanks if each part is a number: `0 0 5`, but not `5 mm`.
+/// Splits a text at commas. Also splits it at blanks if every word between blanks has a digit, as in `0 0 5`
+/// but not in `5 mm`.
 fn split(text: &str) -> Vec<&str> {
     let is_number = |part: &str| part.contains(|c: char| c.is_ascii_digit());
     let mut all = vec![];

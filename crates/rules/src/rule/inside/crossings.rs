@@ -1,5 +1,5 @@
-//! The methods nonzero and evenodd: crossings of the rows of centres along x. Triangles outside the
-//! lattice count like all others.
+//! The methods nonzero and evenodd: they count crossings of the mesh with the lines along x through the cell
+//! centres. Triangles outside the lattice count as well.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use voxelize_core::grid::{BitGrid, Lattice};
 use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 
-/// Mesh without any repair.
+/// Counts the crossings of an unrepaired mesh.
 struct Crossings<'a> {
     mesh: &'a Mesh,
     frame: KernelLattice,

@@ -1,8 +1,9 @@
-//! The method flood: a cell is inside unless it is reachable from outside through cells that the
-//! surface does not touch, by steps between cells that share a face.
+//! The method flood: a cell is inside unless it is reachable from outside the grid. The flood steps between
+//! cells that share a face and does not enter cells that the surface touches.
 //!
-//! The mesh needs no orientation. It may be open where its holes are smaller than cells. Larger
-//! holes leak, and the leaks are reported. Caps of closed holes stop the flood as the surface does.
+//! The mesh need not be oriented. It may have holes that are smaller than cells. The flood leaks through
+//! larger holes, and the leaks are reported. If holes are closed first, their caps stop the flood as the
+//! surface does.
 
 use std::ops::Range;
 
@@ -19,15 +20,15 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::{self, Loop};
 use voxelize_meshes::closed::Closedness;
 
-/// Flood of all cells of the lattice, regardless of the layers to fill.
+/// Result of the flood of all cells of the lattice. It does not depend on the layers to fill.
 pub(in crate::rule) struct Flood {
     /// Cells that the flood reached.
     pub outside: BitGrid,
     /// Cells that stopped the flood. The mesh or a cap of a closed hole touches them.
     pub walls: BitGrid,
-    /// Number of closed holes. `None` if the method closes none.
+    /// Number of holes that were closed. `None` if the method does not close holes.
     closed: Option<u64>,
-    /// Leaks. `None` if there are none.
+    /// Leaks of the flood through holes. `None` if the flood did not leak.
     pub leak: Option<Leak>,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn ready<'a>(
     ))
 }
 
-/// Floods the lattice. Holes of at most `close` cells are closed first.
+/// Floods the lattice. Holes of at most `close` cells along every axis are closed first.
 pub(in crate::rule) fn flooded(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -64,7 +65,7 @@ pub(in crate::rule) fn flooded(
     let mut leak = None;
     if is_open {
         let mut inside = evenodd(mesh, lattice, run)?;
-        // A line through a hole crosses an open mesh too few times. The caps add these crossings.
+        // A line through a hole lacks a crossing there. The caps of the holes add it.
         inside.differ(&evenodd(&caps, lattice, run)?);
         let flooded = Flooded {
             lattice,
@@ -89,13 +90,13 @@ fn evenodd(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<BitGrid> {
     Ok(inside)
 }
 
-/// Returns true if the lattice cuts the mesh. A flood from the faces of the lattice enters the mesh
-/// there.
+/// Returns true if the mesh extends beyond the lattice. A flood, which starts at the faces of the lattice,
+/// then enters the mesh where a face cuts it.
 pub(in crate::rule) fn enters_by_cut(mesh: &Mesh, lattice: &Lattice) -> bool {
     (0..3).any(|axis| lattice.is_passed(axis, mesh.bounds()).contains(&true))
 }
 
-/// Returns the cells that stop a flood of a mesh whose holes `closed` are closed.
+/// Returns the cells that stop the flood: those that the mesh or a cap of the holes `closed` touches.
 fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<BitGrid> {
     let mut walls = BitGrid::try_from(lattice)?;
     let surface = Rule::Surface { ties: Ties::Up }.prepare(mesh, lattice, run)?;
@@ -104,13 +105,13 @@ fn walls(mesh: &Mesh, lattice: &Lattice, closed: &[Loop], run: &Run) -> Result<B
     Ok(walls)
 }
 
-/// Returns the caps of the holes of at most `most` cells.
+/// Returns the caps of the holes whose bounding boxes are at most `most` cells long along every axis.
 pub(in crate::rule) fn caps(mesh: &Mesh, lattice: &Lattice, most: u32) -> Result<Vec<Triangle>> {
     let [small, _] = holes::parted(mesh.holes()?, lattice, most);
     Ok(boundary::caps(&small))
 }
 
-/// Occupies the cells that caps touch.
+/// Occupies the cells that the caps touch under ties up.
 pub(in crate::rule) fn cap(
     caps: &[Triangle],
     lattice: &Lattice,

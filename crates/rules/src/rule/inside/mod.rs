@@ -1,7 +1,7 @@
 //! Methods that find the inside of a mesh, one per file, and their table.
 //!
-//! A method decides by the centres of cells. Centres are displaced as the inner walls are, by −ε,
-//! −ε² and −ε³, so that none is on a triangle.
+//! A method decides whether the centre of a cell is inside. Centres are displaced by −ε, −ε² and −ε³ along x,
+//! y and z, as the inner walls are, so that no centre is on a triangle.
 
 mod crossings;
 pub(super) mod flood;
@@ -28,56 +28,55 @@ use voxelize_meshes::closed::Closedness;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Inside {
-    /// The first method that suits the mesh. Nonzero if every directed edge is cancelled by its
-    /// reverse, evenodd if every edge occurs an even number of times, otherwise robust. Robust also
-    /// if every triangle occurs in both directions, because the other methods find nothing inside
-    /// such a mesh.
+    /// Method chosen by the mesh. It is nonzero if every directed edge is cancelled by its reverse, otherwise
+    /// evenodd if every edge occurs an even number of times, otherwise robust. If every triangle occurs in
+    /// both orientations, it is robust, because nonzero and evenodd find nothing inside such a mesh.
     #[default]
     Auto,
-    /// Lines from outside enter the mesh and leave it a different number of times. Overlapping
-    /// shells unite, cavities stay.
+    /// A point is inside if a line from outside to the point enters the mesh more or fewer times than it
+    /// leaves it. Overlapping shells are united, and cavities stay empty.
     Nonzero,
-    /// Lines from outside cross the mesh an odd number of times. The overlap of two shells is
-    /// outside.
+    /// A point is inside if a line from outside to the point crosses the mesh an odd number of times. The
+    /// overlap of two shells is outside.
     EvenOdd,
-    /// Cells that are not reachable from outside through cells that the surface does not touch, by
-    /// steps between cells that share a face.
+    /// A cell is inside if it is not reachable from outside the grid. The flood steps between cells that
+    /// share a face and does not enter cells that the surface touches.
     Flood {
-        /// Closes holes of the mesh first: those whose bounds are at most this number of cells of
-        /// the lattice along every axis. The cells that their caps touch under ties up stop the
-        /// flood. Like the cells of the surface, they are occupied with
-        /// [`Rule::Filled`](crate::Rule::Filled) and empty with
-        /// [`Rule::Solid`](crate::Rule::Solid). The holes are defined by [`Mesh::holes`], the caps
-        /// by [`Loop::cap`].
+        /// Greatest size of a hole that is closed before the flood: the number of cells that its bounding box
+        /// may have along every axis. `None` if no holes are closed. The cells that a cap touches under ties
+        /// up stop the flood. Like the cells of the surface, they are occupied with
+        /// [`Rule::Filled`](crate::Rule::Filled) and empty with [`Rule::Solid`](crate::Rule::Solid).
+        /// [`Mesh::holes`] defines the holes, and [`Loop::cap`] defines the caps.
         close_holes: Option<u32>,
     },
-    /// The majority of evenodd along the three axes.
+    /// Majority of the three results of evenodd along x, y and z.
     Vote,
-    /// Generalized winding number above one half, after repair and re-orientation. A value within
-    /// its error of one half, as on a flat sheet, is outside.
+    /// The mesh is repaired and re-oriented. A point is inside if its generalized winding number is greater
+    /// than one half. If the number equals one half within its error bound, as on a flat sheet, the point is
+    /// outside.
     Robust,
 }
 
-/// Row of the table of methods.
+/// Entry in the table of methods.
 #[derive(Debug)]
 pub struct Method {
-    /// Method with its defaults.
+    /// The method with default options.
     pub inside: Inside,
     /// Name on the command line and in saved files.
     pub name: &'static str,
-    /// One line for help and README.
+    /// Description of one line, for the help and the README.
     pub about: &'static str,
-    /// Greatest number of additional grids of the same size.
+    /// Greatest number of grids that the method needs in addition to the result, each of the result's size.
     grids: u128,
-    /// Expected number of additional grids of the same size.
+    /// Expected number of grids that the method needs in addition to the result, each of the result's size.
     expected_grids: f64,
     prepare: Prepare,
 }
 
-/// Prepares a method for a mesh and a lattice.
+/// Function that prepares a method for a mesh and a lattice.
 type Prepare = for<'a> fn(Inside, &'a Mesh, &'a Lattice, &Run) -> Result<PreparedInside<'a>>;
 
-/// All methods. Help, README and tests loop over this table.
+/// All methods. The help, the README and the tests are made from this table.
 pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
@@ -131,44 +130,45 @@ pub static METHODS: &[Method] = &[
 
 /// Method prepared for a mesh and a lattice.
 pub(super) struct PreparedInside<'a> {
-    /// Method in force, never [`Inside::Auto`].
+    /// Method that is used, never [`Inside::Auto`].
     pub used: Inside,
     fill: Box<dyn FillInside + 'a>,
 }
 
-/// Findings of the method that finds the inside.
+/// Counts and findings of the method for the inside.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InsideReport {
-    /// Number of cells on which the axes of [`Inside::Vote`] disagree.
+    /// Number of cells on which the three axes of [`Inside::Vote`] disagree. `None` for other methods.
     pub disputed: Option<u64>,
-    /// Leaks through which [`Inside::Flood`] entered the mesh.
+    /// Leaks through which [`Inside::Flood`] entered the mesh. `None` if there are none.
     pub leak: Option<Leak>,
-    /// Number of closed holes. `None` unless [`Inside::Flood`] is to close holes.
+    /// Number of holes that were closed. `None` unless [`Inside::Flood`] is used with `close_holes`.
     pub closed_holes: Option<u64>,
-    /// Repairs by [`Inside::Robust`].
+    /// Repairs made by [`Inside::Robust`]. `None` for other methods.
     pub repairs: Option<Repairs>,
 }
 
-/// Repair of a mesh. Counts are counts of triangles unless stated otherwise.
+/// Counts of the repairs of a mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repairs {
-    /// Triangles without area, dropped.
+    /// Number of dropped triangles without area.
     pub degenerate: u64,
-    /// Triangles with the corners of another one, dropped.
+    /// Number of triangles dropped because another triangle has the same corners.
     pub duplicates: u64,
-    /// Triangles re-oriented.
+    /// Number of triangles whose orientation was reversed.
     pub turned: u64,
-    /// Number of patches: components connected by edges of exactly two triangles.
+    /// Number of patches. A patch is a set of triangles connected by edges that belong to exactly two
+    /// triangles.
     pub patches: u64,
-    /// Number of patches that are cavities in others.
+    /// Number of patches that are cavities within other patches.
     pub cavities: u64,
-    /// Number of patches with a single side.
+    /// Number of patches that cannot be oriented, such as a Möbius strip.
     pub not_orientable: u64,
-    /// Number of boundary loops.
+    /// Number of boundary loops of the repaired mesh.
     pub holes: usize,
-    /// Longest boundary loop.
+    /// Longest boundary loop. `None` if there are no boundary loops.
     pub longest: Option<Loop>,
-    /// Triangles of open sheets, which are ragged patches without caps. 0 if the mesh is a single
+    /// Number of triangles of open sheets, which are ragged patches without caps. 0 if the mesh is a single
     /// patch.
     pub of_sheets: u64,
 }
@@ -179,14 +179,16 @@ trait FillInside: Send + Sync {
     /// grid is layer `layers.start`.
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats>;
 
-    /// Occupies the cells that close holes as the surface closes the rest.
+    /// Occupies the cells of these layers that the flood did not reach, if holes were closed. They include
+    /// the cells of the caps. Does nothing for methods that close no holes.
     fn close(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 
-    /// Occupies the cells that the mesh touches, if they bound the inside.
+    /// Occupies the cells of these layers that the mesh touches, if the method is a flood. Does nothing for
+    /// other methods.
     fn occupy_touched(&self, _layers: Range<usize>, _grid: &mut BitGrid) {}
 }
 
-/// Returns the bytes of the repaired mesh and of the repair.
+/// Returns the memory, in bytes, of the repaired mesh and of the data structures of the repair.
 pub(super) fn repair_memory(estimate: &MemoryEstimate) -> u128 {
     estimate.meshes(8, 2.5)
 }
@@ -197,7 +199,7 @@ impl Inside {
         Self::Flood { close_holes: None }
     }
 
-    /// Returns the row of the table for this method.
+    /// Returns the entry of this method in the table.
     pub fn info(self) -> &'static Method {
         for method in METHODS {
             if discriminant(&method.inside) == discriminant(&self) {
@@ -212,7 +214,7 @@ impl Inside {
         self.info().name
     }
 
-    /// Returns the method of that name with its defaults.
+    /// Returns the method of this name with default options. `None` if no method has the name.
     pub fn from_name(name: &str) -> Option<Self> {
         METHODS
             .iter()
@@ -225,7 +227,7 @@ impl Inside {
         matches!(self, Self::Flood { .. })
     }
 
-    /// Returns the size in cells up to which holes are closed. `None` if no holes are closed.
+    /// Returns the greatest size, in cells, of a hole that is closed. `None` if no holes are closed.
     pub(super) fn closed_holes(self) -> Option<u32> {
         match self {
             Self::Flood { close_holes } => close_holes,
@@ -233,7 +235,7 @@ impl Inside {
         }
     }
 
-    /// Returns the bytes that the method takes in addition to mesh and grid.
+    /// Returns the memory, in bytes, that the method needs in addition to the mesh and the grid.
     pub(super) fn memory(self, estimate: &MemoryEstimate) -> u128 {
         let MemoryEstimate {
             mesh, lattice, run, ..
@@ -241,14 +243,14 @@ impl Inside {
         let numbers = near::bytes(lattice.dims(), run.max_memory());
         let repair = repair_memory(estimate) + estimate.bytes(numbers, 0);
         let is_repaired = match estimate.figure {
-            // Testing closedness takes time, so it is tested only if a repair would need much of
-            // the limit.
+            // The test whether the mesh is closed takes time. It is made only if a repair would need a large
+            // part of the memory limit.
             MemoryFigure::UpperBound if self == Self::Auto => {
                 let limit = run.max_memory().map_or(u128::MAX, u128::from);
                 repair > limit / 8 && (mesh.closedness() == Closedness::Open || mesh.is_two_sided())
             }
             MemoryFigure::UpperBound => self == Self::Robust,
-            // Findings about an open mesh compare it with the repaired mesh.
+            // The findings about an open mesh need the repaired mesh, whichever method is used.
             MemoryFigure::Expected { .. } => {
                 self == Self::Robust || self != Self::Vote && mesh.closedness() == Closedness::Open
             }
@@ -267,7 +269,7 @@ impl Inside {
         rows::memory(estimate) + grids + repair
     }
 
-    /// Returns the method in force for a mesh, never [`Auto`](Self::Auto).
+    /// Returns the method that is used for a mesh, never [`Auto`](Self::Auto).
     pub(super) fn for_mesh(self, mesh: &Mesh) -> Self {
         if self != Self::Auto {
             return self;
@@ -311,7 +313,8 @@ impl<'a> PreparedInside<'a> {
         self.fill.fill(layers, run, grid)
     }
 
-    /// Occupies the cells of these layers that close holes and that the surface need not touch.
+    /// Occupies the cells of these layers that the flood did not reach, if holes were closed. They include
+    /// the cells of the caps, which the surface may not touch.
     pub(super) fn close(&self, layers: Range<usize>, grid: &mut BitGrid) {
         self.fill.close(layers, grid);
     }

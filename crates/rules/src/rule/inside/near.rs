@@ -1,10 +1,10 @@
-//! Corrections of crossing counts by the winding number of a few triangles. Each cell gets a
-//! number: the greatest number of crossings with which it is still outside.
+//! Corrects the crossing counts of a closed mesh by the winding number of a few triangles. Each cell gets a
+//! threshold, called its number: the greatest count of crossings for which its centre is still outside.
 //!
-//! Boxes of cells are halved until a polynomial and its error bound prove that all cells of a box
-//! have the same number, which is mostly zero. The halving ends with bricks of 4³ cells. In a brick
-//! the angles of near triangles are summed for all cells at once. Only sums too close to one half
-//! are evaluated by the definition.
+//! Boxes of cells are halved along each axis until a polynomial and its error bound prove that all cells of a
+//! box have the same number, which is mostly zero. The smallest boxes are bricks of 4³ cells. In a brick, the
+//! solid angles of near triangles are summed for all cells at the same time. Only winding numbers that are
+//! too close to one half are evaluated exactly by the definition.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,18 +20,18 @@ use voxelize_core::par::Progress;
 use voxelize_kernel::Level;
 use voxelize_kernel::angles::{self, BRICK, CELLS};
 
-/// Least number of boxes of bricks to share out to threads.
+/// Number of boxes at which the halving stops and the boxes are distributed to threads.
 const BOXES: usize = 64;
 
-/// Bytes of a brick whose numbers are not all zero, in the growing list of results and in the
-/// table.
+/// Memory, in bytes, of a brick whose numbers are not all zero: its entries in the growing list of results
+/// and in the hash table.
 const BYTES: u64 = 280;
 
-/// Divisor of the memory limit: numbers may take one part in four.
+/// Divisor of the memory limit. Numbers may take a quarter of the limit.
 const SHARE: u64 = 4;
 
-/// Returns the number of layers of cells that are processed together, so that their numbers stay
-/// within their share of the limit. It is a multiple of a brick, and at least one brick.
+/// Returns the number of layers of cells that are processed together. It is chosen so that their numbers fit
+/// in a quarter of the memory limit. It is a positive multiple of the height of a brick.
 pub(super) fn layers([nx, ny, nz]: [usize; 3], max_memory: Option<u64>) -> usize {
     let layer = BYTES * (nx.div_ceil(BRICK) * ny.div_ceil(BRICK)) as u64;
     let most = match max_memory {
@@ -42,13 +42,14 @@ pub(super) fn layers([nx, ny, nz]: [usize; 3], max_memory: Option<u64>) -> usize
     bricks.clamp(1, nz.div_ceil(BRICK).max(1)) * BRICK
 }
 
-/// Returns the most bytes that the numbers of the cells of a grid take at a time.
+/// Returns the upper bound of the memory, in bytes, for the numbers of the layers that are processed
+/// together.
 pub(super) fn bytes(dims: [usize; 3], max_memory: Option<u64>) -> u128 {
     let [x, y, z] = [dims[0], dims[1], layers(dims, max_memory)].map(|n| n.div_ceil(BRICK) as u128);
     u128::from(BYTES) * x * y * z
 }
 
-/// Numbers of all cells.
+/// Numbers of the cells of the layers that are processed together.
 pub(super) struct Near {
     /// First layer of cells.
     first: usize,
@@ -62,33 +63,34 @@ pub(super) struct Near {
 pub(super) struct Numbers {
     /// Least number.
     least: i32,
-    /// Differences to the least number. A cell's difference is the number of words with its bit.
+    /// Differences from the least number. Each word has one bit per cell. A cell's difference is the number
+    /// of words in which its bit is set.
     above: Vec<u64>,
 }
 
-/// Cells, and triangles around them.
+/// Cells whose numbers are requested, and the triangles that determine the numbers.
 pub(super) struct WindingCells<'a> {
     /// Number of cells along each axis.
     pub dims: [usize; 3],
-    /// First layer along z.
+    /// Index of the first layer along z.
     pub first: usize,
-    /// Distances of adjacent centres. The centre of the first cell of all is the origin.
+    /// Distances between adjacent cell centres along each axis. The origin is the centre of cell (0, 0, 0).
     pub aspect: Vector,
     /// Triangles whose winding number is evaluated.
     pub winding: &'a Winding,
 }
 
-/// Exact positions of centres relative to triangles, by number.
+/// Exact positions of cell centres relative to triangles. Triangles are given by their index.
 pub(super) trait ExactPlaces: Sync {
-    /// Returns the side of a triangle on which the displaced centre of a cell is.
+    /// Returns the side of a triangle's plane on which the displaced centre of a cell is.
     fn side(&self, triangle: usize, cell: [usize; 3]) -> Ordering;
 
-    /// Returns the place of a cell's centre on the rim of a triangle. `None` if it is not on the
-    /// rim.
+    /// Returns the vertex or edge of the triangle that contains the cell's centre. `None` if the centre is
+    /// not on the rim of the triangle.
     fn rim(&self, triangle: usize, cell: [usize; 3]) -> Option<RimPlace>;
 }
 
-/// Box of bricks, and the triangles seen from it.
+/// Box of bricks, and the view of the triangles from this box.
 struct BrickBox {
     low: [usize; 3],
     /// Number of bricks along each axis.
@@ -97,7 +99,7 @@ struct BrickBox {
 }
 
 impl Near {
-    /// Finds the numbers of some cells.
+    /// Computes the numbers of some cells.
     ///
     /// # Errors
     /// Fails if the run is cancelled.
@@ -129,7 +131,8 @@ impl Near {
         Ok(near)
     }
 
-    /// Returns true if one crossing is enough for all cells of this row.
+    /// Returns true if all cells of this row have the number zero, so that one crossing is enough to be
+    /// inside.
     pub(super) fn is_far(&self, [j, k]: [usize; 2]) -> bool {
         self.special
             .row(j / BRICK, (k - self.first) / BRICK)
@@ -137,7 +140,7 @@ impl Near {
             .all(|word| *word == 0)
     }
 
-    /// Returns the numbers of the brick of a cell. `None` if all of them are zero.
+    /// Returns the numbers of the brick that contains a cell. `None` if all numbers of the brick are zero.
     pub(super) fn of(&self, [i, j, k]: [usize; 3]) -> Option<&Numbers> {
         let brick = [i, j, k - self.first].map(|n| n / BRICK);
         if self.special.get(brick) {
@@ -175,13 +178,13 @@ impl Numbers {
         Self { least, above }
     }
 
-    /// Returns the common number of all cells. `None` if their numbers differ.
+    /// Returns the number that all cells of the brick have. `None` if their numbers differ.
     pub(super) fn single(&self) -> Option<i32> {
         self.above.is_empty().then_some(self.least)
     }
 }
 
-/// Bricks with the numbers of their cells.
+/// List of bricks, each with the numbers of its cells.
 type BrickNumbers = Vec<([usize; 3], Numbers)>;
 
 struct NearSearch<'a, P> {
@@ -193,7 +196,8 @@ struct NearSearch<'a, P> {
 }
 
 impl<P: ExactPlaces> NearSearch<'_, P> {
-    /// Finds all bricks with a number other than zero, in a box of `size` bricks along each axis.
+    /// Finds all bricks with a number other than zero. `size` is the number of bricks along each axis of a
+    /// box that contains all cells.
     fn all(&self, size: usize) -> Vec<Result<BrickNumbers>> {
         let [low, high] = self.corners([0; 3], size);
         let view = BoxView::whole(self.cells.winding, &low, &high, depth(size), self.level);
@@ -234,8 +238,8 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         found
     }
 
-    /// Returns the bricks of a box whose numbers are known and not all zero. Pushes smaller boxes
-    /// to `rest` where nothing is known yet.
+    /// Returns those bricks of a box whose numbers are known and not all zero. Where the numbers are not yet
+    /// known, pushes smaller boxes to `rest`.
     fn divide(&self, part: BrickBox, rest: &mut Vec<BrickBox>) -> Result<BrickNumbers> {
         self.run.check()?;
         let BrickBox { low, size, view } = part;
@@ -319,7 +323,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         Ok(numbers)
     }
 
-    /// Returns cell `n` of a brick.
+    /// Returns the index of the `n`th cell of a brick.
     fn cell(&self, brick: [usize; 3], n: usize) -> [usize; 3] {
         let [x, y, z] = brick.map(|n| n * BRICK);
         [
@@ -329,7 +333,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         ]
     }
 
-    /// Returns the end of the cells along an axis.
+    /// Returns the end of the range of cell indices along an axis.
     fn end(&self, axis: usize) -> usize {
         self.cells.dims[axis] + if axis == 2 { self.cells.first } else { 0 }
     }
@@ -338,8 +342,8 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
         std::array::from_fn(|a| cell[a] as f64 * self.cells.aspect[a])
     }
 
-    /// Returns the least and the greatest centre of the cells in `size` bricks along each axis,
-    /// from `low` on.
+    /// Returns the centres of the first and the last cell in a box of bricks. The box begins at brick `low`
+    /// and has `size` bricks along each axis.
     fn corners(&self, low: [usize; 3], size: usize) -> [Vector; 2] {
         let first = self.cell(low, 0);
         let last = std::array::from_fn(|a| (first[a] + size * BRICK).min(self.end(a)) - 1);

@@ -1,21 +1,21 @@
 //! The method robust: the mesh is repaired, and a centre is inside if the generalized winding
 //! number exceeds one half (Jacobson, Kavan and Sorkine-Hornung 2013).
 //!
-//! That number is not summed over the whole mesh. The repaired mesh M with caps over its holes is
-//! closed, and the winding number of a closed mesh is an integer. Crossings of rows count it
-//! exactly. Therefore
+//! The winding number w(M) of the repaired mesh M is not summed over the whole mesh. Together with caps over
+//! its holes, M is closed. The winding number of a closed mesh is an integer, and counting the crossings
+//! along a row gives it exactly. Therefore
 //!
 //! ```text
 //! w(M) = crossings of M + caps − w(caps),
 //! ```
 //!
-//! and w(caps) is a sum over a few triangles. It is less than ½ everywhere except near the holes.
+//! where w(caps) is a sum over few triangles. It is less than ½ except near the holes.
 //!
-//! Some patches are so ragged that they need as many caps as they have triangles. They are left out
-//! of the closed mesh and are instead added, reversed, to the triangles that are summed
-//! (`near.rs`). A centre on one of these triangles, including its edges, is displaced like any
-//! other centre, and the decision is made from there. A value within its error of one half is
-//! outside.
+//! Some patches are so ragged that their caps would have as many triangles as the patches themselves. Such
+//! patches are left out of the closed mesh. Instead, their triangles are reversed and added to the triangles
+//! that are summed (`near.rs`). A centre on one of these triangles or its edges is displaced like any other
+//! centre, and the displaced centre decides. If the winding number equals one half within its error bound,
+//! the centre is outside.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -45,7 +45,7 @@ struct Robust<'a> {
     /// Number of caps in `summed`.
     caps: usize,
     frame: KernelLattice,
-    /// Sizes of cells relative to their size along x.
+    /// Side lengths of a cell, divided by its side length along x.
     aspect: [f64; 3],
     winding: Winding,
     repairs: Repairs,
@@ -95,7 +95,7 @@ pub(super) fn ready<'a>(
     ))
 }
 
-/// Parts of a mesh in [`Robust`].
+/// Repaired mesh, split into the parts that [`Robust`] uses.
 pub(in crate::rule) struct RobustParts<'a> {
     pub closed: Cow<'a, [Triangle]>,
     pub summed: Vec<Triangle>,
@@ -129,14 +129,15 @@ pub(in crate::rule) fn parts<'a>(
     })
 }
 
-/// Triangles between two checks for cancellation.
+/// Number of triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
-/// Returns the error bound of placed coordinates, including the error of centres.
+/// Returns the error bound of triangle coordinates relative to cell centres, in units of the side of a cell
+/// along x.
 fn slack(frame: &KernelLattice, aspect: [f64; 3], dims: [usize; 3]) -> f64 {
     let axes = (0..3).map(|a| {
         let axis = &frame.axes[a];
-        // Multiples of one are exact.
+        // If the factor is one, the product with an integer is exact.
         let scaled = if aspect[a] == 1.0 {
             0.0
         } else {
@@ -178,19 +179,20 @@ impl ExactPlaces for SummedPlaces<'_> {
     }
 }
 
-/// Returns true if the origin is on the line between two points and is neither of them.
+/// Returns true if the origin is in the interior of the segment between two points. The points must not be
+/// the origin.
 fn is_between(a: &[Rational; 3], b: &[Rational; 3]) -> bool {
     let is_on_line = (0..3).all(|i| {
         let j = (i + 1) % 3;
         &a[i] * &b[j] == &a[j] * &b[i]
     });
-    // The points have opposite signs along each axis along which they differ from the origin.
+    // The origin is between the points if they have no coordinate in which both are nonzero with equal signs.
     is_on_line && (0..3).all(|i| !(&a[i] * &b[i]).is_positive())
 }
 
 impl Robust<'_> {
-    /// Occupies the cells of the layers from `first` on, and returns the number of coordinates that
-    /// snapped.
+    /// Occupies the cells of the layers from `first` on that are inside. Returns the number of triangle
+    /// coordinates that snapping moved.
     fn fill_from(&self, first: usize, run: &Run, grid: &mut BitGrid) -> Result<u64> {
         let cells = WindingCells {
             dims: grid.dims(),
@@ -254,7 +256,8 @@ impl FillInside for Robust<'_> {
     }
 }
 
-/// Occupies the cells of a stretch whose crossings exceed their number.
+/// Occupies the cells of a stretch that are inside. A cell is inside if the inward minus outward crossings
+/// before the stretch exceed the cell's number in `near`.
 fn mark(near: &Near, mut stretch: Stretch) {
     if near.is_far(stretch.row) {
         if stretch.turns > 0 {
@@ -271,7 +274,7 @@ fn mark(near: &Near, mut stretch: Stretch) {
     let mut from = start;
     while from < end {
         let number = single(from);
-        // Extends the run over bricks with the same number.
+        // Extends `from..to` over all following bricks whose cells have the same number.
         let mut to = end.min((from / BRICK + 1) * BRICK);
         while number.is_some() && to < end && single(to) == number {
             to = end.min(to + BRICK);
@@ -299,7 +302,7 @@ fn mark(near: &Near, mut stretch: Stretch) {
 }
 
 impl Repairs {
-    /// Describes a mesh that is one patch and remains unchanged.
+    /// Returns the report of a mesh that is a single patch and needs no repair.
     pub(in crate::rule) fn none() -> Self {
         Self {
             degenerate: 0,
@@ -314,7 +317,7 @@ impl Repairs {
         }
     }
 
-    /// Describes a mesh of which only triangles without area are dropped.
+    /// Returns the report of a mesh that is a single patch. Only triangles without area are dropped.
     fn of_patch(mesh: &Mesh) -> Self {
         Self {
             degenerate: mesh.degenerate(),

@@ -1,5 +1,5 @@
-//! The method vote: the majority of evenodd along the three axes. A hole disturbs the lines through
-//! it along one axis, seldom along another.
+//! The method vote: the majority of the three results of evenodd along x, y and z. A hole affects the result
+//! for a cell along one axis, but rarely along two.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,10 +17,10 @@ use voxelize_kernel::across;
 use voxelize_kernel::crossings::{Crosser, Crossing};
 use voxelize_meshes::Mesh;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles in the unit of work of a thread.
 const RUN: usize = 1 << 12;
 
-/// Number of crossings that a thread keeps before it writes them to the shared grid.
+/// Number of crossings that a thread collects before it writes them to the shared grid.
 const KEPT: usize = 1 << 16;
 
 struct Vote<'a> {
@@ -41,7 +41,8 @@ impl FillInside for Vote<'_> {
         for axis in 0..3 {
             let mut toggles = BitGrid::new(grid.dims())?;
             let moved = self.toggle(axis, layers.clone(), run, &mut toggles)?;
-            // All axes count the same coordinates, but rows along z are not limited to the layers.
+            // The count of the first axis is used. All axes count the same coordinates, but rows along z
+            // extend beyond the layers.
             snapped = if axis == 0 { moved } else { snapped };
             votes.push(toggles);
         }

@@ -1,28 +1,28 @@
-//! A lattice extended by cells around it where the grid cuts the mesh. Cells that look separate
-//! within the grid may be connected there.
+//! A lattice that is extended by some cells wherever the grid cuts the mesh. Cells that are separate within
+//! the grid may be connected in the added cells.
 
 use crate::rule::Inside;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Rational};
 use voxelize_core::grid::{BitGrid, Lattice};
 
-/// Number of cells added around the grid where the mesh continues beyond it.
+/// Number of cells that are added at each end of an axis at which the mesh continues beyond the grid.
 const REACH: usize = 8;
 
-/// Lattice extended wherever the mesh extends beyond it.
+/// Lattice that is extended wherever the mesh continues beyond it.
 pub(super) struct Around {
     pub lattice: Lattice,
-    /// Number of cells before the original lattice, along each axis.
+    /// Number of cells added before the original lattice, along each axis.
     before: [usize; 3],
-    /// Number of cells after the original lattice, along each axis.
+    /// Number of cells added after the original lattice, along each axis.
     after: [usize; 3],
     /// Dims of the original lattice.
     dims: [usize; 3],
 }
 
 impl Around {
-    /// Extends the lattice for a method. A flood depends on the borders of the grid, so its lattice
-    /// is not extended.
+    /// Extends the lattice, unless `inside` is a flood. The result of a flood depends on the borders of the
+    /// grid.
     pub(super) fn new(lattice: &Lattice, bounds: &Bounds, inside: Inside) -> Result<Self> {
         let dims = lattice.dims();
         let mut before = [0; 3];
@@ -53,13 +53,14 @@ impl Around {
         self.lattice.dims() != self.dims
     }
 
-    /// Returns true if cells of this extent reach into the original lattice.
+    /// Returns true if a box of cells of the extended lattice overlaps the original lattice. The box is given
+    /// by its least and greatest cell.
     pub(super) fn is_here(&self, [low, high]: [[usize; 3]; 2]) -> bool {
         (0..3).all(|a| high[a] >= self.before[a] && low[a] < self.before[a] + self.dims[a])
     }
 
-    /// Returns true if cells of this extent may be connected with others beyond the extended
-    /// lattice.
+    /// Returns true if cells in this box may be connected to cells beyond the extended lattice. The box is
+    /// given by its least and greatest cell.
     pub(super) fn goes_on(&self, [low, high]: [[usize; 3]; 2]) -> bool {
         (0..3).any(|a| {
             let last = self.lattice.dims()[a] - 1;
@@ -67,7 +68,7 @@ impl Around {
         })
     }
 
-    /// Returns the cells of the original lattice.
+    /// Returns the part of a grid on the extended lattice that belongs to the original lattice.
     pub(super) fn cropped(&self, cells: BitGrid) -> Result<BitGrid> {
         if !self.is_cut() {
             return Ok(cells);

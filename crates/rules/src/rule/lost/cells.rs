@@ -1,8 +1,8 @@
 //! Lost cells: filled cells that are not solid and have no solid cell among their 26 neighbours.
 //!
-//! The filled cells are the solid cells and the cells that triangles touch. The touched cells are
-//! in bricks. One layer of bricks is processed at a time, so that it stays in the cache. Lost cells
-//! are few, mostly none, and are stored as words.
+//! The filled cells are the solid cells and the cells that triangles touch. The touched cells are stored in
+//! bricks. Each task decodes one layer of bricks, so that the decoded cells stay in the cache. Most grids
+//! have few lost cells or none. They are stored as a list of words.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,15 @@ use voxelize_core::grid::components::{CellComponents, Dilation};
 use voxelize_core::par::{self, Progress};
 use voxelize_kernel::sink::SIDE;
 
-/// Words of lost cells by layer, in order. Each has its row and its number in the row.
+/// Lost cells of a grid. Each layer has a sorted list of its nonzero words. An entry has the row of the word,
+/// the index of the word in the row, and the word itself.
 pub(super) struct LostCells {
     dims: [usize; 3],
     layers: Vec<Vec<(usize, usize, u64)>>,
 }
 
 impl LostCells {
-    /// Finds the lost cells of a grid, in the calling threads.
+    /// Finds the lost cells of a grid in the calling thread pool.
     ///
     /// # Errors
     /// Fails if the run was cancelled.
@@ -78,14 +79,14 @@ impl LostCells {
         Ok(grid)
     }
 
-    /// Returns true if each component of lost cells has a neighbour that is filled and not lost, so
-    /// that its component of filled cells continues there. Such a neighbour is touched by
-    /// triangles, because no solid cell is next to a lost one.
+    /// Returns true if each component of lost cells has a neighbour that is filled and not lost. Then no
+    /// component of filled cells consists only of lost cells. Such a neighbour is a touched cell, because no
+    /// solid cell is next to a lost cell.
     pub(super) fn are_all_connected(&self, places: &CellComponents, touched: &Covered) -> bool {
         let [nx, ny, nz] = self.dims;
         let row_words = nx.div_ceil(64);
         let mut is_connected = vec![false; places.count()];
-        // Layers of bricks around the current layer of cells. Each is decoded once.
+        // Decoded layers of bricks around the current layer of cells. Each layer is decoded only once.
         let mut made: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for k in (0..nz).filter(|k| !self.layers[*k].is_empty()) {
             let near = k.saturating_sub(1)..nz.min(k + 2);
@@ -132,7 +133,7 @@ impl LostCells {
             .flat_map(|(k, layer)| layer.iter().map(move |(j, n, word)| (k, *j, *n, *word)))
     }
 
-    /// Returns the lost cells of word `n` of a row.
+    /// Returns the lost cells in word `n` of row `j` in layer `k`.
     fn word(&self, j: usize, k: usize, n: usize) -> u64 {
         let layer = &self.layers[k];
         layer

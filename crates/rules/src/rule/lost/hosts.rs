@@ -1,18 +1,18 @@
-//! Components of filled cells that the components of a mesh reach.
+//! Finds the components of filled cells that the components of a mesh reach.
 //!
-//! A triangle reaches a filled cell if it touches the cell's closed box and meets the interior of
-//! the grid, or lies in a wall of the grid. Cells with a common point are neighbours, so all filled
-//! cells around a point belong to one component.
+//! A triangle reaches a filled cell if it touches the cell's closed box, and either intersects the interior
+//! of the grid or lies in a lattice plane. Cells with a common point are neighbours, so all filled cells
+//! around a point belong to one component.
 //!
-//! - A triangle that lies in no wall is in open cells around each of its points, and these cells
-//!   are filled. Its filled cells are therefore connected. It reaches one component, and any of its
-//!   points inside the grid leads there.
-//! - A triangle in a wall may be in no open cell. It reaches the filled cells on both sides of the
-//!   wall, which may belong to several components. All cells next to it are examined row by row,
-//!   exactly.
+//! - If a triangle lies in no lattice plane, every neighbourhood of each of its points includes a point of
+//!   the triangle in the interior of a cell. Such cells are filled, so the filled cells along the triangle
+//!   are connected. The triangle reaches one component, and any of its points inside the grid identifies it.
+//! - A triangle in a lattice plane intersects the interior of no cell. It reaches the filled cells on both
+//!   sides of the plane, which may belong to several components. All cells next to it are examined exactly,
+//!   row by row.
 //!
-//! The result is thus a function of the set of triangles and depends on no order of triangles or
-//! corners. Only triangles near the requested components of cells are examined.
+//! The result therefore depends only on the set of triangles, and not on the order of triangles or corners.
+//! Only triangles near the requested components of cells are examined.
 
 use crate::run::Run;
 use voxelize_core::error::Result;
@@ -21,25 +21,27 @@ use voxelize_core::grid::components::{CellComponent, CellComponents};
 use voxelize_core::par::{self, Progress};
 use voxelize_kernel::{self as kernel, KernelLattice};
 
-/// Sorted, distinct pairs of a component of cells and a component of the mesh that reaches it.
+/// Sorted, distinct pairs: the index of a component of cells, and the index of a component of the mesh that
+/// reaches it.
 pub(super) type Hosts = Vec<(u32, u32)>;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles in the unit of work of a thread.
 const CHUNK: usize = 1 << 14;
 
-/// Greatest error of a coordinate, in cells, for which doubles identify the cells around it.
+/// Greatest error of a coordinate, in cells, for which the cells around it are computed in doubles. With a
+/// larger error they are computed exactly.
 const NEAR: f64 = 0.25;
 
-/// Lowest and highest cell along each axis.
+/// Box of cells: the least and the greatest index along each axis.
 type CellBox = [[i64; 2]; 3];
 
 /// Components of filled cells, some of which are requested.
 pub(super) struct RequestedCells<'a> {
     pub all: &'a CellComponents,
     pub frame: &'a KernelLattice,
-    /// Requested components, by number.
+    /// For each component, whether it is requested.
     is_requested: Vec<bool>,
-    /// Box around all requested components.
+    /// Bounding box of all requested components.
     reach: CellBox,
 }
 
@@ -82,8 +84,8 @@ impl<'a> RequestedCells<'a> {
     }
 }
 
-/// Finds the components of a mesh that reach requested components of cells. `of` has the component
-/// of each triangle.
+/// Finds the components of a mesh that reach requested components of cells. `of` has the index of each
+/// triangle's component.
 ///
 /// # Errors
 /// Fails if the run was cancelled.
@@ -121,13 +123,14 @@ fn sorted(mut pairs: Hosts) -> Hosts {
     pairs
 }
 
-/// Search through consecutive triangles.
+/// State of the search through consecutive triangles.
 struct HostSearch<'a> {
     cells: &'a RequestedCells<'a>,
     run: &'a Run<'a>,
-    /// Component of the last triangle that lies in no wall, and the cells around its point.
+    /// Component of the last triangle that lies in no lattice plane, and the cells around a point of this
+    /// triangle.
     last: Option<(u32, CellBox)>,
-    /// Pairs, possibly with duplicates.
+    /// Pairs found so far, possibly with duplicates.
     found: Hosts,
     /// Length of `found` at which duplicates are removed.
     room: usize,
@@ -155,7 +158,7 @@ impl HostSearch<'_> {
     }
 
     fn push(&mut self, pair: (u32, u32)) {
-        // Consecutive triangles mostly have the same pair.
+        // Consecutive triangles mostly give the same pair.
         if !self.cells.is_requested[pair.0 as usize] || self.found.last() == Some(&pair) {
             return;
         }
@@ -166,7 +169,7 @@ impl HostSearch<'_> {
         self.found.push(pair);
     }
 
-    /// Adds all filled cells of a box.
+    /// Adds the components of all filled cells in a box.
     fn add_all(&mut self, [x, y, z]: [[usize; 2]; 3], component: u32) {
         for (j, k) in (z[0]..=z[1]).flat_map(|k| (y[0]..=y[1]).map(move |j| (j, k))) {
             for host in self.cells.all.within(x, j, k) {
@@ -175,7 +178,8 @@ impl HostSearch<'_> {
         }
     }
 
-    /// Returns an axis along which the triangle lies in a wall.
+    /// Returns the first axis for which the triangle lies in a lattice plane perpendicular to it. `None` if
+    /// the triangle lies in no lattice plane.
     fn wall_axis(&self, [a, b, c]: &Triangle) -> Option<usize> {
         for axis in 0..3 {
             let is_flat = a[axis] == b[axis] && b[axis] == c[axis];
@@ -186,7 +190,8 @@ impl HostSearch<'_> {
         None
     }
 
-    /// Returns the cells around a vertex. `None` unless the vertex is certainly inside the grid.
+    /// Returns the cells around a vertex. `None` unless the vertex is certainly inside the grid and its error
+    /// is small.
     fn around_inner(&self, vertex: &Point) -> Option<CellBox> {
         let mut around = [[0; 2]; 3];
         for (a, axis) in self.cells.frame.axes.iter().enumerate() {
@@ -203,8 +208,8 @@ impl HostSearch<'_> {
         Some(around)
     }
 
-    /// Returns the cells around a point of the triangle inside the grid, computed exactly. `None`
-    /// if the triangle has no such point.
+    /// Computes exactly the cells around some point of the triangle that is inside the grid. `None` if no
+    /// point of the triangle is inside the grid.
     fn around_clipped(&self, triangle: &Triangle) -> Option<CellBox> {
         let place =
             |vertex: &Point| [0, 1, 2].map(|a| self.cells.frame.axes[a].map.index(vertex[a]));
@@ -223,7 +228,7 @@ impl HostSearch<'_> {
     }
 }
 
-/// Returns the cells of a box.
+/// Returns the indices of the cells in a box.
 fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     let cells = |[low, high]: [i64; 2]| low as usize..=high as usize;
     let x = cells(*x);
@@ -235,8 +240,9 @@ fn cells_of([x, y, z]: &CellBox) -> impl Iterator<Item = [usize; 3]> {
     })
 }
 
-/// Returns a point of a convex polygon inside the box from 0 to `dims`. It is the mean of the
-/// corners of their intersection, which is inside if any point of the intersection is.
+/// Returns a point of a convex polygon that is in the interior of the box from 0 to `dims`. `None` if there
+/// is no such point. The point is the mean of the corners of the intersection of polygon and box. If any
+/// point of the intersection is in the interior of the box, so is the mean.
 fn inner_point(mut polygon: Vec<[Rational; 3]>, dims: &[Rational; 3]) -> Option<[Rational; 3]> {
     for (axis, high) in dims.iter().enumerate() {
         polygon = clipped(&polygon, |point| point[axis].clone());
@@ -257,8 +263,7 @@ fn inner_point(mut polygon: Vec<[Rational; 3]>, dims: &[Rational; 3]) -> Option<
     is_inside.then_some(mean)
 }
 
-/// Returns the part of a convex polygon with a height of at least zero (Sutherland and Hodgman
-/// 1974).
+/// Clips a convex polygon to the points whose `height` is at least zero (Sutherland and Hodgman 1974).
 fn clipped(
     polygon: &[[Rational; 3]],
     height: impl Fn(&[Rational; 3]) -> Rational,
@@ -300,14 +305,14 @@ mod tests {
     #[test]
     fn a_polygon_has_a_point_in_a_box_unless_it_is_outside_or_touches() {
         let dims = [4, 4, 4].map(Rational::from);
-        // In halves of a cell.
+        // Coordinates are in halves of a cell.
         for (corners, is_inside) in [
             (vec![[1, 1, 1], [3, 1, 1], [1, 3, 1]], true),
             (vec![[-20, 3, 3], [20, 3, 3], [20, 5, 3]], true),
             (vec![[-20, -20, 3], [60, -20, 3], [-20, 60, 3]], true),
             (vec![[-2, 2, 2], [10, 2, 2], [4, 2, 2]], true),
             (vec![[3, 3, 3]; 3], true),
-            // In a wall of the box, along an edge of it, through a corner of it, and beyond.
+            // These polygons lie in a face of the box, along an edge, through a corner, and outside.
             (vec![[1, 1, 0], [3, 1, 0], [1, 3, 0]], false),
             (vec![[0, -2, 0], [0, 9, 0], [-4, 3, 0]], false),
             (vec![[-2, 2, 0], [2, -2, 0], [-2, -2, 0]], false),
@@ -360,8 +365,8 @@ mod tests {
         let mut shared = 0;
         let mut clipped = 0;
         for n in 0..500 {
-            // Corners lie on walls, between them, and beyond the grid. A third of the triangles
-            // lies in a wall.
+            // Corners are on lattice planes, between them, and outside the grid. A third of the triangles
+            // lies in a lattice plane.
             let fine = [1.0, 2.0, 16.0][n % 3];
             let mut corner =
                 || [(); 3].map(|()| random.below((12.0 * fine) as u64) as f32 / fine - 2.0);

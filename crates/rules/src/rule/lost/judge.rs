@@ -1,9 +1,10 @@
-//! Decides which components and places solid loses.
+//! Decides which components of filled cells, and which places, the rule solid loses.
 //!
-//! Most meshes lose nothing, and this is quick to see. A component of filled without solid cells
-//! consists of lost cells. So if solid is one piece and no cell is lost, nothing is lost or broken.
-//! If some cells are lost, their neighbours suffice unless a whole component is lost. All
-//! components of filled are found only if solid has several pieces or a component is lost.
+//! For most meshes the rule loses nothing, and the first test shows it. A component of filled cells without
+//! solid cells consists of lost cells. Therefore, if the solid cells are one piece and no cell is lost, no
+//! component is lost or broken. If some cells are lost, their neighbours show whether a whole component is
+//! lost. The components of all filled cells are computed only if the solid cells form several pieces or a
+//! component is lost.
 
 use std::borrow::Cow;
 
@@ -24,37 +25,39 @@ use voxelize_kernel::KernelLattice;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::components::Component;
 
-/// Least length in cells of a reported place. A shorter one is a corner or the tip of a horn.
+/// Least length, in cells, of a place that is reported. A place is a connected set of lost cells. Shorter
+/// places are corners of the mesh or the tips of horns.
 pub(super) const LONG: usize = 4;
 
-/// Judges the solid cells of a method.
+/// Finds the features that are missing in solid cells.
 pub(super) struct Judge<'a> {
     mesh: &'a Mesh,
     around: &'a Around,
-    /// Cells that triangles touch, including caps of holes that a flood closes. Together with the
-    /// solid cells they are the filled cells.
+    /// Cells that triangles touch. The triangles include the caps of holes that a flood closes. The touched
+    /// cells and the solid cells together are the filled cells.
     touched: Covered,
     frame: KernelLattice,
     run: &'a Run<'a>,
 }
 
-/// Extent of the result.
+/// Result that the caller requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LostOutput {
-    /// The report alone.
+    /// Only the report.
     Report,
-    /// The report, and the cells needed to keep lost features.
+    /// The report, and the cells that are needed to keep lost features.
     Cells,
 }
 
-/// Features that solid loses.
+/// Features that the rule solid loses.
 pub(super) struct Judged {
     pub report: LostFeatures,
-    /// Cells of the features. `None` if not requested or empty.
+    /// Cells that are needed to keep the features. `None` if they were not requested, or if no feature is
+    /// lost.
     pub found: Option<JudgedCells>,
 }
 
-/// Filled cells with the verdicts about them.
+/// Filled cells, and the decisions which of them are lost.
 pub(super) struct JudgedCells {
     pub filled: BitGrid,
     pub components: CellComponents,
@@ -62,19 +65,19 @@ pub(super) struct JudgedCells {
     pub lost: BitGrid,
     /// Connected components of solid cells.
     pub pieces: CellComponents,
-    /// Components that are lost or broken, or have a reported place, by number.
+    /// For each component, whether it is lost or broken or has a reported place.
     pub is_flagged: Vec<bool>,
 }
 
-/// Verdicts about the components of filled cells.
+/// Decisions which components of filled cells are lost or broken.
 struct ComponentVerdicts {
-    /// Number of pieces of solid cells in each component.
+    /// Number of connected pieces of solid cells in each component.
     pieces: Vec<u64>,
     /// Components without solid cells.
     lost: Vec<usize>,
-    /// Components with more pieces than the mesh has outer shells there.
+    /// Components in which the solid cells form more pieces than there are outer shells of the mesh.
     broken: Vec<usize>,
-    /// Components of the mesh. `None` if they were not needed, as for a mesh of one component.
+    /// Components of the mesh. `None` if they were not needed.
     shells: Option<Shells>,
 }
 
@@ -113,7 +116,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Judges the solid cells of the method.
+    /// Finds the features that are missing in the solid cells `solid`.
     pub(super) fn of(&self, solid: &BitGrid, wanted: LostOutput) -> Result<Judged> {
         let pieces = CellComponents::of(solid);
         let lost = LostCells::of(solid, &self.touched, self.run)?;
@@ -200,7 +203,7 @@ impl<'a> Judge<'a> {
         let several: Vec<_> = (0..measured.len())
             .filter(|n| counts[*n] > 1 && is_whole(n))
             .collect();
-        // A mesh of one component needs no search.
+        // A mesh with a single component has one outer shell, so no search for shells is needed.
         let needs_shells =
             !lost.is_empty() || !several.is_empty() && !self.mesh.is_one_component()?;
         let mut shells = None;
@@ -224,7 +227,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Returns the report of components. `None` if no component is lost or broken.
+    /// Returns the report of lost and broken components. `None` if no component is lost or broken.
     fn components(
         &self,
         measured: &[CellComponent],
@@ -260,8 +263,8 @@ impl<'a> Judge<'a> {
         let thickness = parts()
             .map(Component::thickness)
             .fold(f64::INFINITY, f64::min);
-        // A component of the mesh may also reach other components of cells. Only its extent here
-        // counts.
+        // A component of the mesh may also reach other components of cells. Its bounds are limited to the
+        // cells of this one.
         let around = walls(largest);
         let within = |corner: Point| {
             [0, 1, 2].map(|a| f64::from(corner[a]).clamp(around[0][a], around[1][a]))
@@ -284,7 +287,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Returns the walls around cells.
+    /// Returns the world coordinates of the box around the cells from `low` to `high`.
     fn walls(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
         let wall = |at: [usize; 3]| [0, 1, 2].map(|a| self.around.lattice.wall(a, at[a]).to_f64());
         [wall(low), wall(high.map(|n| n + 1))]
@@ -294,10 +297,10 @@ impl<'a> Judge<'a> {
         place.length() >= LONG && self.around.is_here(place.reach)
     }
 
-    /// Returns the report of the named places.
+    /// Returns the report of the places `named`. `None` if there are none.
     fn places(&self, named: &[CellComponent]) -> Option<LostPlaces> {
-        // The longest place comes first, then the one with more cells, then the one with the least
-        // corner.
+        // The reported place is the longest one. Among equally long places it is the one with the most cells,
+        // and among these the one with the least corner.
         let rank =
             |place: &CellComponent| (place.length(), place.cells, std::cmp::Reverse(place.reach));
         let largest = named.iter().max_by_key(|place| rank(place))?;

@@ -1,21 +1,23 @@
-//! Cells that keep lost features. They are added in components that are lost or broken, or have a
-//! reported place. Added are the lost cells, and the filled cells with two different pieces within
-//! two cells. A lost cell counts as a piece of its own.
+//! Cells that are added to the solid cells in order to keep lost features. Cells are added only in components
+//! of filled cells that are lost or broken, or have a reported place. The added cells are the lost cells, and
+//! every filled cell with two different pieces of solid cells at a distance of at most two cells. A lost cell
+//! counts as a separate piece.
 //!
-//! Afterwards each of these components is one piece. Proof: take a shortest path of filled cells
-//! between two pieces. A cell of the path that is not next to one of the two pieces is lost,
-//! because otherwise there would be a shorter path. A cell that is next to a piece has another
-//! piece or a lost cell within two cells, at or next to the next cell of the path.
+//! Afterwards the solid and added cells of each of these components are connected. Proof: take a shortest
+//! path of filled cells between two pieces. A cell of the path that is not next to one of the two pieces is
+//! lost, because otherwise there would be a shorter path. A cell of the path that is next to a piece has a
+//! second piece or a lost cell within two cells, because the following cell of the path is lost or next to a
+//! second piece.
 
 use super::judge::JudgedCells;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, bits};
 use voxelize_core::par;
 
-/// Distance in cells within which pieces are searched.
+/// Greatest distance, in cells, at which pieces are searched.
 const NEAR: usize = 2;
 
-/// Returns the cells to add to the solid ones.
+/// Returns the cells to add to the solid cells.
 pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
     let mut added = BitGrid::new(solid.dims())?;
     let words = added.row_words();
@@ -59,7 +61,8 @@ pub(super) fn added(found: &JudgedCells, solid: &BitGrid) -> Result<BitGrid> {
 }
 
 impl JudgedCells {
-    /// Returns true if two different pieces are near any of the cells `from..=to` of a row.
+    /// Returns true if two different pieces are within [`NEAR`] cells of the cells `from..=to` in row `j` of
+    /// layer `k`.
     fn has_two(
         &self,
         [nx, ny, nz]: [usize; 3],

@@ -1,14 +1,14 @@
-//! Lost features: parts of a mesh that the rule solid loses.
+//! Lost features: details of a mesh that are missing in the cells of the rule solid.
 //!
 //! - A component of filled cells is *lost* if none of its cells is solid.
-//! - A component is *broken* if its solid cells form more pieces than the mesh has outer shells
-//!   there. A shell counts in every component of filled cells that it reaches.
-//! - A filled cell is *lost* if neither it nor any of its 26 neighbours is solid. Lost cells that
-//!   touch form a *place*, which is reported if it is at least four cells long.
+//! - A component of filled cells is *broken* if its solid cells form more pieces than there are outer shells
+//!   of the mesh in it. A shell counts in every component of filled cells that it reaches.
+//! - A filled cell is *lost* if neither it nor any of its 26 neighbours is solid. A connected set of lost
+//!   cells is a *place*, which is reported if it is at least four cells long.
 //!
-//! Components and pieces of cells are connected by faces, edges or corners. Solid and filled use
-//! the method that finds the inside. If the grid cuts the mesh, cells around the grid are
-//! examined as well. A component that continues beyond these cells is neither lost nor broken.
+//! Cells that share a face, an edge or a corner are connected. The solid and the filled cells are made with
+//! the same method for the inside. If the grid cuts the mesh, some cells around the grid are examined as
+//! well. A component that continues beyond these cells is neither lost nor broken.
 
 mod around;
 mod cells;
@@ -32,19 +32,20 @@ use voxelize_core::par;
 use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
 
-/// Number of grids in memory at a time: filled, solid and lost cells, and cells around some of
-/// them.
+/// Number of grids that are in memory at the same time: the filled, the solid and the lost cells, and the
+/// cells around some of these.
 const GRIDS: u128 = 5;
 
-/// Memory of triangles near lost cells and of the components of the mesh, in sizes of the mesh.
+/// Memory for the triangles near lost cells and for the components of the mesh, as a multiple of the memory
+/// of the mesh.
 const MESHES: u128 = 5;
 
-/// Returns the bytes that the search takes in addition to the mesh, with the method that finds the
-/// inside.
+/// Returns the memory, in bytes, that the search needs in addition to the mesh. It includes the memory of the
+/// method for the inside if the result is an upper bound.
 pub(crate) fn memory(method: Inside, estimate: &MemoryEstimate) -> u128 {
     let MemoryEstimate { mesh, lattice, .. } = *estimate;
     if estimate.figure != MemoryFigure::UpperBound {
-        // The method is counted elsewhere, and the search uses its cells.
+        // The caller counts the memory of the method, and the search uses the method's cells.
         return match mesh.closedness() {
             Closedness::Open if method != Inside::Vote => estimate.meshes(0, 1.5),
             _ => 0,
@@ -61,19 +62,19 @@ pub(crate) fn memory(method: Inside, estimate: &MemoryEstimate) -> u128 {
     estimate.meshes(MESHES, 0.0) + repair + grids + method.memory(estimate)
 }
 
-/// Lost features of a mesh with the cells that keep them.
+/// Lost features of a mesh, and the cells that are added to keep them.
 pub(super) struct KeptFeatures {
     /// Report of the lost features.
     pub report: LostFeatures,
-    /// Number of cells of the lattice that keep the features. None of them is solid.
+    /// Number of cells that are added to keep the features. None of these cells is solid.
     pub count: u64,
-    /// Cells of the lattice that keep the features. `None` if no feature is lost.
+    /// Cells that are added to keep the features. `None` if no feature is lost.
     added: Option<BitGrid>,
 }
 
 impl KeptFeatures {
-    /// Finds the lost features of a mesh with a method prepared for the lattice, in the calling
-    /// threads.
+    /// Finds the lost features of a mesh in the calling thread pool. `inside` is the method, prepared for the
+    /// lattice.
     pub(super) fn new(
         mesh: &Mesh,
         lattice: &Lattice,
@@ -100,7 +101,7 @@ impl KeptFeatures {
         })
     }
 
-    /// Adds the cells of these layers that keep the features.
+    /// Adds to the grid those cells of these layers that keep the features.
     pub(super) fn keep(&self, layers: Range<usize>, grid: &mut BitGrid) {
         if let Some(added) = &self.added {
             grid.add_layers(added, layers.start);
@@ -108,8 +109,8 @@ impl KeptFeatures {
     }
 }
 
-/// Finds the features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses with the method
-/// `inside`. `given` has the cells of that rule if they are known, which saves filling them again.
+/// Finds the features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses with the method `inside`. If
+/// the cells of this rule are already known, `given` saves the time to compute them again.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -124,8 +125,8 @@ impl KeptFeatures {
 /// ```
 ///
 /// # Errors
-/// Fails if the dims differ, there are too many triangles, memory does not suffice, the machine
-/// lacks the instruction set, or the run was cancelled.
+/// Fails if `given` and `lattice` have different dims, if there are too many triangles, if memory does not
+/// suffice, if the machine lacks the instruction set, or if the run was cancelled.
 pub fn find(
     mesh: &Mesh,
     lattice: &Lattice,

@@ -1,11 +1,11 @@
-//! Report of the features that solid loses.
+//! Report of the features that the rule solid loses.
 
 /// Features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LostFeatures {
     /// Components that are lost or broken. `None` if there are none.
     pub components: Option<LostComponents>,
-    /// Lost places of other components. `None` if there are none.
+    /// Lost places in components that are not lost. `None` if there are no such places.
     pub places: Option<LostPlaces>,
 }
 
@@ -13,41 +13,41 @@ pub struct LostFeatures {
 /// Cells that share a face, an edge or a corner are connected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LostComponents {
-    /// Number of components, including intact ones.
+    /// Number of all components of filled cells, including intact ones.
     pub components: u64,
     /// Number of components without a solid cell.
     pub lost: u64,
-    /// Number of components whose solid cells form more pieces than the mesh has components there.
-    /// Cavities do not count.
+    /// Number of components whose solid cells form more pieces than there are components of the mesh in them.
+    /// Cavities do not count as components of the mesh.
     pub broken: u64,
-    /// Greatest number of pieces of one broken component. 0 if no component is broken.
+    /// Greatest number of pieces of solid cells in one broken component. 0 if no component is broken.
     pub pieces: u64,
-    /// Least and greatest corner of the component with the longest diagonal. A lost component takes
-    /// precedence over a broken one. The corners are the bounds of the components of the mesh
-    /// there, limited to the component's cells. Without a component of the mesh they are the bounds
-    /// of the cells.
+    /// Least and greatest corner of the largest component. It is the lost component with the longest
+    /// diagonal, or, if no component is lost, the broken one. The corners are those of the bounding box of
+    /// the components of the mesh in it, limited to the component's cells. If no component of the mesh is
+    /// known, they are those of the cells' bounding box.
     pub largest: [[f64; 3]; 2],
-    /// Number of triangles of the mesh in the largest component.
+    /// Number of triangles in the components of the mesh that reach the largest component.
     pub triangles: u64,
-    /// Least thickness of the components of the mesh in the largest component. It is the thickness
-    /// of a plate of the same volume and the same total area of both sides. 0 if unknown.
+    /// Least thickness among the components of the mesh that reach the largest component. The thickness is 2
+    /// × volume / area, as for a thin plate. 0 if it is unknown.
     pub thickness: f64,
-    /// Smallest side of a cell.
+    /// Length of the shortest side of a cell.
     pub cell: f64,
 }
 
-/// Places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A filled cell is lost if
-/// neither it nor any of its 26 neighbours is solid. Lost cells that share a face, an edge or a
-/// corner form a place. Places shorter than four cells along every axis, such as the tip of a horn,
-/// are not reported. Neither are places of lost components.
+/// Places of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses. A filled cell is lost if neither it nor
+/// any of its 26 neighbours is solid. A place is a set of lost cells that are connected by faces, edges or
+/// corners. Places that are shorter than four cells along every axis, such as the tip of a horn, are not
+/// reported. Places in lost components are not reported either.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LostPlaces {
     /// Number of places.
     pub places: u64,
-    /// Number of cells in all places.
+    /// Total number of cells in the reported places.
     pub cells: u64,
-    /// Walls around the longest place, its least and its greatest corner.
+    /// Least and greatest corner of the bounding box of the longest place.
     pub largest: [[f64; 3]; 2],
-    /// Number of cells of the longest place along each axis.
+    /// Length of the longest place along each axis, in cells.
     pub dims: [usize; 3],
 }

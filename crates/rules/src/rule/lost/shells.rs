@@ -1,5 +1,6 @@
-//! Components of the mesh in components of filled cells. They limit the number of pieces that solid
-//! may have there, and give the size of a feature.
+//! Components of the mesh that reach components of filled cells. Their number is the number of pieces of
+//! solid cells above which a component of filled cells is broken. Their bounds give the size of a lost
+//! feature.
 
 use super::hosts::{Hosts, RequestedCells, hosts};
 use crate::run::Run;
@@ -9,15 +10,16 @@ use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::components::Component;
 use voxelize_meshes::repair::Repaired;
 
-/// Components of a mesh, with the requested components of filled cells that each reaches.
+/// Components of a mesh, and the requested components of filled cells that each of them reaches.
 pub(super) struct Shells {
     components: Vec<Component>,
     hosts: Hosts,
 }
 
 impl Shells {
-    /// Returns the number of components of the mesh that reach each component of cells. Cavities do
-    /// not count. Their volume and the volume of the mesh have different signs.
+    /// Returns, for each component of cells, the number of components of the mesh that reach it. Cavities do
+    /// not count. A cavity is a component whose signed volume has the opposite sign of the volume of the
+    /// mesh.
     pub(super) fn counts(&self, components: usize) -> Vec<u64> {
         let mut counts = vec![0; components];
         let sign = self
@@ -33,7 +35,7 @@ impl Shells {
         counts
     }
 
-    /// Returns the components of the mesh that reach a component of cells.
+    /// Returns the components of the mesh that reach the component of cells `host`.
     pub(super) fn in_host(&self, host: usize) -> impl Iterator<Item = &Component> {
         let from = self
             .hosts
@@ -46,7 +48,8 @@ impl Shells {
             .map(|(_, n)| &self.components[*n as usize])
     }
 
-    /// Finds the components of a mesh. A mesh that is not consistently oriented is repaired first.
+    /// Finds the components of a mesh that reach the requested cells. A mesh that is not consistently
+    /// oriented is repaired first.
     pub(super) fn of(mesh: &Mesh, cells: &RequestedCells, run: &Run) -> Result<Self> {
         let repaired = match mesh.closedness() {
             Closedness::Oriented if !mesh.is_two_sided() => None,
