@@ -1,7 +1,7 @@
-//! Foundation of every voxelize package: [errors](error), [threads](par), [exact predicates](geom), and
+//! Foundation of all voxelize packages: [errors](error), [threads](par), [exact predicates](geom), and
 //! [lattices and cells](grid).
 //!
-//! Programs use the package `voxelize-mesh`, which re-exports the public part.
+//! Programs should depend on the package `voxelize-mesh`, which re-exports the public API of this package.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 

@@ -1,7 +1,7 @@
-//! Thread pools and ordered parallel maps. No other module starts threads or names rayon.
+//! Thread pools and ordered parallel maps. Only this module starts threads and uses rayon.
 //!
-//! Results never depend on the number of threads: callers hand out disjoint work and receive the results in
-//! the order of the work.
+//! Results never depend on the number of threads, because callers divide the work into independent items and
+//! receive the results in the order of the items.
 
 use std::io;
 use std::ops::Range;
@@ -14,19 +14,20 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
-/// Largest number of threads in a pool. Thousands of threads stall a machine and speed up nothing.
+/// Greatest number of threads in a pool. Thousands of threads would slow down the machine and gain nothing.
 pub const MAX_THREADS: usize = 1024;
 
-/// Returns the number of threads that `0` stands for: the number that the system offers to this process.
+/// Returns the number of threads that the system offers to this process. A request of `0` threads means this
+/// number.
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Runs `work` with `threads` threads (0: all) for every parallel loop inside it. Runs it in place if the
-/// caller is already in a pool of that size.
+/// Runs `work` in a new pool of `threads` threads, which its parallel loops use. 0 means all threads of the
+/// system. If the caller is already in a pool of this size, runs `work` in the calling thread.
 ///
 /// # Errors
-/// More than [`MAX_THREADS`] threads are requested, or the system cannot start them.
+/// Fails if more than [`MAX_THREADS`] threads are requested, or if the system cannot start them.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if threads > MAX_THREADS {
         return Err(Error::usage(format!(
@@ -48,7 +49,7 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
     Ok(answer.expect("the work was done"))
 }
 
-/// Starts a pool. Not generic, for the reason given at [`for_each`].
+/// Starts a pool. The function is not generic, for the reason given at [`for_each`].
 fn new_pool(threads: usize) -> Result<ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -57,20 +58,20 @@ fn new_pool(threads: usize) -> Result<ThreadPool> {
         .map_err(|e| no_threads(threads, &e))
 }
 
-/// Runs `work` in a pool. Not generic, for the reason given at [`for_each`].
+/// Runs `work` in a pool. The function is not generic, for the reason given at [`for_each`].
 fn install(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
     pool.install(work);
 }
 
-/// Address space that must be free before a thread is started, in bytes: its stack of 2 MiB, and three times
-/// as much for allocations during its start. With less, the system may still start the thread, but the first
-/// small allocation that fails ends the process.
+/// Address space, in bytes, that must be free before a thread is started: 2 MiB for its stack, and three
+/// times as much for allocations during its start. With less, the system may still start the thread, but a
+/// small allocation may then fail and end the process.
 const ROOM: usize = 8 << 20;
 
 fn has_room() -> io::Result<()> {
     let mut room = Vec::<u8>::new();
     let found = room.try_reserve_exact(ROOM);
-    // `black_box` keeps the allocation from being optimized away.
+    // `black_box` prevents the compiler from removing the allocation.
     std::hint::black_box(&room);
     found.map_err(|_| {
         io::Error::new(
@@ -83,7 +84,7 @@ fn has_room() -> io::Result<()> {
 /// Starts a thread.
 ///
 /// # Errors
-/// The system cannot start it.
+/// Fails if the system cannot start the thread.
 pub fn start<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<JoinHandle<R>> {
@@ -103,7 +104,7 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
     ])
 }
 
-/// Threads outside the pool, for front ends.
+/// Threads outside of pools, for front ends.
 pub mod workers {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{Receiver, sync_channel};
@@ -113,18 +114,18 @@ pub mod workers {
     use crate::error::Result;
     use crate::par::{has_room, no_threads, start, with_threads};
 
-    /// Starts a detached thread. Nothing joins it.
+    /// Starts a detached thread, which is never joined.
     ///
     /// # Errors
-    /// The system cannot start it.
+    /// Fails if the system cannot start the thread.
     pub fn detached(work: impl FnOnce() + Send + 'static) -> Result<()> {
         start(work).map(drop).map_err(|e| no_threads(1, &e))
     }
 
-    /// Runs `work`, whose argument passes items on to `threads` separate threads, for items that wait more
-    /// than they compute. Each thread calls `take` with one item at a time. Up to `threads` further items are
-    /// queued; after that the sender blocks. If no thread could be started, the sender calls `take` itself.
-    /// Returns after all items are taken.
+    /// Runs `work` and passes items to `threads` separate threads. `work` calls its argument with each item,
+    /// and one of the threads calls `take` with the item. Use it for items that wait more than they compute.
+    /// Up to `threads` items are queued. If the queue is full, the sender blocks. If no thread could be
+    /// started, the sender calls `take` itself. Returns after `take` has returned for all items.
     pub fn handed_on<T: Send, R>(
         threads: usize,
         take: impl Fn(T) + Sync,
@@ -150,7 +151,7 @@ pub mod workers {
             drop(next);
             work(&|item| {
                 if is_started {
-                    // The queue has no receiver if every worker panicked.
+                    // Sending fails if all threads panicked.
                     if let Err(unsent) = queue.send(item) {
                         take(unsent.0);
                     }
@@ -161,18 +162,18 @@ pub mod workers {
         })
     }
 
-    /// Waits for the next item. `None` after the last one.
+    /// Waits for the next item. `None` after the last item.
     fn received<T>(queue: &Mutex<Receiver<T>>) -> Option<T> {
         let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.recv().ok()
     }
 
-    /// Calls `work` with every item, `workers` items at a time, each with `threads` threads of its own. For
-    /// work that scales better across items than within one item. Items are started in order, and the results
-    /// have the same order.
+    /// Calls `work` with every item, for up to `workers` items at the same time. Each call has its own pool
+    /// of `threads` threads. Use it for work that scales better across items than within one item. Items are
+    /// started in order, and the results are in the same order.
     ///
     /// # Errors
-    /// The system cannot start all threads.
+    /// Fails if the system cannot start all threads.
     pub fn side_by_side<T: Sync, R: Send>(
         items: &[T],
         workers: usize,
@@ -203,7 +204,7 @@ pub mod workers {
             for worker in started {
                 let part = match worker.map(|worker| worker.join()) {
                     Ok(Ok(part)) => part,
-                    // A panic of a worker continues in the caller.
+                    // A panic of a worker is resumed in the caller.
                     Ok(Err(panic)) => std::panic::resume_unwind(panic),
                     Err(error) => Err(error),
                 };
@@ -213,7 +214,7 @@ pub mod workers {
                 }
             }
         });
-        // The threads that did start may have finished all items.
+        // If some threads could not be started, the others may still have finished all items.
         if let Some(error) = failed
             && answers.len() < items.len()
         {
@@ -224,7 +225,7 @@ pub mod workers {
     }
 }
 
-/// Returns the number of threads of the current pool.
+/// Returns the number of threads in the current pool.
 pub fn current_threads() -> usize {
     if rayon::current_thread_index().is_none() && is_forked() {
         1
@@ -233,8 +234,9 @@ pub fn current_threads() -> usize {
     }
 }
 
-/// Reports whether this process was forked from one that had parallel work outside of pools. The threads for
-/// such work exist only in the parent, so waiting for them would never end.
+/// Reports whether this process was forked from a process that had already called this function, for parallel
+/// work outside of pools. The threads for such work exist only in the parent process, so this process would
+/// wait for them forever.
 fn is_forked() -> bool {
     static FIRST: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
@@ -242,7 +244,7 @@ fn is_forked() -> bool {
     first.is_err_and(|first| first != process)
 }
 
-/// Computes `items.map(f)` in parallel. The results are in order.
+/// Calls `f` with every item, in parallel. Returns the results in the order of the items.
 pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 || current_threads() == 1 {
         return items.into_iter().map(f).collect();
@@ -254,12 +256,12 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync) -> Vec<R>
     map_range(0..items.len(), |n| f(taken(&items[n])))
 }
 
-/// Computes `range.map(f)` in parallel. The results are in order.
+/// Calls `f` with every number of the range, in parallel. Returns the results in the order of the numbers.
 pub fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
     if range.len() < 2 || current_threads() == 1 {
         return range.map(f).collect();
     }
-    // One job covers many numbers, because starting a job may take longer than a call.
+    // A job covers many numbers, because starting a job may take longer than a call of `f`.
     let piece = range.len().div_ceil(PIECES * current_threads());
     let pieces: Vec<Range<usize>> = range
         .clone()
@@ -276,19 +278,19 @@ pub fn map_range<R: Send>(range: Range<usize>, f: impl Fn(usize) -> R + Sync) ->
     all
 }
 
-/// Pieces of a range per thread. Small pieces keep threads from waiting for each other at the end.
+/// Number of pieces of a range per thread. With small pieces, threads wait less for each other at the end.
 const PIECES: usize = 64;
 
-/// Calls `work` with each number below `count`, in parallel. Not generic: the compiler instantiates rayon's
-/// job machinery for every closure type.
+/// Calls `work` with each number below `count`, in parallel. The function is not generic, because the
+/// compiler would otherwise instantiate rayon's code for every closure type.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// Takes the value out of its place.
+/// Takes the value out of a mutex.
 ///
 /// # Panics
-/// The value was taken before.
+/// Panics if the value was already taken.
 fn taken<T>(place: &Mutex<Option<T>>) -> T {
     place
         .lock()
@@ -297,9 +299,9 @@ fn taken<T>(place: &Mutex<Option<T>>) -> T {
         .expect("it is taken once")
 }
 
-/// Distributes `items`: calls `work` once per thread of the pool, with an iterator over items that no other
-/// call gets. A call takes consecutive items, and then the remaining items of other calls. The results are in
-/// no particular order.
+/// Distributes `items` among threads. Calls `work` once per thread of the pool, with an iterator over items.
+/// Each item is given to only one call. A call first gets consecutive items, and then items that are left
+/// over from other calls. The results are in no particular order.
 pub fn share<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&mut dyn Iterator<Item = &T>) -> R + Sync,
@@ -317,24 +319,24 @@ pub fn share<T: Sync, R: Send>(
     })
 }
 
-/// Progress reports and cancellation of long work. Every method does nothing by default, so `&()` reports
-/// nothing.
+/// Receiver of progress reports, which can also cancel the work. The default methods do nothing, so `&()`
+/// ignores all reports.
 pub trait Progress: Sync {
-    /// Starts a phase that advances by `total` altogether.
+    /// Starts a phase. The calls of [`advance`](Self::advance) during the phase add up to `total`.
     fn begin(&self, _phase: &str, _total: u64) {}
 
-    /// Advances the phase. Called a few hundred times per phase, from any thread.
+    /// Advances the phase by `by`. This method is called a few hundred times per phase, from any thread.
     fn advance(&self, _by: u64) {}
 
-    /// Reports whether the work should stop. Called as often as `advance`.
+    /// Reports whether the work should stop. This method is called about as often as `advance`.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// Returns an error if the work is cancelled, so that callers can end it with `?`.
+    /// Returns an error if the work is cancelled, so that callers can stop with `?`.
     ///
     /// # Errors
-    /// The work is cancelled.
+    /// Fails if the work is cancelled.
     fn check(&self) -> Result<()> {
         if self.cancelled() {
             Err(Error::interrupted())
@@ -346,7 +348,7 @@ pub trait Progress: Sync {
 
 impl Progress for () {}
 
-/// Switch that stops work from another thread. Clones share one switch.
+/// Token with which one thread can cancel the work of another. All clones of a token are cancelled together.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -366,7 +368,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Stops the work that has this token soon. The work ends with an error of kind `Interrupted`.
+    /// Cancels the work that uses this token. The work stops soon, with an error of kind `Interrupted`.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -1,14 +1,14 @@
-//! Formats of numbers in messages. Each kind of number is formatted here and nowhere else.
+//! Functions that format numbers in messages. Each kind of number is formatted only here.
 
 pub use voxelize_geom::text::{is_obeyed, sanitize, visible};
 
-/// Formats an integer with separated thousands: `64,000`.
+/// Formats an integer with commas between groups of three digits, as in `64,000`.
 pub fn grouped(n: u64) -> String {
     group(&n.to_string())
 }
 
-/// Formats a length or coordinate with six significant digits: `0.5`, `-1.375`, `2.7e-16`. `123456.7` becomes
-/// `123457`.
+/// Formats a length or a coordinate with at most six significant digits, as in `0.5`, `-1.375` or `2.7e-16`.
+/// `123456.7` becomes `123457`.
 pub fn number(value: f64) -> String {
     const DIGITS: i32 = 6;
     if value == 0.0 {
@@ -27,17 +27,17 @@ pub fn number(value: f64) -> String {
     trimmed(&format!("{value:.decimals$}")).to_string()
 }
 
-/// Conversion of places and lengths of the mesh to coordinates of the grid, in doubles, for messages and
-/// reports.
+/// Conversion of positions and lengths of the turned mesh to coordinates of the grid, in doubles, for
+/// messages and reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridCoordinates {
-    /// Factor of the mesh's coordinates.
+    /// Factor by which the mesh's coordinates are multiplied.
     pub scale: f64,
-    /// Offset added after the scaling.
+    /// Offset that is added after the multiplication.
     pub by: [f64; 3],
-    /// Point of the file that the mesh's coordinates are relative to. `None` for the origin.
+    /// Point of the file to which the mesh's coordinates are relative. `None` if it is the origin.
     pub near: Option<[f64; 3]>,
-    /// Unit of the grid's coordinates, if it is known.
+    /// Unit of the grid's coordinates. `None` if it is unknown.
     pub unit: Option<&'static str>,
 }
 
@@ -53,27 +53,27 @@ impl Default for GridCoordinates {
 }
 
 impl GridCoordinates {
-    /// Converts a coordinate along an axis.
+    /// Converts a coordinate along an axis to the coordinates of the grid.
     pub fn at(&self, axis: usize, coordinate: f64) -> f64 {
         self.scale * coordinate + self.by[axis]
     }
 
-    /// Converts a point.
+    /// Converts a point to the coordinates of the grid.
     pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
         [0, 1, 2].map(|axis| self.at(axis, point[axis]))
     }
 
-    /// Converts a length.
+    /// Converts a length to the unit of the grid.
     pub fn length(&self, length: f64) -> f64 {
         self.scale * length
     }
 
-    /// Formats a length of the mesh: `3.4 mm`.
+    /// Converts and formats a length of the mesh, as in `3.4 mm`.
     pub fn length_text(&self, length: f64) -> String {
         number(self.length(length)) + &self.suffix()
     }
 
-    /// Formats a point of the mesh: `(0, 1, 2) mm`.
+    /// Converts and formats a point of the mesh, as in `(0, 1, 2) mm`.
     pub fn point_text(&self, point: [f64; 3]) -> String {
         format!(
             "({}){}",
@@ -82,7 +82,8 @@ impl GridCoordinates {
         )
     }
 
-    /// Returns the unit as a suffix of a length: ` mm`, or an empty string.
+    /// Returns the unit as a suffix for numbers: a space and the unit, or an empty string if the unit is
+    /// unknown.
     pub fn suffix(&self) -> String {
         match self.unit {
             Some(unit) => format!(" {unit}"),
@@ -91,7 +92,7 @@ impl GridCoordinates {
     }
 }
 
-/// Formats a number with separated thousands, for volumes: `8,000`.
+/// Formats a number, such as a volume, with commas between groups of three digits, as in `8,000`.
 pub fn grouped_number(value: f64) -> String {
     let text = number(value);
     if text.contains('e') {
@@ -103,8 +104,9 @@ pub fn grouped_number(value: f64) -> String {
     }
 }
 
-/// Returns the name of a file without its extension. Parts are named by it: `liver` for `liver.stl` and
-/// `liver.stl.gz`. An ending without letters, as in `v1.2`, is not an extension.
+/// Returns the name of a file without its extension, which is used as the name of a part. For example, it is
+/// `liver` for `liver.stl` and for `liver.stl.gz`. An ending without letters, as in `v1.2`, is not an
+/// extension.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -117,7 +119,7 @@ pub fn file_label(name: &str) -> &str {
     without_ending(unpacked, is_extension)
 }
 
-/// Removes the ending after the last dot if it is accepted and a name remains.
+/// Removes the last dot and the text after it, if `is_accepted` accepts this text and the rest is not empty.
 fn without_ending(name: &str, is_accepted: impl Fn(&str) -> bool) -> &str {
     match name.rsplit_once('.') {
         Some((stem, end)) if !stem.is_empty() && is_accepted(end) => stem,
@@ -132,15 +134,15 @@ fn is_extension(end: &str) -> bool {
         && end.chars().any(|c| c.is_ascii_alphabetic())
 }
 
-/// Formats a count with its noun: `12 triangles`, `1 triangle`.
+/// Formats a count with its noun, as in `12 triangles` or `1 triangle`.
 pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
-/// Parses `0`, `16`: a whole number.
+/// Parses a nonnegative integer, such as `0` or `16`.
 ///
 /// # Errors
-/// If it is none; a sentence about it.
+/// Fails with a text that describes the problem.
 pub fn whole(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(n),
@@ -152,10 +154,10 @@ pub fn whole(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses `16`: a count of at least one.
+/// Parses a positive integer, such as `16`.
 ///
 /// # Errors
-/// If it is none; a sentence about it.
+/// Fails with a text that describes the problem.
 pub fn count(text: &str) -> Result<usize, String> {
     match text.parse::<i64>() {
         Ok(n) if n < 1 => Err("must be at least 1".to_string()),
@@ -163,7 +165,7 @@ pub fn count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Formats sorted numbers and shortens runs of three or more: `1–3, 7`.
+/// Formats sorted numbers, with runs of three or more consecutive numbers shortened, as in `1–3, 7`.
 pub fn numbers_in_runs(numbers: &[usize]) -> String {
     let mut runs = vec![];
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {
@@ -197,7 +199,7 @@ fn group(whole: &str) -> String {
     text
 }
 
-/// Formats a number of bytes: `64 GiB`, `1.5 MiB`, `200 B`.
+/// Formats a number of bytes, as in `64 GiB`, `1.5 MiB` or `200 B`.
 pub fn bytes(n: impl Into<u128>) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let n = n.into();

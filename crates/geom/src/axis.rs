@@ -1,22 +1,25 @@
-//! One axis of a lattice: maps a coordinate in the file to an exact coordinate in index space.
+//! One axis of a lattice. It maps a coordinate of the file to an exact coordinate in index space, where
+//! lattice planes have integer coordinates.
 //!
-//! A binary STL cannot store 0.7, only the nearest float. Under [`Snap::Float`] a coordinate that *is* the
-//! float nearest to a wall or to a plane of cell centres is moved onto it.
+//! A binary STL file cannot store 0.7. It stores the 32-bit float nearest to 0.7. Under [`Snap::Float`], a
+//! coordinate that *is* the float nearest to a wall or to a plane of cell centres is moved exactly onto this
+//! plane.
 //!
-//! All results are exact. Doubles and 128-bit integers give most of them. Cases that they cannot settle use
-//! rationals.
+//! All results are exact. Most are computed with doubles and 128-bit integers. Where these cannot decide,
+//! rationals are used.
 
 use std::cmp::Ordering;
 
 use crate::Rational;
 
-/// Treatment of coordinates that are the nearest float to a wall or centre plane.
+/// Treatment of coordinates that equal the 32-bit float nearest to a wall or to a plane of cell centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Snap {
-    /// Such coordinates lie on the plane, provided that the float step there is below a thousandth of a cell.
+    /// Such a coordinate is moved onto the plane, provided that adjacent floats there are less than a
+    /// thousandth of a cell apart.
     #[default]
     Float,
-    /// Coordinates keep the bits of the file.
+    /// Coordinates keep the exact values of the file.
     None,
 }
 
@@ -30,12 +33,12 @@ impl Snap {
     }
 }
 
-/// Bound on the distance from the first wall, in walls, up to which coordinates are resolved; beyond it a
-/// coordinate is only known to be far away. No lattice has as many cells, and within it doubles are accurate
-/// to a fraction of a cell.
+/// Greatest distance from the first wall, in cells, at which the position of a coordinate is computed. Beyond
+/// it a coordinate is only known to be far away. Every lattice has fewer cells, and up to this distance
+/// doubles are accurate to a fraction of a cell.
 pub const FAR: i64 = 1 << 48;
 
-/// Map of one axis from world space to index space: wall `i` is at `origin + i * spacing`.
+/// Map of one axis from world space to index space. Wall `i` has the world coordinate `origin + i * spacing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisMap {
     origin: Rational,
@@ -45,21 +48,23 @@ pub struct AxisMap {
     ratio: Option<Ratio>,
 }
 
-/// Half-planes of an axis as doubles: half-index `m` is near `origin + m * half`.
+/// Walls and planes of cell centres of an axis, as doubles. Plane `m` is near `origin + m * half`. It is a
+/// wall if the half-index `m` is even, otherwise a plane of cell centres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planes {
     /// Double nearest to the origin.
     pub origin: f64,
     /// Double nearest to half the spacing.
     pub half: f64,
-    /// The sum is exact for half-indices up to [`EXACT_PLANES`].
+    /// `origin + m * half` is exact for all `m` up to [`EXACT_PLANES`].
     pub exact: bool,
-    /// Magnitude below which coordinates snap: the float step is below spacing / 1000 there. Zero if
-    /// coordinates do not snap.
+    /// Magnitude below which coordinates may snap. Below it adjacent floats are less than `spacing / 1000`
+    /// apart. Zero if coordinates do not snap.
     pub limit: f64,
 }
 
-/// Bound for [`Planes::exact`]: more than twice the largest number of cells of a lattice.
+/// Greatest half-index for which [`Planes::exact`] holds. It is more than twice the greatest number of cells
+/// along an axis.
 pub const EXACT_PLANES: f64 = (1u64 << 26) as f64;
 
 impl Planes {
@@ -67,7 +72,8 @@ impl Planes {
         let half = spacing / Rational::from(2);
         let o = origin.to_f64();
         let h = half.to_f64();
-        // Both are multiples of some 2^-k, and the farthest plane is below 2^53 of it.
+        // Both numbers are multiples of some 2^-k. The sum is exact if the farthest plane is less than 2^53
+        // times 2^-k.
         let exact = match (origin.parts(), half.parts()) {
             (Some((_, p)), Some((_, q))) if origin.is_f64() && half.is_f64() => {
                 (o.abs() + EXACT_PLANES * h) * (p.max(q) as f64) < 2f64.powi(53)
@@ -87,8 +93,8 @@ impl Planes {
         }
     }
 
-    /// Returns the plane of half-index `m` as a double, and its error bound: a few roundings of its parts
-    /// (docs/internals/error-bounds.md).
+    /// Returns the position of plane `m` as a double, and its error bound. The bound allows for a few
+    /// roundings of the terms (docs/internals/error-bounds.md).
     pub fn at(&self, m: f64) -> (f64, f64) {
         let offset = m * self.half;
         let exact = self.exact && m.abs() <= EXACT_PLANES;
@@ -101,7 +107,7 @@ impl Planes {
     }
 }
 
-/// Map in small integers: index coordinate `u = (v * mul - add) / unit`.
+/// Map from world to index space in small integers: the index coordinate of `v` is `(v * mul - add) / unit`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Ratio {
     mul: i128,
@@ -109,29 +115,29 @@ struct Ratio {
     unit: i128,
 }
 
-/// Three coordinates of a triangle along one axis as exact integers: index coordinate `u = values[n] / unit`.
-/// The unit is even, so that cell centres are whole numbers as well.
+/// Three coordinates of a triangle along one axis as exact integers. The index coordinate of vertex `n` is
+/// `values[n] / unit`. The unit is even, so that the coordinates of cell centres are integers as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scaled {
     /// Index coordinates times `unit`.
     pub values: [i128; 3],
-    /// Scaled size of a cell.
+    /// Size of a cell in the same scale.
     pub unit: i128,
 }
 
-/// Axis of a lattice: the positions of its walls and the number of cells between them.
+/// Axis of a lattice: the map that gives the positions of its walls, and the number of cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticeAxis {
-    /// Map from world to index space.
+    /// Map from world space to index space.
     pub map: AxisMap,
     /// Number of cells along the axis.
     pub cells: usize,
-    /// The last wall belongs to the lattice.
+    /// The last wall belongs to the last cell of the lattice.
     pub closed: bool,
 }
 
 impl AxisMap {
-    /// Creates the map with walls at `origin + i * spacing`. `spacing` must be above zero.
+    /// Creates the map whose walls are at `origin + i * spacing`. `spacing` must be positive.
     pub fn new(origin: Rational, spacing: Rational, snap: Snap) -> Self {
         let planes = Planes::of(&origin, &spacing, snap);
         let ratio = Ratio::of(&origin, &spacing);
@@ -149,37 +155,37 @@ impl AxisMap {
         &self.origin
     }
 
-    /// Returns the distance between walls.
+    /// Returns the distance between adjacent walls.
     pub fn spacing(&self) -> &Rational {
         &self.spacing
     }
 
-    /// Returns the treatment of coordinates close to walls.
+    /// Returns the treatment of coordinates that are nearest to a wall or to a plane of cell centres.
     pub fn snap(&self) -> Snap {
         self.snap
     }
 
-    /// Returns the exact world coordinate of half-index `m`: wall `m / 2` if `m` is even, otherwise a centre
-    /// plane.
+    /// Returns the exact world coordinate of plane `m`. It is wall `m / 2` if `m` is even, otherwise a plane
+    /// of cell centres.
     pub fn half_plane(&self, m: i64) -> Rational {
         &self.origin + &(&self.spacing * &Rational::new(m, 2))
     }
 
-    /// Returns the half-planes as doubles.
+    /// Returns the walls and the planes of cell centres as doubles.
     pub fn planes(&self) -> &Planes {
         &self.planes
     }
 
-    /// Returns the half-index that the finite coordinate `v` snaps to, even for a wall and odd for a plane of
-    /// cell centres. A coordinate exactly on a plane also returns it. Nothing snaps beyond [`FAR`]
-    /// half-planes.
+    /// Returns the half-index of the plane to which the finite coordinate `v` snaps. It is even for a wall
+    /// and odd for a plane of cell centres. `None` if `v` does not snap. A coordinate that is exactly on a
+    /// plane snaps to it. No coordinate snaps to a plane beyond half-index [`FAR`].
     #[inline]
     pub fn snapped(&self, v: f32) -> Option<i64> {
         if f64::from(v.abs()) >= self.planes.limit {
             return None;
         }
-        // A snapping coordinate is within half a float step, and so within 1/1000, of its half-index. Doubles
-        // are accurate to a fraction of that for the magnitudes that snap.
+        // The quotient of a snapping coordinate differs from its half-index by at most half the spacing of
+        // floats, which is less than 1/1000. For such magnitudes the error of doubles is a fraction of that.
         let m = ((f64::from(v) - self.planes.origin) / self.planes.half).round_ties_even();
         if m.abs() > FAR as f64 {
             return None;
@@ -195,7 +201,8 @@ impl AxisMap {
         lies_on.then_some(m as i64)
     }
 
-    /// Returns `true` if snapping moves `v` to half-index `m`, which it snaps to: `v` was not exactly there.
+    /// Returns `true` if snapping changes `v`, which snaps to plane `m`. Returns `false` if `v` is exactly on
+    /// the plane.
     #[inline]
     pub fn moves_to(&self, v: f32, m: i64) -> bool {
         let (plane, error) = self.planes.at(m as f64);
@@ -203,12 +210,12 @@ impl AxisMap {
         off > error || (error > 0.0 && self.side(v, m) != Ordering::Equal)
     }
 
-    /// Returns `true` if snapping moves `v`: it snaps, and was not exactly there.
+    /// Returns `true` if snapping changes `v`: it snaps to a plane and is not exactly on it.
     pub fn moves(&self, v: f32) -> bool {
         self.snapped(v).is_some_and(|m| self.moves_to(v, m))
     }
 
-    /// Returns the side of half-plane `m` on which the bits of `v` lie, without snapping.
+    /// Returns the side of plane `m` on which the exact value of `v` is, without snapping.
     pub fn side(&self, v: f32, m: i64) -> Ordering {
         match self.side_in_integers(v, m) {
             Some(side) => side,
@@ -216,7 +223,7 @@ impl AxisMap {
         }
     }
 
-    /// Compares v * mul - add with m / 2 * unit. `None` if a number exceeds 128 bits.
+    /// Compares `v * mul - add` with `m / 2 * unit`. `None` if a number does not fit in 128 bits.
     fn side_in_integers(&self, v: f32, m: i64) -> Option<Ordering> {
         let Ratio { mul, add, unit } = self.ratio?;
         let (mantissa, exponent) = parts(v);
@@ -231,7 +238,7 @@ impl AxisMap {
         }
     }
 
-    /// Returns the exact index coordinate of the finite coordinate `v`, after snapping.
+    /// Returns the exact index coordinate of the finite coordinate `v` after snapping.
     pub fn index(&self, v: f32) -> Rational {
         match self.snapped(v) {
             Some(m) => Rational::new(m, 2),
@@ -239,13 +246,14 @@ impl AxisMap {
         }
     }
 
-    /// Returns the index coordinate of an exact world coordinate, without snapping.
+    /// Returns the exact index coordinate of an exact world coordinate, without snapping.
     pub fn index_of(&self, coordinate: &Rational) -> Rational {
         (coordinate - &self.origin) / &self.spacing
     }
 
-    /// Returns the greatest wall at or below `v` after snapping, and `true` if `v` lies on it. `guess` is any
-    /// double near the index coordinate. Beyond ±[`FAR`] walls the result saturates and is never on a wall.
+    /// Returns the index of the greatest wall at or below `v` after snapping, and `true` if `v` is on this
+    /// wall. `guess` is any double near the index coordinate. Beyond ±[`FAR`] the index is limited to
+    /// ±[`FAR`], and the second value is `false`.
     pub fn floor(&self, v: f32, guess: f64) -> (i64, bool) {
         if let Some(m) = self.snapped(v) {
             return (m.div_euclid(2), m % 2 == 0);
@@ -264,8 +272,8 @@ impl AxisMap {
         (wall, self.side(v, 2 * wall) == Ordering::Equal)
     }
 
-    /// Returns three coordinates as exact integers over a common unit, after snapping. `None` if they do not
-    /// fit 128 bits with room to spare.
+    /// Returns three coordinates after snapping, as exact integers with a common unit. `None` if they do not
+    /// fit in 128 bits with some bits to spare.
     pub fn scaled(&self, coordinates: [f32; 3]) -> Option<Scaled> {
         let Ratio { mul, add, unit } = self.ratio?;
         let split = coordinates.map(parts);
@@ -281,7 +289,7 @@ impl AxisMap {
                 }
             };
         }
-        // Divide by common powers of two. The unit stays even.
+        // Divides by the greatest common power of two for which the unit stays even.
         let zeros = values.iter().fold(unit.trailing_zeros() - 1, |zeros, v| {
             zeros.min(v.trailing_zeros())
         });
@@ -294,8 +302,8 @@ impl AxisMap {
 
 impl Ratio {
     fn of(origin: &Rational, spacing: &Rational) -> Option<Self> {
-        // u = (v - on / od) * hd / hn. With od = g a and hd = g b this is u = (v * g a b - on * b) / (a *
-        // hn).
+        // The index coordinate is u = (v - on / od) * hd / hn. With od = g a and hd = g b this is u = (v * g
+        // a b - on * b) / (a * hn).
         let (on, od) = origin.parts()?;
         let (hn, hd) = spacing.parts()?;
         let g = gcd(od, hd);
@@ -317,10 +325,11 @@ impl Ratio {
     }
 }
 
-/// Returns the magnitude below which floats step by less than `spacing / 1000`.
+/// Returns the magnitude below which adjacent 32-bit floats are less than `spacing / 1000` apart.
 fn snap_limit(spacing: &Rational) -> f64 {
     let widest = spacing / Rational::from(1000);
-    // The greatest power of two below `widest`. A float below 2^24 times it steps by at most this power.
+    // `step` becomes the greatest power of two below `widest`. Adjacent floats below `2^24 * step` are at
+    // most `step` apart.
     let mut step = 2f64.powi(widest.to_f64().log2().floor() as i32 + 1);
     while step > 0.0 && Rational::from_f64(step).is_none_or(|step| step >= widest) {
         step /= 2.0;
@@ -332,7 +341,7 @@ fn snap_limit(spacing: &Rational) -> f64 {
     }
 }
 
-/// Splits `v = mantissa * 2^exponent`, with an odd mantissa or zero.
+/// Splits `v` into a mantissa and an exponent with `v = mantissa * 2^exponent`. The mantissa is odd or zero.
 fn parts(v: f32) -> (i128, i32) {
     let bits = v.to_bits();
     let field = (bits >> 23 & 0xff) as i32;
@@ -350,7 +359,8 @@ fn parts(v: f32) -> (i128, i32) {
     (if v < 0.0 { -mantissa } else { mantissa }, exponent + zeros)
 }
 
-/// Returns `value * 2^by`, if it fits. `by` is not negative unless `value` is zero.
+/// Returns `value * 2^by`. `None` if it does not fit in 128 bits. `by` must not be negative unless `value` is
+/// zero.
 fn shifted(value: i128, by: i32) -> Option<i128> {
     if value == 0 {
         return Some(0);
@@ -422,7 +432,7 @@ mod tests {
 
     #[test]
     fn coarse_floats_do_not_snap() {
-        // At 1e6 floats step by 1/16, and a cell of size 1 is less than a thousand steps wide.
+        // Near 1e6, adjacent floats are 1/16 apart, so a cell of size 1 has fewer than a thousand floats.
         let axis = AxisMap::new(Rational::new(1, 3), Rational::ONE, Snap::Float);
         let v = (Rational::new(1, 3) + Rational::from(1_000_000)).to_f32();
         assert_eq!(axis.snapped(v), None);
@@ -448,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Values of many magnitudes, near planes and on them.
+    /// Returns values of many magnitudes, some of them on planes or next to planes.
     fn samples(axis: &AxisMap) -> Vec<f32> {
         let mut values = vec![
             0.0,

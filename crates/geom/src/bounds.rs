@@ -2,23 +2,23 @@
 
 use crate::{Point, Rational, Triangle};
 
-/// Smallest and largest coordinate per axis, `[x, y, z]`, in world space.
+/// Axis-aligned bounding box in world space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// Smallest coordinates.
+    /// Smallest coordinate along each axis.
     pub min: Point,
-    /// Largest coordinates.
+    /// Largest coordinate along each axis.
     pub max: Point,
 }
 
 impl Bounds {
-    /// Empty bounds. The first point added replaces them.
+    /// Bounding box of no points. [`with`](Self::with) turns it into the box of a single point.
     pub const EMPTY: Self = Self {
         min: [f32::INFINITY; 3],
         max: [f32::NEG_INFINITY; 3],
     };
 
-    /// Returns the bounds of triangles, [`Bounds::EMPTY`] for an empty list.
+    /// Returns the bounding box of triangles, or [`Bounds::EMPTY`] for an empty list.
     pub fn of(triangles: &[Triangle]) -> Self {
         triangles
             .iter()
@@ -26,7 +26,8 @@ impl Bounds {
             .fold(Self::EMPTY, |bounds, point| bounds.with(point))
     }
 
-    /// Returns these bounds grown to contain `point`. `-0` counts as `0`, so that equal bounds print alike.
+    /// Returns this box, extended so that it contains `point`. `-0` is stored as `0`, so that equal boxes are
+    /// printed equally.
     #[must_use]
     #[inline]
     pub fn with(mut self, point: &Point) -> Self {
@@ -38,7 +39,7 @@ impl Bounds {
         self
     }
 
-    /// Returns the bounds of both.
+    /// Returns the smallest box that contains both boxes.
     #[must_use]
     pub fn union(self, other: &Self) -> Self {
         if other.is_empty() {
@@ -48,12 +49,13 @@ impl Bounds {
         }
     }
 
-    /// Returns `true` if the bounds contain no point.
+    /// Returns `true` if the box contains no point.
     pub fn is_empty(&self) -> bool {
         self.min[0] > self.max[0]
     }
 
-    /// Returns both corners as exact numbers, `[min, max]`; `None` if the bounds are empty or not finite.
+    /// Returns both corners as exact numbers, `[min, max]`. `None` if the box is empty or a coordinate is not
+    /// finite.
     pub fn exact(&self) -> Option<[[Rational; 3]; 2]> {
         if self.is_empty() {
             return None;

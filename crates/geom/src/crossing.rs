@@ -1,8 +1,10 @@
-//! Crossings of a triangle with the walls of a lattice, rounded down to a cell, in exact arithmetic.
+//! Crossings of a triangle with the walls of a lattice, in exact arithmetic. Their positions are rounded down
+//! to the index of a cell.
 //!
-//! Both functions compute the floor of a fraction. Let `s` and `t` be the coordinates along two axes. An edge
-//! from `A` to `B` crosses `t = w` at `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`. With the normal
-//! `n`, the plane through `A` meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v
+//! [`edge_crossing`](ExactTriangle::edge_crossing) and [`plane_crossing`](ExactTriangle::plane_crossing)
+//! compute the floor of a fraction. Let `s` and `t` be the coordinates along two axes. An edge from `A` to
+//! `B` crosses `t = w` at `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`. With the normal `n`, the plane
+//! through `A` meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v
 //! - A.z)) / n.x`.
 
 use std::cmp::Ordering;
@@ -10,13 +12,13 @@ use std::cmp::Ordering;
 use crate::tri_box::ExactTriangle;
 use crate::wide::{Wide, cross, difference};
 
-/// Greatest wall at or below a point along an axis, and `true` if the point lies on that wall. The wall has
-/// the number of the cell above it.
+/// Index of the greatest wall at or below a point along an axis, and `true` if the point is on this wall. A
+/// wall and the cell above it have the same index.
 pub type Floor = (i64, bool);
 
 impl<T: Wide> ExactTriangle<T> {
-    /// Returns the position along axis `s` at which the edge between vertices `from` and `to` crosses the
-    /// wall `wall` of axis `t`. The edge must not be parallel to the wall.
+    /// Returns the position along axis `s` at which the edge between vertices `from` and `to` crosses wall
+    /// `wall` of axis `t`. The edge must not be parallel to the wall.
     pub fn edge_crossing(&self, [from, to]: [usize; 2], [s, t]: [usize; 2], wall: i64) -> Floor {
         let a = &self.vertices[from];
         let b = &self.vertices[to];
@@ -27,15 +29,16 @@ impl<T: Wide> ExactTriangle<T> {
         (towards + &away).floor_div(&span)
     }
 
-    /// Returns the normal, up to a positive factor per component.
+    /// Returns the normal. Each component has its own positive factor, because the axes have different units.
     pub fn normal(&self) -> [T; 3] {
         let [a, b, c] = &self.vertices;
         cross(&difference(b, a), &difference(c, a))
     }
 
-    /// Returns the side of the triangle with this `normal` on which a lattice point lies: `Greater` if the
-    /// normal points away from it. The lattice point is the crossing of the walls `point`, displaced
-    /// downwards by (ε, ε², ε³). The result is `Equal` only for triangles without area.
+    /// Returns the side of the triangle's plane on which a lattice point is: `Greater` if the normal points
+    /// away from the lattice point. `normal` is the normal of the triangle. The lattice point is the
+    /// intersection of the walls `point` of the three axes, displaced by (−ε, −ε², −ε³). The result is
+    /// `Equal` only for triangles without area.
     pub fn side(&self, normal: &[T; 3], point: [i64; 3]) -> Ordering {
         let a = &self.vertices[0];
         let mut along = T::from(0);
@@ -43,7 +46,7 @@ impl<T: Wide> ExactTriangle<T> {
             let offset = a[axis].clone() - &(T::from(point[axis]) * &self.unit[axis]);
             along = along + &(normal[axis].clone() * &offset);
         }
-        // Without the displacement, then its orders ε, ε² and ε³.
+        // Signs of the terms of order 1, ε, ε² and ε³. The first nonzero sign decides.
         let [x, y, z] = normal.each_ref().map(Wide::sign);
         for sign in [along.sign(), x, y, z] {
             if sign != 0 {
@@ -53,8 +56,8 @@ impl<T: Wide> ExactTriangle<T> {
         Ordering::Equal
     }
 
-    /// Returns the position along x at which the plane of the triangle meets the lattice line at walls `y`
-    /// and `z`. The x component of `normal`, the triangle's normal, must not be zero.
+    /// Returns the position along x at which the plane of the triangle intersects the lattice line of walls
+    /// `y` and `z`. `normal` is the normal of the triangle. Its x component must not be zero.
     pub fn plane_crossing(&self, normal: &[T; 3], y: i64, z: i64) -> Floor {
         let a = &self.vertices[0];
         let y = T::from(y) * &self.unit[1] - &a[1];
@@ -82,7 +85,7 @@ mod tests {
 
     #[test]
     fn edges_cross_where_the_line_does() {
-        // From (1/3, 0) to (7/3, 4): x = 1/3 + y / 2.
+        // The edge from (1/3, 0) to (7/3, 4) has x = 1/3 + y / 2.
         for (wall, floor) in [
             (1, (0, false)),
             (2, (1, false)),
@@ -101,7 +104,7 @@ mod tests {
                 "backwards, y = {wall}"
             );
         }
-        // From (-1, 1) to (1/3, 0) in x, y: at y = 1 it is exactly at -1.
+        // The edge from (-1, 1) to (1/3, 0) in x and y has exactly x = -1 at y = 1.
         assert_eq!(triangle().edge_crossing([2, 0], [0, 1], 1), (-1, true));
     }
 

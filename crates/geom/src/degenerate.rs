@@ -1,12 +1,12 @@
-//! Triangles without area: two vertices are equal, or all three lie on one line.
+//! Triangles without area: two vertices are equal, or all three vertices are on one line.
 //!
-//! A filter in doubles with a proven error bound comes first, then integers. The filter decides every
-//! triangle that is neither a needle nor a line. Most of the triangles left over are really degenerate.
+//! A test in doubles with a proven error bound comes first. It decides every triangle that is not extremely
+//! thin. The remaining triangles are decided in integers. Most of these are really degenerate.
 
 use crate::wide::{IBig, Wide, cross, difference};
 use crate::{Point, Triangle};
 
-/// Returns the number of triangles that are segments or points. Coordinates must be finite.
+/// Returns the number of triangles without area, which are segments or points. Coordinates must be finite.
 pub fn count(triangles: &[Triangle]) -> u64 {
     triangles
         .iter()
@@ -14,7 +14,8 @@ pub fn count(triangles: &[Triangle]) -> u64 {
         .count() as u64
 }
 
-/// Returns `true` if the triangle is a segment or a point. Coordinates must be finite.
+/// Returns `true` if the triangle has no area, so that it is a segment or a point. Coordinates must be
+/// finite.
 pub fn is_degenerate(triangle: &Triangle) -> bool {
     if has_area_for_sure(triangle) {
         return false;
@@ -23,12 +24,13 @@ pub fn is_degenerate(triangle: &Triangle) -> bool {
     a == b || b == c || c == a || exactly_degenerate(triangle)
 }
 
-/// Returns `true` if a component of the cross product of two edges is non-zero beyond all rounding.
+/// Returns `true` if doubles prove that a component of the cross product of two edges is not zero.
 ///
-/// Error bound, with u = 2^-53: an edge component has a relative error factor within 1 ± u, each of the two
-/// products within (1 ± u)^3, and their difference another 1 ± u. The error of the result is therefore below
-/// 5u times the sum of the products' absolute values. 8u leaves room for the rounding of the test itself.
-/// Differences of floats and their products neither overflow nor underflow in doubles.
+/// Error bound, with u = 2^-53: a computed component of an edge equals the exact one times a factor within 1
+/// ± u. For each of the two products the factor is within (1 ± u)^3, and the subtraction adds another factor
+/// within 1 ± u. The error of the result is therefore below 5u times the sum of the products' absolute
+/// values. The bound 8u also covers the rounding of the test itself. Differences of floats and their products
+/// neither overflow nor underflow in doubles.
 fn has_area_for_sure(triangle: &Triangle) -> bool {
     const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
@@ -43,8 +45,8 @@ fn has_area_for_sure(triangle: &Triangle) -> bool {
 
 /// Decides in integers whether the triangle has no area.
 fn exactly_degenerate(triangle: &Triangle) -> bool {
-    // Mantissas of 24 bits shifted by 37 have 61 bits, their differences 62, products 124, the cross product
-    // 125.
+    // Mantissas of 24 bits, shifted by at most 37, have 61 bits. Their differences have 62 bits, the products
+    // 124, and the components of the cross product 125.
     match WholePoints::new(triangle, 37) {
         WholePoints::Short(points) => collinear(&points),
         WholePoints::Long(points) => collinear(&points),
@@ -57,7 +59,7 @@ fn collinear<T: Wide>([a, b, c]: &[[T; 3]; 3]) -> bool {
         .all(|component| component.sign() == 0)
 }
 
-/// Points as whole multiples of the smallest bit among their coordinates.
+/// Points whose coordinates are integers: multiples of the least significant bit of all coordinates.
 pub enum WholePoints<const N: usize> {
     /// Integers of 128 bits.
     Short([[i128; 3]; N]),
@@ -66,8 +68,8 @@ pub enum WholePoints<const N: usize> {
 }
 
 impl<const N: usize> WholePoints<N> {
-    /// Converts points. They are short if no coordinate is shifted by more than `most` bits. The coordinates
-    /// must be finite.
+    /// Converts points. Returns [`Short`](Self::Short) if no coordinate is shifted by more than `most` bits,
+    /// otherwise [`Long`](Self::Long). The coordinates must be finite.
     pub fn new(points: &[Point; N], most: i32) -> Self {
         let parts = points.map(|point| point.map(mantissa_and_exponent));
         let mut low = i32::MAX;
@@ -78,7 +80,7 @@ impl<const N: usize> WholePoints<N> {
                 high = high.max(*exponent);
             }
         }
-        // A mantissa of zero needs no shift.
+        // Zero is not shifted, because its exponent may be below `low`.
         let shift = |mantissa: i64, exponent: i32| {
             if mantissa == 0 { 0 } else { exponent - low }
         };
@@ -90,12 +92,12 @@ impl<const N: usize> WholePoints<N> {
     }
 }
 
-/// Splits `value` into `m * 2^e`, exactly.
+/// Splits `value` into integers `m` and `e` with `value = m * 2^e` exactly.
 pub fn mantissa_and_exponent(value: f32) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 23 & 0xff) as i32;
     let fraction = i64::from(bits & 0x7f_ffff);
-    // Subnormals have the exponent of the smallest normals and no implicit leading bit.
+    // Subnormal numbers have the exponent of the smallest normal numbers and no implicit leading bit.
     let mantissa = if exponent == 0 {
         fraction
     } else {
@@ -178,7 +180,7 @@ mod tests {
         let mut lines = 0;
         let mut next = |n: u64| random.below(n) as u32;
         for _ in 0..20_000 {
-            // Few mantissa bits and close exponents make collinear vertices common.
+            // Few mantissa bits and similar exponents make exactly collinear vertices frequent.
             let mut number =
                 || f32::from_bits(next(2) << 31 | (next(12) + 120) << 23 | next(4) << 21);
             let (a, d): ([f32; 3], [f32; 3]) =

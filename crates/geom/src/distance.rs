@@ -1,14 +1,17 @@
-//! Distance from a point to a triangle as fields define it: a fixed sequence of operations on doubles.
+//! Distance from a point to a triangle. The values of distance fields are defined by this file: a fixed
+//! sequence of operations on doubles.
 //!
-//! The nearest point of a triangle is a vertex, or within an edge, or within the face (Ericson, Real-Time
-//! Collision Detection, section 5.1.5). All candidates are computed: the least squared distance to the three
-//! edges, and the squared distance to the plane if the foot of the perpendicular lies within the triangle.
-//! Triangles that share a vertex get the same bits for it. They also get the same bits for a shared edge,
-//! because its ends are taken in a fixed order. Equal distances are therefore equal.
+//! The nearest point of a triangle is a vertex, a point of an edge, or a point of the face (Ericson,
+//! Real-Time Collision Detection, section 5.1.5). All candidates are computed: the squared distances to the
+//! three edges, and the squared distance to the plane if the foot of the perpendicular is within the
+//! triangle. For a vertex or an edge that two triangles share, both triangles give bitwise equal distances,
+//! because the ends of an edge are used in a fixed order. Distances that are equal for this reason therefore
+//! stay equal after rounding.
 //!
-//! Slivers need care in one place: the normal is a product of two nearly parallel edges. Its components
-//! include the rounding errors of their products (Dekker 1971), so that the normal is accurate to a few
-//! roundings even if it is 2^-50 of those products. docs/internals/distance.md bounds the total error.
+//! Slivers need special care in one place, because their normal is the cross product of two nearly parallel
+//! edges. The rounding errors of the products are computed and added to its components (Dekker 1971), so that
+//! the normal is accurate to a few roundings even if it is only 2^-50 times the products.
+//! docs/internals/distance.md bounds the total error.
 
 use std::cmp::Ordering;
 
@@ -16,11 +19,12 @@ use crate::vector::{cross, dot, minus};
 use crate::{Point, Triangle};
 
 /// Returns the squared distance from `point` to the nearest point of a triangle of any shape. The result is
-/// defined by a fixed sequence of additions, multiplications and divisions of doubles, none of them fused, on
-/// the vertices in lexicographic order. The order in which the vertices are given changes no bit.
+/// defined by a fixed sequence of additions, multiplications and divisions of doubles, none of them fused.
+/// The vertices are used in lexicographic order, so the order in which they are given does not affect the
+/// result.
 ///
-/// The error of the distance, the square root of the result, is below 2^-46 of the largest coordinate of the
-/// point and the triangle.
+/// The distance is the square root of the result. Its error is less than 2^-46 times the largest absolute
+/// coordinate of the point and the triangle.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -53,8 +57,9 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     let turned_a = cross(normal, from[0]);
     let turned_b = cross(normal, from[1]);
     let within = dot(ab, turned_a) <= 0.0 && dot(ac, turned_a) >= 0.0 && dot(bc, turned_b) <= 0.0;
-    // Both corners at the longest side are acute, so the foot lies between them. On slivers this check keeps
-    // the rounded side tests from accepting points far beyond a corner.
+    // The angles at both ends of the longest side are acute, so the foot of a point within the triangle is
+    // between these ends. For slivers, where the side tests are rounded, this check rejects points far beyond
+    // a corner.
     let longest = if sides[0].length >= sides[1].length {
         &sides[0]
     } else {
@@ -66,7 +71,7 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
         &sides[2]
     };
     let between = longest.along >= 0.0 && longest.along <= longest.length;
-    // A triangle without width has no plane. Its edges cover it.
+    // A triangle that is almost a line has no usable plane. Its edges suffice.
     let is_wide = size > NARROW * (sides[0].length * sides[1].length);
     if is_wide && within && between && plane < edges {
         plane
@@ -75,25 +80,25 @@ pub fn squared_distance(point: [f64; 3], triangle: &Triangle) -> f64 {
     }
 }
 
-/// Square of the least sine of the angle at the first vertex for which the plane of a triangle is used,
-/// `2^-52` for the sine. Below it the rounding errors of the cross product's own error terms may reach its
-/// size.
+/// Least squared sine of the angle at the first vertex for which the plane of a triangle is used. The sine
+/// itself is `2^-52`. Below it, the rounding errors of the cross product's correction terms may be as large
+/// as the cross product.
 pub const NARROW: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Side of the triangle, relative to a point.
+/// Side of a triangle, measured from a point.
 struct TriangleSide {
-    /// Position of the foot of the perpendicular from the first end, times the length: from 0 to `length`
-    /// within the side.
+    /// Dot product of the side and the vector from its first end to the point. It is from 0 to `length` if
+    /// the foot of the perpendicular is within the side.
     along: f64,
-    /// Squared length.
+    /// Squared length of the side.
     length: f64,
-    /// Squared distance from the point.
+    /// Squared distance from the point to the side.
     squared: f64,
 }
 
 impl TriangleSide {
-    /// Measures the side `edge`. `from` is the vector from its first end to the point. `ends` are the squared
-    /// distances of its ends.
+    /// Measures the side `edge`. `from` is the vector from its first end to the point. `ends` has the squared
+    /// distances from the point to both ends.
     fn new(edge: [f64; 3], from: [f64; 3], ends: [f64; 2]) -> Self {
         let along = dot(from, edge);
         let length = dot(edge, edge);
@@ -131,7 +136,7 @@ fn least(a: f64, b: f64) -> f64 {
     if b < a { b } else { a }
 }
 
-/// Returns the cross product. Each component includes the rounding errors of its two products.
+/// Returns the cross product. The rounding errors of the two products are added to each component.
 fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     let component = |i: usize, j: usize| {
         let p = product(a[i], b[j]);
@@ -141,7 +146,7 @@ fn cross_with_errors(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [component(1, 2), component(2, 0), component(0, 1)]
 }
 
-/// Returns a product and its rounding error (Dekker 1971).
+/// Returns the rounded product of two numbers and its rounding error (Dekker 1971).
 fn product(a: f64, b: f64) -> [f64; 2] {
     let [ah, al] = halves(a);
     let [bh, bl] = halves(b);
@@ -152,7 +157,8 @@ fn product(a: f64, b: f64) -> [f64; 2] {
 /// Veltkamp's splitting constant, 2^27 + 1.
 pub const SPLITTER: f64 = 134_217_729.0;
 
-/// Splits a number into the upper and the lower half of its digits (Veltkamp).
+/// Splits a number into the sum of two numbers, which have the upper and the lower half of its significant
+/// bits (Veltkamp).
 fn halves(a: f64) -> [f64; 2] {
     let c = SPLITTER * a;
     let high = c - (c - a);
@@ -199,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_point_on_a_sliver_is_at_no_distance() {
-        // The sliver is 2^-20 high. The foot of a point beyond its sharp corner lies outside by as much as
-        // the point does.
+        // The height of the sliver is 2^-20. A point beyond its sharp corner has its foot outside the
+        // triangle.
         let sliver = [
             [0.0, 0.0, 0.0],
             [1.0, 0.0, 0.0],

@@ -1,12 +1,14 @@
-//! Exact comparisons of triangles by their nearest feature, a vertex, an edge or the face: the triangle
-//! nearer to a point in real numbers, and the face that turns its inner side to the point.
+//! Exact comparisons of two triangles as seen from a point: which triangle is nearer, and which turns its
+//! inner side more directly to the point. They use the nearest feature of each triangle: a vertex, an edge or
+//! the face.
 //!
-//! A point of a triangle is the nearest if no corner lies on the far side of the plane through it
-//! perpendicular to the line to the query point (Ericson, Real-Time Collision Detection, section 5.1). A
-//! vertex needs two dot products, an edge one expression of degree four. If the nearest point of a triangle
-//! lies on a feature that another triangle shares, the first is no nearer than the second, whatever the
-//! distance. Doubles prove this if these numbers exceed their error. All other cases use integers relative to
-//! the point, in which squared distances are fractions.
+//! Let a plane pass through a point of a triangle, perpendicular to the line from there to the query point.
+//! The point is the nearest point of the triangle if no corner is on the query point's side of the plane
+//! (Ericson, Real-Time Collision Detection, section 5.1). For a vertex the test needs two dot products, and
+//! for an edge one expression of degree four. If the nearest point of a triangle is on a feature that another
+//! triangle shares, the first triangle is not nearer than the second. Doubles prove this if the computed
+//! values exceed their error bounds. All other cases are decided in integers relative to the query point, in
+//! which squared distances are fractions.
 
 use std::cmp::Ordering;
 
@@ -17,31 +19,32 @@ use crate::wide::{self, Wide, difference};
 /// Feature of a triangle.
 #[derive(Clone, Copy)]
 enum Feature {
-    /// Vertex with this number.
+    /// Vertex with this index.
     Vertex(usize),
-    /// Edge opposite the vertex with this number.
+    /// Edge opposite the vertex with this index.
     Edge(usize),
     /// Face without its edges.
     Face,
 }
 
-/// Error bound of a dot product, relative to the product of both vectors' sums of absolute components. The
-/// first sum also counts the coordinates of the point. See docs/internals/distance.md.
+/// Error bound of a dot product of two vectors, relative to the product of two sums of absolute components.
+/// The first sum includes the components of the first vector and the coordinates of the point. The second sum
+/// has the components of the second vector. See docs/internals/distance.md.
 const DOT: f64 = 32.0 * UNIT;
 
-/// Error bound of the expression for an edge, relative to the product of four such sums.
+/// Error bound of the expression for an edge, relative to the product of four sums as for [`DOT`].
 const EDGE: f64 = 64.0 * UNIT;
 
-/// `2^-53`.
+/// Unit roundoff of doubles, `2^-53`.
 const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// `2^-401`, the least length of a vector for which products are sure. Edges are no shorter than `2^-149`, so
-/// that underflow is far below these errors.
+/// Least size of a vector for which the error bounds hold, `2^-401`. Edges are at least `2^-149` long, so
+/// that errors by underflow are far below the bounds.
 const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
 
-/// Returns `true` if a triangle is surely no nearer to a point than another: its nearest point is surely
-/// within a vertex or an edge that the other triangle shares. The coordinates of `point` are the doubles
-/// nearest to the exact ones.
+/// Returns `true` if doubles prove that a triangle is not nearer to a point than another triangle. The proof
+/// is that its nearest point is on a vertex or an edge that the other triangle shares. The coordinates of
+/// `point` are the doubles nearest to the exact coordinates.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -53,7 +56,7 @@ const LEAST: f64 = f64::from_bits((1023 - 401) << 52);
 /// ```
 pub fn is_surely_no_nearer(point: [f64; 3], triangle: &Triangle, other: &Triangle) -> bool {
     let [a, b, c] = *triangle;
-    // The shared vertices come first.
+    // The vertices are rotated so that the shared ones come first.
     match triangle.map(|vertex| other.contains(&vertex)) {
         [false, false, false] => false,
         [true, false, false] => is_at_vertex(point, [a, b, c]),
@@ -66,7 +69,7 @@ pub fn is_surely_no_nearer(point: [f64; 3], triangle: &Triangle, other: &Triangl
     }
 }
 
-/// Returns `true` if the first vertex of a triangle is surely its nearest point.
+/// Returns `true` if doubles prove that the first vertex of a triangle is its nearest point.
 fn is_at_vertex(point: [f64; 3], triangle: Triangle) -> bool {
     let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
     let from = minus(point, p);
@@ -74,8 +77,8 @@ fn is_at_vertex(point: [f64; 3], triangle: Triangle) -> bool {
     is_surely_negative(from, minus(q, p), reach) && is_surely_negative(from, minus(r, p), reach)
 }
 
-/// Returns `true` if the nearest point of a triangle is surely on the edge between its first two vertices,
-/// ends included.
+/// Returns `true` if doubles prove that the nearest point of a triangle is on the edge between its first two
+/// vertices, including the vertices.
 fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
     let [p, q, r] = triangle.map(|vertex| vertex.map(f64::from));
     let edge = minus(q, p);
@@ -95,24 +98,26 @@ fn is_on_edge(point: [f64; 3], triangle: Triangle) -> bool {
     reach > LEAST && across < -EDGE * (reach * sum(aside)) * (size * size)
 }
 
-/// Returns `true` if a dot product is surely below zero.
+/// Returns `true` if doubles prove that the dot product of `from` and `to` is negative. `reach` is the first
+/// sum in [`DOT`].
 fn is_surely_negative(from: [f64; 3], to: [f64; 3], reach: f64) -> bool {
     reach > LEAST && dot(from, to) < -DOT * reach * sum(to)
 }
 
-/// Returns the sum of the absolute components of a vector.
+/// Returns the sum of the absolute values of a vector's components.
 fn sum(v: [f64; 3]) -> f64 {
     v[0].abs() + v[1].abs() + v[2].abs()
 }
 
-/// Numbers of bits for [`nearer`] in `i128`; coordinates must be below two to their power. The first is for
-/// all triangles. The second is for triangles whose nearest feature is not a face or is a face in a plane
-/// along two axes.
+/// Numbers of bits of the coordinates for which [`nearer`] works in `i128`: absolute values must be below two
+/// to this power. The first number is for all triangles. The second is for triangles whose nearest feature is
+/// a vertex, an edge, or a face perpendicular to an axis.
 pub const FITS: [u32; 2] = [19, 29];
 
-/// Compares the distances of two triangles, given by their vertices relative to a point. The result is `Less`
-/// if the first triangle is nearer. In `i128` coordinates must be below 2^29. The result is `None` if a face
-/// needs them below 2^19, see [`FITS`].
+/// Compares the distances of two triangles from a point. Their vertices are given relative to the point. The
+/// result is `Less` if the first triangle is nearer. With `i128`, absolute coordinates must be below 2^29.
+/// The result is `None` if they are too large for the face of a triangle, which needs them below 2^19, see
+/// [`FITS`].
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -137,12 +142,13 @@ pub fn nearer<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     Some(T::compare_products([&p, &s], [&r, &q]))
 }
 
-/// Compares two triangles, given by their vertices relative to a point, by how squarely they turn their inner
-/// side to it. The result is `Less` if the first triangle does so more squarely. The number compared is the
-/// height of the plane above the point along the normal. It is positive if the point is on the inner side,
-/// and largest for the triangle that is seen most squarely. A triangle without area has no sides and comes
-/// last. In `i128` coordinates must be below 2^29. The result is `None` if a plane needs them below 2^19, see
-/// [`FITS`].
+/// Compares how directly two triangles turn their inner side to a point. Their vertices are given relative to
+/// the point. The result is `Less` if the first triangle does so more directly. The comparison uses the
+/// height of the triangle's plane above the point, measured along the normal. The height is positive if the
+/// point is on the inner side. Among triangles at equal distance, it is largest for the triangle that faces
+/// the point most directly. A triangle without area has no sides and comes last. With `i128`, absolute
+/// coordinates must be below 2^29. The result is `None` if they are too large for an oblique plane, which
+/// needs them below 2^19, see [`FITS`].
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -159,7 +165,7 @@ pub fn inner_side<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     let (second_sign, [r, s]) = signed_height(second)?;
     let zero = T::from(0);
     if q == zero || s == zero {
-        // A triangle with area comes before a triangle without.
+        // A triangle with area comes before a triangle without area.
         return Some((q == zero).cmp(&(s == zero)));
     }
     if first_sign != second_sign {
@@ -173,8 +179,9 @@ pub fn inner_side<T: Wide>(triangles: &[[[T; 3]; 3]; 2]) -> Option<Ordering> {
     }
 }
 
-/// Returns the height of the plane of a triangle above the origin along its normal: the sign, and the square
-/// as a fraction. The denominator is zero if the triangle has no area. `None` if the type is too short.
+/// Returns the height of a triangle's plane above the origin, measured along the normal, as a sign and a
+/// squared magnitude. The square is a fraction, whose denominator is zero if the triangle has no area. `None`
+/// if the numbers may overflow the integer type.
 fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
     let [a, b, c] = triangle;
     let normal = wide::cross(&difference(b, a), &difference(c, a));
@@ -202,9 +209,9 @@ fn signed_height<T: Wide>(triangle: &[[T; 3]; 3]) -> Option<(i8, [T; 2])> {
     }
 }
 
-/// Compares two triangles as [`inner_side`] does, in doubles: `Less` if the first triangle surely turns its
-/// inner side to the point more. `None` if doubles cannot decide. The coordinates of `point` are the doubles
-/// nearest to the exact ones.
+/// Compares two triangles as [`inner_side`] does, but in doubles. The result is `Less` if the first triangle
+/// certainly turns its inner side more directly to the point. `None` if doubles cannot decide. The
+/// coordinates of `point` are the doubles nearest to the exact coordinates.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -229,13 +236,14 @@ pub fn sure_inner_side(point: [f64; 3], triangles: [&Triangle; 2]) -> Option<Ord
     None
 }
 
-/// Returns bounds for the height of the plane of a triangle above a point, along its normal. `None` for
-/// triangles that are nearly a line.
+/// Returns a lower and an upper bound of the height of a triangle's plane above a point, measured along the
+/// normal. `None` if the triangle is almost a line.
 ///
-/// Error bound: the normal is within `4u` of the product of the two edges' sizes, the sums of their absolute
-/// components. Its product with the vector to a corner is within `16u` of this product times the sizes of
-/// that vector and the point. If the normal is no shorter than `2^-20` of the product of the edges, the
-/// relative error of its length is within `2^-30`.
+/// Error bound: let the size of a vector be the sum of its absolute components. The error of the normal is at
+/// most `4u` times the product of the sizes of both edges. The error of its dot product with the vector to a
+/// corner is at most `16u` times this product times the sum of the sizes of that vector and of the point. If
+/// the normal is at least `2^-20` times as long as the product of the edges' sizes, the relative error of its
+/// length is at most `2^-30`.
 fn height_range(point: [f64; 3], triangle: &Triangle) -> Option<[f64; 2]> {
     const LONG_ENOUGH: f64 = 1.0 / (1 << 20) as f64;
     const LENGTH_ERROR: f64 = 1.0 / (1 << 30) as f64;
@@ -254,8 +262,9 @@ fn height_range(point: [f64; 3], triangle: &Triangle) -> Option<[f64; 2]> {
     Some([height - error, height + error])
 }
 
-/// Returns the feature nearest to the origin, exactly. A vertex precedes an edge, and an edge precedes the
-/// face.
+/// Returns, exactly, the feature that contains the point nearest to the origin. If the nearest point is a
+/// vertex, returns the vertex, although its edges and the face also contain it. An edge takes priority over
+/// the face in the same way.
 fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
     for n in 0..3 {
         if is_nearest_vertex(triangle, n) {
@@ -270,7 +279,7 @@ fn nearest_feature<T: Wide>(triangle: &[[T; 3]; 3]) -> Feature {
     Feature::Face
 }
 
-/// Returns `true` if vertex `n` is the point nearest to the origin.
+/// Returns `true` if vertex `n` is the triangle's point nearest to the origin.
 fn is_nearest_vertex<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
     let vertex = &triangle[n];
     let zero = T::from(0);
@@ -279,13 +288,14 @@ fn is_nearest_vertex<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
         .all(|other| wide::dot(vertex, &difference(other, vertex)) >= zero)
 }
 
-/// Returns `true` if the point nearest to the origin is within the edge opposite vertex `n`.
+/// Returns `true` if the triangle's point nearest to the origin is in the interior of the edge opposite
+/// vertex `n`.
 fn is_on_nearest_edge<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
     let [p, q, r] = [1, 2, 0].map(|m| &triangle[(n + m) % 3]);
     let zero = T::from(0);
     let edge = difference(q, p);
     let third = difference(r, p);
-    // The foot of the perpendicular from the origin lies after `p` if `before` is negative, and before `q` if
+    // The foot of the perpendicular from the origin is between `p` and `q` if `before` is negative and
     // `beyond` is positive.
     let before = wide::dot(p, &edge);
     let beyond = wide::dot(q, &edge);
@@ -293,7 +303,7 @@ fn is_on_nearest_edge<T: Wide>(triangle: &[[T; 3]; 3], n: usize) -> bool {
     before < zero && beyond > zero && aside >= before * &wide::dot(&edge, &third)
 }
 
-/// Returns `true` if two triangles share their nearest feature.
+/// Returns `true` if the nearest features of two triangles are the same vertex, edge or face.
 fn is_same<T: Wide>(
     (first, a): (&[[T; 3]; 3], Feature),
     (second, b): (&[[T; 3]; 3], Feature),
@@ -309,7 +319,8 @@ fn is_same<T: Wide>(
     }
 }
 
-/// Returns the squared distance of the origin to a feature as a fraction. `None` if the type is too short.
+/// Returns the squared distance from the origin to a feature as a fraction. `None` if the numbers may
+/// overflow the integer type.
 fn squared<T: Wide>(triangle: &[[T; 3]; 3], feature: Feature) -> Option<[T; 2]> {
     match feature {
         Feature::Vertex(n) => Some([wide::dot(&triangle[n], &triangle[n]), T::from(1)]),
@@ -346,13 +357,15 @@ mod tests {
     use crate::random::Random;
     use crate::wide::IBig;
 
-    /// Random numbers up to `most`, of either sign. Many of them are equal if `most` is small.
+    /// Returns a generator of random integers from `-most` to `most`. If `most` is small, many of them are
+    /// equal.
     fn numbers(seed: u64) -> impl FnMut(i64) -> i64 {
         let mut random = Random::new(seed);
         move |most| random.whole(-most, most)
     }
 
-    /// Two triangles out of five points, and a query point, in integers below 2^24.
+    /// Returns two triangles with vertices from a set of five points, and a query point, in integers below
+    /// 2^24.
     fn case(next: &mut impl FnMut(i64) -> i64, most: i64) -> ([[[i64; 3]; 3]; 2], [i64; 3]) {
         let points: [[i64; 3]; 5] = [(); 5].map(|()| [(); 3].map(|()| next(most)));
         let mut corner = || points[(next(1 << 20) + (1 << 20)) as usize % 5];

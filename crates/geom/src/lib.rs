@@ -1,12 +1,12 @@
-//! Exact numbers of [voxelize](https://crates.io/crates/voxelize-mesh) and the geometric decisions that its
-//! kernels fall back on: rationals and wide integers, the lattice along an axis, distances, and triangles
-//! against boxes, lines and spheres.
+//! Exact numbers and geometric predicates of [voxelize](https://crates.io/crates/voxelize-mesh), which its
+//! kernels call where rounded numbers cannot decide. The package has rationals and wide integers, the axes of
+//! a lattice, distances, and tests of triangles with boxes, lines and spheres.
 //!
-//! This package is an internal part of voxelize without a stable interface. Use it through the crate
-//! `voxelize`, which follows semantic versioning. Decisions that no kernel needs are in the module `geom` of
-//! that crate, so that a change of them does not recompile the kernels.
+//! This package is an internal part of voxelize and has no stable interface. Use it through the crate
+//! `voxelize`, which follows semantic versioning. Predicates that no kernel needs are in the module `geom` of
+//! that crate, so that changing them does not recompile the kernels.
 //!
-//! Nothing here knows of files, grids, threads or lanes. Coordinates are `[x, y, z]`.
+//! This package does not depend on files, grids, threads or SIMD. Coordinates are `[x, y, z]`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -34,5 +34,5 @@ pub use tri_box::Ties;
 /// Point or vector, `[x, y, z]`.
 pub type Point = [f32; 3];
 
-/// Three vertices in the order of the file.
+/// Triangle, given by its three vertices in the order of the file.
 pub type Triangle = [Point; 3];

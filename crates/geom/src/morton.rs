@@ -1,13 +1,13 @@
-//! Morton codes: positions on a curve that visits the cells of a cube, so that cells near each other mostly
-//! have codes near each other.
+//! Morton codes: the positions of the cells of a cube on a space-filling curve. Cells that are near each
+//! other mostly have codes that are near each other.
 
-/// Interleaves the lower 21 bits of three coordinates.
+/// Returns the Morton code of a cell: the interleaved lower 21 bits of its three coordinates.
 #[inline]
 pub fn code(coordinates: [u64; 3]) -> u64 {
     (0..3).fold(0, |code, axis| code | spread(coordinates[axis]) << axis)
 }
 
-/// Inserts two zeros after each of the lower 21 bits.
+/// Inserts two zero bits after each of the lower 21 bits.
 #[inline]
 fn spread(bits: u64) -> u64 {
     let masks = [

@@ -1,4 +1,5 @@
-//! Exact rational numbers: every finite `f32`, every decimal that a user types, every wall of a lattice.
+//! Exact rational numbers. They represent every finite `f32`, every decimal that a user types, and every wall
+//! of a lattice.
 
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -9,11 +10,11 @@ use dashu_ratio::RBig;
 
 use crate::text::sanitize;
 
-/// Maximum number of significant digits of a decimal. Programs print doubles with 17 digits and quadruple
-/// precision with 36.
+/// Maximum number of significant digits of a decimal. Programs print doubles with 17 digits and numbers of
+/// quadruple precision with 36.
 pub const MAX_DIGITS: usize = 40;
 
-/// Exact fraction of any size, always reduced. `Display` writes `p/q`.
+/// Exact fraction of any size, always in lowest terms. `Display` writes `p/q`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rational(RBig);
 
@@ -26,7 +27,7 @@ impl Rational {
     /// Creates the fraction `numerator / denominator`.
     ///
     /// # Panics
-    /// If the denominator is zero.
+    /// Panics if the denominator is zero.
     pub fn new(numerator: i64, denominator: i64) -> Self {
         Self(RBig::from_parts_signed(
             IBig::from(numerator),
@@ -39,20 +40,21 @@ impl Rational {
         Self(RBig::from(value))
     }
 
-    /// Returns the exact value of a float; `None` if it is not finite.
+    /// Returns the exact value of a 32-bit float. `None` if the float is not finite.
     pub fn from_f32(value: f32) -> Option<Self> {
         RBig::try_from(value).ok().map(Self)
     }
 
-    /// Returns the exact value of a double; `None` if it is not finite.
+    /// Returns the exact value of a double. `None` if the double is not finite.
     pub fn from_f64(value: f64) -> Option<Self> {
         RBig::try_from(value).ok().map(Self)
     }
 
-    /// Reads a decimal or a fraction: `0.1`, `2.5e-3`, `1/3`.
+    /// Parses a decimal or a fraction, such as `0.1`, `2.5e-3` or `1/3`.
     ///
     /// # Errors
-    /// A sentence that states the problem, as for [`parse_decimal`](Self::parse_decimal).
+    /// Fails with a sentence that states the problem, for the reasons listed at
+    /// [`parse_decimal`](Self::parse_decimal), or if the divisor is not positive.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some((p, q)) = text.split_once('/') else {
             return Self::parse_decimal(text);
@@ -69,11 +71,11 @@ impl Rational {
         }
     }
 
-    /// Reads a decimal such as `-0.1`, `5`, `.5` or `2.5e-3`, exactly.
+    /// Parses a decimal exactly, such as `-0.1`, `5`, `.5` or `2.5e-3`.
     ///
     /// # Errors
-    /// A sentence that states the problem: not a number, more than [`MAX_DIGITS`] significant digits, or an
-    /// exponent beyond ±60.
+    /// Fails with a sentence that states the problem: the text is not a number, it has more than
+    /// [`MAX_DIGITS`] significant digits, or its exponent is beyond ±60.
     pub fn parse_decimal(text: &str) -> Result<Self, String> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -106,7 +108,7 @@ impl Rational {
         }))
     }
 
-    /// Reads `p/q` or a whole number, as [`Display`](fmt::Display) writes it.
+    /// Parses `p/q`, as [`Display`](fmt::Display) writes it, or an integer.
     ///
     /// # Errors
     /// A sentence that states the problem.
@@ -124,17 +126,19 @@ impl Rational {
         }
     }
 
-    /// Returns the nearest double, ties to even; infinite beyond the range.
+    /// Returns the nearest double, with ties to even. The result is infinite beyond the range of doubles.
     pub fn to_f64(&self) -> f64 {
         self.0.to_f64().value()
     }
 
-    /// Returns the nearest float, ties to even; infinite beyond the range.
+    /// Returns the nearest 32-bit float, with ties to even. The result is infinite beyond the range of
+    /// floats.
     pub fn to_f32(&self) -> f32 {
         self.0.to_f32().value()
     }
 
-    /// Returns the double nearest to the square root, ties to even; NaN below zero.
+    /// Returns the double nearest to the square root, with ties to even. The result is NaN for negative
+    /// numbers.
     pub fn root_to_f64(&self) -> f64 {
         if *self < Self::ZERO {
             return f64::NAN;
@@ -144,7 +148,7 @@ impl Rational {
         }
         let mut numerator: UBig = self.0.numerator().clone().unsigned_abs();
         let mut denominator = self.0.denominator().clone();
-        // With a factor of 4^shift the quotient has at least 129 bits, and its root 65.
+        // With a factor of 4^shift, the quotient has at least 129 bits and its square root at least 65.
         let size = numerator.bit_len() as i64 - denominator.bit_len() as i64;
         let shift = (131_i64 - size).div_euclid(2);
         if shift >= 0 {
@@ -154,7 +158,8 @@ impl Rational {
         }
         let root = (&numerator / &denominator).sqrt();
         let is_exact = &root * &root * denominator == numerator;
-        // One more bit records that further bits follow, so that the conversion rounds correctly.
+        // A sticky bit is appended, which is set if the root is not exact. With it the conversion rounds
+        // correctly.
         let root = (root << 1) | UBig::from(u8::from(!is_exact));
         let one = UBig::from(1_u8) << (shift + 1).unsigned_abs() as usize;
         if shift + 1 >= 0 {
@@ -164,37 +169,37 @@ impl Rational {
         }
     }
 
-    /// Returns `true` if a double holds this value exactly.
+    /// Returns `true` if a double represents this value exactly.
     pub fn is_f64(&self) -> bool {
         Self::from_f64(self.to_f64()).as_ref() == Some(self)
     }
 
-    /// Returns the greatest integer at or below the value, if it fits.
+    /// Returns the greatest integer that is at most the value. `None` if it does not fit in 64 bits.
     pub fn floor(&self) -> Option<i64> {
         i64::try_from(self.0.floor()).ok()
     }
 
-    /// Returns the smallest integer at or above the value, if it fits.
+    /// Returns the smallest integer that is at least the value. `None` if it does not fit in 64 bits.
     pub fn ceil(&self) -> Option<i64> {
         i64::try_from(self.0.ceil()).ok()
     }
 
-    /// Returns the nearest integer, if it fits.
+    /// Returns the nearest integer. `None` if it does not fit in 64 bits.
     pub fn round(&self) -> Option<i64> {
         i64::try_from(self.0.round()).ok()
     }
 
-    /// Returns `true` if this is a whole number.
+    /// Returns `true` if the value is an integer.
     pub fn is_whole(&self) -> bool {
         self.0.is_int()
     }
 
-    /// Returns `true` if this is zero.
+    /// Returns `true` if the value is zero.
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }
 
-    /// Returns `true` if this is above zero.
+    /// Returns `true` if the value is greater than zero.
     pub fn is_positive(&self) -> bool {
         *self > Self::ZERO
     }
@@ -209,7 +214,8 @@ impl Rational {
         }
     }
 
-    /// Returns the numerator and the denominator of the reduced fraction, if both fit.
+    /// Returns the numerator and the denominator of the fraction in lowest terms. `None` if one does not fit
+    /// in 128 bits.
     pub fn parts(&self) -> Option<(i128, i128)> {
         Some((
             self.numerator().try_into().ok()?,
@@ -217,12 +223,12 @@ impl Rational {
         ))
     }
 
-    /// Returns the numerator of the reduced fraction, which carries the sign.
+    /// Returns the numerator of the fraction in lowest terms. It has the sign of the value.
     pub fn numerator(&self) -> &IBig {
         self.0.numerator()
     }
 
-    /// Returns the denominator of the reduced fraction, which is positive.
+    /// Returns the denominator of the fraction in lowest terms. It is positive.
     pub fn denominator(&self) -> &UBig {
         self.0.denominator()
     }
@@ -399,7 +405,7 @@ mod tests {
         assert!(Rational::parse_fraction("x").is_err());
     }
 
-    /// Checks that a root is the nearest double: its square does not pass either midpoint to the neighbouring
+    /// Checks that each root is the nearest double: the exact root is between the midpoints to both adjacent
     /// doubles.
     #[test]
     fn roots_are_the_nearest_doubles() {
@@ -411,7 +417,7 @@ mod tests {
             (Rational::new(25, 3), 2.886_751_345_948_128_7),
             (exact(2f64.powi(-298)), 2f64.powi(-149)),
             (exact(1e300), 1e150),
-            // A root in the middle of two doubles rounds to the even one.
+            // A root at the midpoint of two doubles is rounded to the even one.
             (
                 exact(1.0 + f64::EPSILON / 2.0) * exact(1.0 + f64::EPSILON / 2.0),
                 1.0,

@@ -1,15 +1,16 @@
-//! Text from files, made safe to print in messages.
+//! Functions that make text from files safe to print in messages.
 
 use std::fmt::Write;
 
-/// Returns text from a file as messages print it: at most 40 characters, without control characters.
+/// Converts text from a file to a form that is safe in messages: at most 40 characters, with escaped control
+/// characters.
 pub fn sanitize(words: impl AsRef<[u8]>) -> String {
     let words = words.as_ref();
     let text = String::from_utf8_lossy(&words[..words.len().min(160)]);
     visible(&text.chars().take(40).collect::<String>())
 }
 
-/// Returns one line of text in which every control character is replaced by its code, such as `\u{1b}`.
+/// Converts text to one line in which every control character is replaced by an escape such as `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -17,7 +18,7 @@ pub fn visible(text: &str) -> String {
             '\n' => line.push_str("\\n"),
             '\r' => line.push_str("\\r"),
             '\t' => line.push_str("\\t"),
-            // A writer into a String cannot fail.
+            // Writing to a String cannot fail.
             c if is_obeyed(c) => drop(write!(line, "\\u{{{:x}}}", u32::from(c))),
             c => line.push(c),
         }
@@ -25,8 +26,9 @@ pub fn visible(text: &str) -> String {
     line
 }
 
-/// Returns `true` if a terminal or a viewer interprets this character instead of printing it: C0, DEL and C1,
-/// changes of text direction, characters without width, and line ends.
+/// Returns `true` if a terminal or a viewer interprets this character instead of displaying it. These are
+/// control characters (C0, DEL and C1), characters that change the text direction, zero-width characters, and
+/// line separators.
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,31 +1,32 @@
-//! Definition of "a triangle touches a cell": the 13-axis separating-axis test, in exact arithmetic.
+//! Definition of "a triangle touches a cell": the separating-axis test with 13 axes, in exact arithmetic.
 //!
 //! Akenine-Möller, "Fast 3D Triangle-Box Overlap Testing", 2001: two convex polyhedra are disjoint iff they
-//! are separated along a face normal of either or along a cross product of an edge of each. Here these are
-//! the 3 box normals, the triangle's normal and 9 edge products. Degenerate triangles are segments or points.
-//! Some of their axes vanish and are skipped; the remaining axes suffice for them.
+//! are separated along a face normal of one of them, or along the cross product of an edge of the first and
+//! an edge of the second. For a triangle and a box these are the 3 box normals, the normal of the triangle,
+//! and 9 cross products of edges. Degenerate triangles are segments or points. Some of their axes are zero
+//! and are skipped. The remaining axes suffice.
 //!
-//! This code is written to be read. The kernels are written to be fast and call it when they are not sure.
+//! This code is written for clarity, not for speed. The kernels must give the same results.
 
 use crate::rational::Rational;
 use crate::wide::{IBig, Wide, cross, difference, dot};
 
-/// Rule for cells at a wall that a triangle touches or lies in.
+/// Decides which cells a triangle touches if it lies in a wall between cells or ends at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Ties {
-    /// Marks the cell above the wall. Walls are displaced by -ε in x, -ε² in y and -ε³ in z; the last wall of
-    /// a closed axis is displaced outwards instead. Cells are the closed boxes between the displaced walls
-    /// (Simulation of Simplicity, Edelsbrunner and Mücke 1990).
+    /// The triangle touches the cell above the wall. Formally, walls are displaced by -ε along x, -ε² along y
+    /// and -ε³ along z, except that the last wall of a closed axis is displaced outwards. Cells are the
+    /// closed boxes between the displaced walls (Simulation of Simplicity, Edelsbrunner and Mücke 1990).
     #[default]
     Up,
-    /// Marks the cells on both sides: cells are closed boxes.
+    /// The triangle touches the cells on both sides of the wall, because cells are closed boxes.
     Both,
-    /// Marks neither cell: cells are open boxes.
+    /// The triangle touches neither cell, because cells are open boxes.
     None,
 }
 
 impl Ties {
-    /// All variants, in the order of the help.
+    /// All variants, in the order in which the help lists them.
     pub const ALL: [Self; 3] = [Self::Up, Self::Both, Self::None];
 
     /// Returns the name on the command line and in saved files.
@@ -38,21 +39,21 @@ impl Ties {
     }
 }
 
-/// Triangle in index space, exactly. The index coordinate of vertex `v` along `a` is
-/// `vertices[v][a] / unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
+/// Triangle in index space, with exact integer coordinates. The index coordinate of vertex `v` along axis `a`
+/// is `vertices[v][a] / unit[a]`, so wall `i` of axis `a` is at `i * unit[a]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExactTriangle<T> {
     /// Scaled coordinates of the three vertices.
     pub vertices: [[T; 3]; 3],
-    /// Scaled size of a cell per axis, above zero.
+    /// Size of a cell along each axis in the same scale. It is positive.
     pub unit: [T; 3],
 }
 
 impl ExactTriangle<IBig> {
-    /// Creates the triangle with these index coordinates.
+    /// Creates a triangle from the index coordinates of its vertices.
     pub fn new(vertices: &[[Rational; 3]; 3]) -> Self {
         let unit: [IBig; 3] = std::array::from_fn(|axis| {
-            // A common denominator, not necessarily the least.
+            // A common denominator of the coordinates, not necessarily the least.
             vertices.iter().fold(IBig::ONE, |product, vertex| {
                 let scaled = &Rational::from_wide(product.clone()) * &vertex[axis];
                 product * IBig::from(scaled.denominator().clone())
@@ -73,10 +74,10 @@ impl ExactTriangle<IBig> {
 }
 
 impl<T: Wide> ExactTriangle<T> {
-    /// Returns `true` if the triangle touches the cell. `last` is `true` for each axis along which the cell's
-    /// upper wall is the last wall of a closed axis. Only [`Ties::Up`] uses it.
+    /// Returns `true` if the triangle touches the cell. `last` has one value for each axis: `true` if the
+    /// axis is closed and the cell's upper wall is its last wall. Only [`Ties::Up`] uses `last`.
     pub fn touches(&self, cell: [i64; 3], ties: Ties, last: [bool; 3]) -> bool {
-        // Relative to the lowest corner of the cell, the box is [0, unit].
+        // The coordinates are made relative to the least corner of the cell, so that the box is [0, unit].
         let corner: [T; 3] = std::array::from_fn(|a| T::from(cell[a]) * &self.unit[a]);
         let [a, b, c] = self.vertices.each_ref().map(|v| difference(v, &corner));
         let edges = [difference(&b, &a), difference(&c, &b), difference(&a, &c)];
@@ -103,7 +104,7 @@ impl<T: Wide> ExactTriangle<T> {
         true
     }
 
-    /// Returns `true` if the box `[0, unit]` and the vertices overlap in their projections onto `axis`.
+    /// Returns `true` if the projections of the box `[0, unit]` and of the vertices onto `axis` overlap.
     fn overlap_along(
         &self,
         axis: &[T; 3],
@@ -133,9 +134,10 @@ impl<T: Wide> ExactTriangle<T> {
         let (touch_low, touch_high) = match ties {
             Ties::Both => (true, true),
             Ties::None => (false, false),
-            // The first non-zero component determines the displacement of an end of the projected box. Walls
-            // move down. An end that is a lower wall there moves outwards if it is the low end of a rising
-            // axis or the high end of a falling axis, and inwards otherwise. A last wall moves outwards.
+            // The first nonzero component of `axis` determines the displacement of both ends of the projected
+            // box. If the component is positive, the walls, which move down, displace the low end outwards
+            // and the high end inwards. If it is negative, it is the other way round. A last wall moves
+            // outwards.
             Ties::Up => (
                 signs[first] > 0 || last[first],
                 signs[first] < 0 || last[first],
@@ -159,7 +161,7 @@ mod tests {
         ExactTriangle::new(&vertices.map(|v| v.map(|(p, q)| Rational::new(p, q))))
     }
 
-    /// Cells of the cube 0..n that a triangle touches.
+    /// Returns the cells of the cube `0..n` that a triangle touches.
     fn cells(t: &ExactTriangle<IBig>, n: i64, ties: Ties, closed: bool) -> Vec<[i64; 3]> {
         let mut found = vec![];
         for k in 0..n {
@@ -209,7 +211,8 @@ mod tests {
     #[test]
     fn a_segment_along_the_diagonal_marks_the_cells_it_passes() {
         let segment = triangle([[(1, 8); 3], [(15, 8); 3], [(1, 1); 3]]);
-        // The segment passes the corner (1, 1, 1). x reaches it first, then y, then z.
+        // The segment passes through the lattice point (1, 1, 1). Because of the displacements, it crosses
+        // the wall of x first, then that of y, then that of z.
         assert_eq!(cells(&segment, 2, Ties::None, true), [[0, 0, 0], [1, 1, 1]]);
         assert_eq!(cells(&segment, 2, Ties::Both, true).len(), 8);
         assert_eq!(
@@ -227,7 +230,7 @@ mod tests {
         ]);
         assert!(!corner.touches([1, 1, 1], Ties::Both, [false; 3]));
         assert!(corner.touches([1, 0, 0], Ties::None, [false; 3]));
-        // The plane x + y + z = 2 meets cell (1, 1, 0) only in its corner (1, 1, 0).
+        // The plane x + y + z = 2 touches cell (1, 1, 0) only at its corner (1, 1, 0).
         assert!(corner.touches([1, 1, 0], Ties::Both, [false; 3]));
         assert!(!corner.touches([1, 1, 0], Ties::None, [false; 3]));
     }

@@ -1,41 +1,42 @@
-//! Intersection of a triangle and a ball: by separating axes in doubles, and exactly.
+//! Tests whether a triangle and a ball intersect: by separating axes in doubles, and exactly.
 //!
 //! **The definition** is [`is_within`]: the squared distance from the centre to the closest point of the
-//! triangle is at most the squared radius. The closest point is a vertex, or the foot of the centre on an
-//! edge or on the triangle. Seven squared distances are compared, each if its foot exists. Integers make this
-//! exact, and features of zero length or area have no foot that would need a decision.
+//! triangle is at most the squared radius. The closest point is a vertex, or the foot of the perpendicular
+//! from the centre to an edge or to the face. Up to seven squared distances are compared with the squared
+//! radius: those to the vertices, and those to edges and face whose foot exists. In integers this is exact.
+//! Edges without length and faces without area are skipped.
 //!
 //! **The separating axes** are [`touches`] (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
-//! Two convex sets without a common point are separated by a plane perpendicular to the shortest segment
-//! between them. On the triangle this segment ends at one of the seven features, so seven axes suffice. Let
-//! the centre be the origin and `A`, `B`, `C` the vertices:
+//! Two disjoint convex sets are separated by a plane perpendicular to the shortest segment between them. One
+//! end of this segment is on one of the triangle's seven features: vertices, edges and face. Therefore seven
+//! axes suffice. Let the centre be the origin and `A`, `B`, `C` the vertices:
 //!
 //! - the face, along the normal `V = (B - A) × (C - A)`: separate iff `(A · V)² > r² V²`;
 //! - vertex `A`, along `A`: separate iff `A² > r²` and neither other vertex is on the near side of the plane
 //!   through `A` perpendicular to `A`: `A · B >= A²` and `A · C >= A²`;
 //! - edge `AB`, along the foot `Q` of the origin on its line: separate iff `Q² > r²` and `C` is not on the
-//!   near side of the plane through `Q` perpendicular to `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`,
-//!   `e = (B - A)²` and everything times `e`, so that nothing is divided, these are `Q₁ = e A - d (B - A)`,
+//!   near side of the plane through `Q` perpendicular to `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`, `e
+//!   = (B - A)²` and all vectors multiplied by `e` to avoid a division, these are `Q₁ = e A - d (B - A)` and
 //!   `QC = e C - Q₁`.
 //!
-//! The comparisons for far sides also hold at equality. A triangle without area may have all of its vertices
-//! *in* the separating plane, and with `>` it would seem to touch a ball far away. The comparisons with the
-//! radius do not hold at equality, so a ball that touches counts. An edge without length has `e = 0` and
-//! separates nothing; its vertices do.
+//! The comparisons that test sides of planes use `>=`. All vertices of a triangle without area may be *in*
+//! the separating plane. With `>`, such a triangle would seem to touch a distant ball. The comparisons with
+//! the radius use `>`, so a ball that merely touches the triangle intersects it. For an edge without length,
+//! `e = 0`, and the edge never separates. The axes of its vertices do.
 //!
-//! The original article has `QC = e C + Q₁` for the last vectors. Comments under the article correct the
-//! sign. A test below demonstrates the error.
+//! The original article has the wrong sign, `QC = e C + Q₁`. Readers' comments under the article correct it.
+//! A test below demonstrates the error.
 
 use std::cmp::Ordering;
 
 use crate::vector::{along, cross, dot, minus};
 use crate::wide::{self, Wide};
 
-/// Returns `true` if the triangle and the ball around `centre` have a point in common; touching counts. All
-/// seven axes are computed without an early exit and combined at the end.
+/// Returns `true` if the triangle and the closed ball around `centre` have a point in common. All seven axes
+/// are computed without an early exit and combined at the end.
 ///
-/// The arithmetic rounds, and the result follows the rounded numbers. It is certain only if no product of six
-/// coordinates relative to the centre rounds, as with whole numbers up to a hundred. [`is_within`] is exact.
+/// The computation is rounded. The result is certain only if no product of six coordinates relative to the
+/// centre needs rounding, as for integers up to a hundred. [`is_within`] is exact.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -58,13 +59,15 @@ pub fn touches(triangle: [[f64; 3]; 3], centre: [f64; 3], radius: f64) -> bool {
     !(face | vertices | edges)
 }
 
-/// Returns `true` if the plane through a vertex separates.
+/// Returns `true` if the plane through vertex `a`, perpendicular to the line from the centre to `a`,
+/// separates triangle and ball.
 fn vertex(a: [f64; 3], [b, c]: [[f64; 3]; 2], rr: f64) -> bool {
     let aa = dot(a, a);
     (aa > rr) & (dot(a, b) >= aa) & (dot(a, c) >= aa)
 }
 
-/// Returns `true` if the plane through an edge separates.
+/// Returns `true` if the plane through an edge, perpendicular to the shortest segment from the centre to its
+/// line, separates triangle and ball.
 fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
     let ab = minus(b, a);
     let d = dot(a, ab);
@@ -74,12 +77,12 @@ fn edge([a, b]: [[f64; 3]; 2], c: [f64; 3], rr: f64) -> bool {
     (dot(foot, foot) > rr * e * e) & (dot(foot, rest) >= 0.0)
 }
 
-/// Returns `true` if a triangle, given by its vertices relative to the centre of a ball, has a point within
-/// the ball: the squared distance is at most `radius` squared, exactly. All numbers are in one unit, and the
-/// radius is not negative.
+/// Returns `true` if a triangle and a closed ball have a point in common. The vertices are given relative to
+/// the centre of the ball. The comparison of the squared distance with the squared radius is exact. All
+/// numbers must be in the same unit, and the radius must not be negative.
 ///
-/// In `i128` coordinates must be below 2^29 and the radius below 2^62, see [`FITS`]. Arbitrary-precision
-/// integers have no limit.
+/// With `i128`, absolute coordinates must be below 2^29 and the radius below 2^62, see [`FITS`].
+/// Arbitrary-precision integers have no limit.
 ///
 /// ```
 /// # mod voxelize { pub use voxelize_geom as geom; }
@@ -98,10 +101,12 @@ pub fn is_within<T: Wide>(triangle: &[[T; 3]; 3], radius: &T) -> bool {
         || face_is_within(triangle, &rr)
 }
 
-/// Numbers of bits for [`is_within`] in `i128`: coordinates and the radius must be below two to their power.
+/// Numbers of bits for which [`is_within`] works in `i128`. Absolute coordinates must be below two to the
+/// power of the first number, and the radius below two to the power of the second.
 pub const FITS: [u32; 2] = [29, 62];
 
-/// Returns `true` if the origin has its foot on an edge, and the foot is within the ball.
+/// Returns `true` if the foot of the perpendicular from the origin is in the interior of an edge and within
+/// the ball.
 fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
     let e = wide::difference(q, p);
     let length = wide::dot(&e, &e);
@@ -110,12 +115,12 @@ fn edge_is_within<T: Wide>([p, q]: [&[T; 3]; 2], rr: &T) -> bool {
     if rise >= zero || rise + &length <= zero {
         return false;
     }
-    // The distance from a line is the area divided by the length.
+    // The distance from a line is the area of the parallelogram of `p` and `e`, divided by the length of `e`.
     let area = wide::cross(p, &e);
     T::compare_products([&wide::dot(&area, &area), &T::from(1)], [rr, &length]) != Ordering::Greater
 }
 
-/// Returns `true` if the origin has its foot on the face, and the foot is within the ball.
+/// Returns `true` if the foot of the perpendicular from the origin is on the face and within the ball.
 fn face_is_within<T: Wide>([a, b, c]: &[[T; 3]; 3], rr: &T) -> bool {
     let normal = wide::cross(&wide::difference(b, a), &wide::difference(c, a));
     let zero = T::from(0);
@@ -139,12 +144,14 @@ mod tests {
     use crate::random::Random;
     use crate::wide::IBig;
 
-    /// The test as first published, with the other sign in the last vectors.
+    /// Returns the result of the test as it was first published, with `edge_sign` 1 in `QC = e C + Q₁` and
+    /// with `>`.
     fn as_first_published(edge_sign: f64, triangle: [[f64; 3]; 3], radius: f64) -> bool {
         variant(triangle, radius, edge_sign, |a, b| a > b)
     }
 
-    /// The test with `edge_sign` as the sign in `QC = e C - Q₁` and `far` as the comparison for far sides.
+    /// Returns the result of a variant of the test. `edge_sign` replaces the sign in `QC = e C - Q₁`, and
+    /// `far` replaces the comparison for the sides of planes.
     fn variant(
         [a, b, c]: [[f64; 3]; 3],
         radius: f64,
@@ -171,8 +178,8 @@ mod tests {
         [number, number / count, number / count / count].map(|n| from + n % count)
     }
 
-    /// Calls `check` with every triangle of a small lattice, up to the order of its vertices, and with
-    /// several radii.
+    /// Calls `check` with all triangles on a small lattice, one for each set of vertices, and with several
+    /// radii.
     fn each_small(mut check: impl FnMut([[i64; 3]; 3], i64)) {
         for a in 0..64 {
             for b in a..64 {
@@ -200,8 +207,8 @@ mod tests {
         let mut within = 0;
         let mut flat = 0;
         each_small(|triangle, radius| {
-            // A centre in eighths around the origin amounts to moving the triangle: multiples of two and an
-            // odd offset.
+            // Doubling the coordinates and adding odd offsets is equivalent to moving the centre between
+            // lattice points.
             let triangle = triangle.map(|v| [2 * v[0] - 1, 2 * v[1], 2 * v[2] + 1]);
             let exact = is_within(&triangle.map(|v| v.map(i128::from)), &radius.into());
             assert_eq!(
@@ -219,8 +226,8 @@ mod tests {
         );
     }
 
-    /// Compares the test as first published with the definition: it has wrong signs at edges, and `>` if all
-    /// vertices lie in the separating plane.
+    /// Shows that the test as first published differs from the definition, because of the wrong sign for
+    /// edges and because of `>` where all vertices are in the separating plane.
     #[test]
     fn the_signs_and_comparisons_as_first_published_fail() {
         let [mut signs, mut strict, mut right] = [0; 3];
@@ -240,7 +247,7 @@ mod tests {
         );
         assert!(strict > 1000, "a strict comparison is wrong {strict} times");
         assert_eq!(right, 64 * 65 * 66, "with both put right none is wrong");
-        // One example of each error: a triangle around the centre, and a point far away.
+        // One example for each error: a triangle around the centre, and a distant point.
         let around = [[3.0, -9.0, 0.0], [3.0, 9.0, 0.0], [-2.0, 0.0, 0.0]];
         assert!(touches(around, [0.0; 3], 2.0) && !as_first_published(1.0, around, 2.0));
         let point = [[9.0, 0.0, 0.0]; 3];
@@ -256,7 +263,7 @@ mod tests {
         let mut within = 0;
         let mut outside = 0;
         for n in 0..20_000 {
-            // Coordinates up to the largest allowed, of either sign.
+            // Coordinates of both signs, up to the largest allowed magnitude.
             let bits = [4, 16, 29, FITS[0] + 1][n % 4];
             let triangle: [[i128; 3]; 3] =
                 std::array::from_fn(|_| std::array::from_fn(|_| next(bits)));

@@ -1,4 +1,4 @@
-//! Integers for exact decisions: 128 bits if the numbers are short enough, otherwise arbitrary precision.
+//! Integers for exact decisions. They have 128 bits if the numbers are short enough, otherwise any size.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
@@ -7,7 +7,7 @@ use dashu_int::ops::DivRemEuclid;
 
 pub use dashu_int::IBig;
 
-/// Quotients beyond this bound are replaced by the bound.
+/// Greatest magnitude of a quotient. Larger quotients are replaced by this bound.
 const FARTHEST: i64 = i64::MAX / 2;
 
 /// Integer type for exact decisions: `i128` or [`IBig`].
@@ -19,13 +19,13 @@ pub trait Wide:
     + for<'a> Sub<&'a Self, Output = Self>
     + for<'a> Mul<&'a Self, Output = Self>
 {
-    /// Returns `self / divisor` rounded down, and `true` if the division leaves no remainder. The quotient
-    /// saturates at half the range of `i64`, so that a neighbouring number still fits. The divisor must not
-    /// be zero.
+    /// Returns `self / divisor` rounded down, and `true` if the division is exact. The quotient is limited to
+    /// half the range of `i64`, so that adding or subtracting one cannot overflow. The divisor must not be
+    /// zero.
     fn floor_div(&self, divisor: &Self) -> (i64, bool);
 
-    /// Compares two products. In each product either no factor is negative or both factors are equal.
-    /// Products may exceed the range of the type.
+    /// Compares two products, which may exceed the range of the type. In each product, both factors must be
+    /// nonnegative or equal to each other.
     fn compare_products(left: [&Self; 2], right: [&Self; 2]) -> Ordering;
 
     /// Returns `true` if the absolute value is below `2^bits`. Arbitrary-precision integers always return
@@ -96,7 +96,7 @@ impl Wide for IBig {
     }
 }
 
-/// Returns the upper and the lower half of a product.
+/// Returns the upper and the lower 128 bits of a product.
 fn product(a: u128, b: u128) -> [u128; 2] {
     const HALF: u128 = u64::MAX as u128;
     if let Some(low) = a.checked_mul(b) {
@@ -124,7 +124,7 @@ pub fn dot<T: Wide>(a: &[T; 3], b: &[T; 3]) -> T {
     a[0].clone() * &b[0] + &(a[1].clone() * &b[1]) + &(a[2].clone() * &b[2])
 }
 
-/// Returns `a - b`, by component.
+/// Returns the vector `a - b`.
 pub fn difference<T: Wide>(a: &[T; 3], b: &[T; 3]) -> [T; 3] {
     std::array::from_fn(|i| a[i].clone() - &b[i])
 }

@@ -1,10 +1,10 @@
-//! Table of finding codes with their meanings and advice. A test generates docs/reference/findings.md from this table.
-//! Errors, warnings and JSON use these codes. A code never changes its meaning.
+//! Table of finding codes, with their meanings and advice. Errors, warnings and JSON reports use these codes.
+//! The meaning of a code never changes. A test generates docs/reference/findings.md from this table.
 //!
-//! `S` codes are findings of mesh readers, `M` of the mesh check, `L` of a mesh on its lattice, `R` of
-//! regions of a store, `V` of voxel readers, `G` of lists of goldens, and `W` other warnings. Other errors
-//! have a word. By default a finding in a mesh file is an error if it could silently change the result;
-//! otherwise it is a warning or a note.
+//! The letter of a code names its source: `S` mesh readers, `M` the check of meshes, `L` the position of a
+//! mesh relative to its lattice, `R` regions of a store, `V` voxel readers, `G` lists of golden digests, and
+//! `W` other warnings. Other errors have a word as their code. By default a finding in a mesh file is an
+//! error if it could silently change the result. Otherwise it is a warning or a note.
 
 use std::fmt;
 
@@ -12,16 +12,17 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// The finding has no effect here, but other programs may reject the file. Printed with the details.
+    /// The finding does not affect the result, but other programs may reject the file. Notes are printed only
+    /// with the details.
     Note,
-    /// The result may differ from the intended one; the run continues.
+    /// The result may differ from the intended one. The run continues.
     Warning,
     /// The run ends.
     Error,
 }
 
 impl Severity {
-    /// Returns the name: `note`, `warning` or `error`.
+    /// Returns the name of the severity: `note`, `warning` or `error`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -31,24 +32,25 @@ impl Severity {
     }
 }
 
-/// Row of [`CODES`].
+/// Entry in the table [`CODES`].
 #[derive(Debug)]
 pub struct CodeInfo {
-    /// Code.
+    /// Code of the finding.
     pub code: Code,
-    /// Name, such as `S004` or `not-found`.
+    /// Name of the code, such as `S004` or `not-found`.
     pub name: &'static str,
     /// Meaning of the finding.
     pub finding: &'static str,
-    /// Default severity. `Strict` makes every finding of a mesh an error.
+    /// Default severity. With the tolerance `Strict`, every finding about a mesh is an error.
     pub severity: Severity,
-    /// Severity under `Lenient`.
+    /// Severity with the tolerance `Lenient`.
     pub lenient: Severity,
-    /// Steps of a [`Hint`](crate::Hint). Empty if there is nothing to do.
+    /// Steps of the [`Hint`](crate::Hint) for this code. Empty if there is no advice.
     pub advice: &'static [&'static str],
 }
 
-/// Generates the enum and the table from one list: variant, name, severity, finding, advice.
+/// Generates the enum and the table from one list. Each entry has the variant, the name, the severity, the
+/// finding and the advice.
 macro_rules! codes {
     ($($code:ident $name:literal $severity:ident $finding:literal $advice:expr;)*) => {
         /// Code of an error, a warning or a note. `Display` writes its name.
@@ -58,7 +60,7 @@ macro_rules! codes {
             $(#[doc = concat!($finding, ".")] $code,)*
         }
 
-        /// All codes in the order of their names.
+        /// All codes, sorted by name.
         pub static CODES: &[CodeInfo] = &[$(CodeInfo {
             code: Code::$code,
             name: $name,
@@ -70,7 +72,7 @@ macro_rules! codes {
     };
 }
 
-/// Severity by default and under `Lenient`.
+/// Default severity, and severity with the tolerance `Lenient`.
 type Severities = (Severity, Severity);
 const REFUSED: Severities = (Severity::Error, Severity::Error);
 const DAMAGE: Severities = (Severity::Error, Severity::Warning);
@@ -433,17 +435,17 @@ codes! {
 }
 
 impl Code {
-    /// Returns the row of the table for this code.
+    /// Returns the entry of this code in the table.
     pub fn info(self) -> &'static CodeInfo {
         &CODES[self as usize]
     }
 
-    /// Returns the name, such as `S004` or `not-found`.
+    /// Returns the name of the code, such as `S004` or `not-found`.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// Returns the code with that name.
+    /// Returns the code with this name. `None` if there is no such code.
     pub fn from_name(name: &str) -> Option<Self> {
         let row = CODES.iter().find(|row| row.name == name)?;
         Some(row.code)

@@ -1,12 +1,12 @@
-//! Advice, which every front end prints in its own words.
+//! Advice for errors and findings. Each front end prints options in its own notation.
 
 use std::fmt;
 
-/// Advice for an error or a finding: steps, the best first.
+/// Advice for an error or a finding, as a list of steps. The best step comes first.
 ///
-/// A step is a text. It names an option, or a call of the tool, between backquotes in the form of the command line:
-/// `` `--inside robust` `` or `` `voxelize info MESH` ``. A step that begins with `or` is an alternative to the
-/// previous one.
+/// A step is a text. It contains options and commands as on the command line, between backquotes, such as ``
+/// `--inside robust` `` or `` `voxelize info MESH` ``. A step that begins with `or` is an alternative to the
+/// previous step.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -29,8 +29,8 @@ impl Hint {
         self.steps.is_empty()
     }
 
-    /// Joins the steps. `spell` returns an option or a call in the words of a front end. A step is omitted if `spell`
-    /// returns `None` for one of its options.
+    /// Joins the steps to one text. `spell` converts an option or a command to the notation of a front end. A
+    /// step is omitted if `spell` returns `None` for one of its options or commands.
     pub fn spelled(&self, spell: impl Fn(&str) -> Option<String>) -> String {
         let mut text = String::new();
         for step in &self.steps {
@@ -47,7 +47,7 @@ impl Hint {
     }
 }
 
-/// Returns the step with its options written by `spell`.
+/// Converts the options and commands in a step by `spell`. `None` if `spell` returns `None` for one of them.
 fn step_spelled(step: &str, spell: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut text = String::new();
     let mut rest = step;
@@ -67,7 +67,7 @@ fn step_spelled(step: &str, spell: impl Fn(&str) -> Option<String>) -> Option<St
 }
 
 impl fmt::Display for Hint {
-    /// Writes the options in the form of the command line, between backquotes.
+    /// Writes the steps with options as on the command line, between backquotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.spelled(|option| Some(format!("`{option}`"))))
     }

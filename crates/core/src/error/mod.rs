@@ -1,4 +1,4 @@
-//! Errors, classified by the party that must act, and findings that do not end a run.
+//! Errors, classified by who or what must change, and findings, which do not end a run.
 
 mod code;
 mod hint;
@@ -10,20 +10,20 @@ pub use self::hint::Hint;
 
 pub use voxelize_geom::text::sanitize;
 
-/// Result of every fallible function of this crate.
+/// Result type of the fallible functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Party that must act on an [`Error`]. Each kind has one exit code of the command line.
+/// Kind of an [`Error`], by its cause. The command line has one exit code for each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The request is wrong: conflicting options or a value out of range.
+    /// The request is wrong, for example because options conflict or a value is out of range.
     Usage,
-    /// The input cannot be read: missing, cut short, not a mesh.
+    /// The input cannot be read, for example because it is missing, truncated or not a mesh.
     Input,
-    /// The mesh was read but is unfit for the request.
+    /// The mesh was read but does not suit the request.
     Unfit,
-    /// The result does not fit: memory, or a limit of the format.
+    /// The result does not fit in memory, or exceeds a limit of the format.
     TooLarge,
     /// The output could not be written.
     Output,
@@ -33,10 +33,10 @@ pub enum Kind {
     Internal,
 }
 
-/// Error with its message, place and advice.
+/// Error with a message, a position in a file, and advice.
 ///
-/// `Display` prints one line, `part.stl: triangle 812: vertex is NaN (byte 40696)`. [`Error::hint`] returns
-/// the advice as a second line. Triangles and bytes are counted from 0, lines from 1.
+/// `Display` prints one line, such as `part.stl: triangle 812: vertex is NaN (byte 40696)`. It does not print
+/// the advice, which [`Error::advice`] returns. Triangles and bytes are numbered from 0, lines from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
@@ -64,42 +64,44 @@ impl Error {
         }
     }
 
-    /// Creates an error of a wrong request.
+    /// Creates an error for a wrong request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, Code::Usage, message)
     }
 
-    /// Creates an error of an unreadable input. `code` is stable and names the finding.
+    /// Creates an error for an input that cannot be read. `code` identifies the problem.
     pub fn input(code: Code, message: impl Into<String>) -> Self {
         Self::new(Kind::Input, code, message)
     }
 
-    /// Creates an error of a mesh that is unfit for the request.
+    /// Creates an error for a mesh that does not suit the request.
     pub fn unfit(message: impl Into<String>) -> Self {
         Self::new(Kind::Unfit, Code::Unfit, message)
     }
 
-    /// Creates an error of a mesh without triangles.
+    /// Creates an error for a mesh without triangles.
     pub fn no_triangles() -> Self {
         Self::unfit("the mesh has no triangles")
     }
 
-    /// Creates an error of a result that does not fit.
+    /// Creates an error for a result that does not fit in memory or in the format.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(Kind::TooLarge, Code::TooLarge, message)
     }
 
-    /// Creates an error of an output that could not be written.
+    /// Creates an error for an output that could not be written.
     pub fn output(message: impl Into<String>) -> Self {
         Self::new(Kind::Output, Code::Output, message)
     }
 
-    /// Creates an error of an existing file that is kept. Its code, `exists`, lets a caller skip the output.
+    /// Creates an error for an existing file that must not be replaced. A caller can recognize it by the code
+    /// `exists` and skip the output.
     pub fn exists(message: impl Into<String>) -> Self {
         Self::new(Kind::Output, Code::Exists, message)
     }
 
-    /// Creates an error of a pipe closed by its reader. Its code, `closed-pipe`, lets a caller end quietly.
+    /// Creates an error for a pipe that its reader closed. A caller can recognize it by the code
+    /// `closed-pipe` and exit without a message.
     pub fn closed_pipe() -> Self {
         Self::new(
             Kind::Output,
@@ -108,7 +110,7 @@ impl Error {
         )
     }
 
-    /// Creates an error of an interrupted run.
+    /// Creates an error for an interrupted run.
     pub fn interrupted() -> Self {
         Self::new(
             Kind::Interrupted,
@@ -117,25 +119,26 @@ impl Error {
         )
     }
 
-    /// Creates an error of a run that was interrupted after `written` of its files.
+    /// Creates an error for a run that was interrupted after it had written `written` of `all` outputs.
+    /// `what` is the plural noun for the outputs.
     pub fn interrupted_after(written: usize, all: usize, what: &str) -> Self {
         let message = format!("interrupted; {written} of {all} {what} were written");
         Self::new(Kind::Interrupted, Code::Interrupted, message)
     }
 
-    /// Creates an error of a bug in this crate. The message names the failure and its place.
+    /// Creates an error that reports a bug in this crate. The message describes the failure.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Kind::Internal, Code::Internal, message)
     }
 
-    /// Adds advice.
+    /// Sets the advice of this error.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(Box::new(hint.into()));
         self
     }
 
-    /// Prefixes the message with a subject: `lid: …`.
+    /// Prefixes the message with a subject, as in `lid: …`.
     #[must_use]
     pub fn about(mut self, subject: &str) -> Self {
         self.message = format!("{}: {}", sanitize(subject), self.message).into();
@@ -149,7 +152,7 @@ impl Error {
         self
     }
 
-    /// Adds the file. An existing name is kept.
+    /// Sets the name of the file, unless the error already has a file.
     #[must_use]
     pub fn in_file(mut self, file: impl AsRef<std::path::Path>) -> Self {
         self.file
@@ -157,48 +160,49 @@ impl Error {
         self
     }
 
-    /// Adds the triangle, counted from 0.
+    /// Sets the number of the triangle, counted from 0.
     #[must_use]
     pub fn at_triangle(mut self, triangle: u64) -> Self {
         self.triangle = Some(triangle);
         self
     }
 
-    /// Adds the byte offset in the file.
+    /// Sets the byte offset in the file.
     #[must_use]
     pub fn at_byte(mut self, byte: u64) -> Self {
         self.byte = Some(byte);
         self
     }
 
-    /// Adds the line of the file, counted from 1.
+    /// Sets the line number in the file, counted from 1.
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// Returns the party that must act.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the stable code of the finding, for scripts.
+    /// Returns the code of the error. Its meaning never changes, so scripts can rely on it.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// Returns the message without the place.
+    /// Returns the message without the file and the position.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Returns the error's own advice. `None` if only its code has advice.
+    /// Returns the advice that was set for this error. `None` if none was set, although the code may have
+    /// advice.
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_deref()
     }
 
-    /// Returns the advice of this error itself, or else the advice of its code.
+    /// Returns the advice that was set for this error, or otherwise the advice of its code.
     pub fn advice(&self) -> Hint {
         match &self.hint {
             Some(hint) => (**hint).clone(),
@@ -206,22 +210,22 @@ impl Error {
         }
     }
 
-    /// Returns the file.
+    /// Returns the name of the file. `None` if it is unknown.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// Returns the triangle, counted from 0.
+    /// Returns the number of the triangle, counted from 0. `None` if it is unknown.
     pub fn triangle(&self) -> Option<u64> {
         self.triangle
     }
 
-    /// Returns the byte offset.
+    /// Returns the byte offset in the file. `None` if it is unknown.
     pub fn byte(&self) -> Option<u64> {
         self.byte
     }
 
-    /// Returns the line, counted from 1.
+    /// Returns the line number, counted from 1. `None` if it is unknown.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
@@ -246,19 +250,19 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Warning or note that did not end the run.
+/// Warning or note, which does not end the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Severity, never [`Severity::Error`].
     pub severity: Severity,
-    /// First finding of its kind: code, place, and its message as an error.
+    /// First occurrence of the finding, stored as an error with code, position and message.
     pub first: Error,
-    /// Number of findings of the kind.
+    /// Number of occurrences of the finding.
     pub count: u64,
 }
 
 impl Finding {
-    /// Adds specific advice.
+    /// Sets the advice of this finding.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<Hint>) -> Self {
         Self {
@@ -267,7 +271,7 @@ impl Finding {
         }
     }
 
-    /// Creates a single finding with the default severity of its code.
+    /// Creates a finding with one occurrence and the default severity of its code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             severity: code.info().severity,
@@ -276,7 +280,7 @@ impl Finding {
         }
     }
 
-    /// Prefixes the message with a subject: `lid: …`.
+    /// Prefixes the message with a subject, as in `lid: …`.
     #[must_use]
     pub fn about(self, subject: &str) -> Self {
         Self {
@@ -285,12 +289,13 @@ impl Finding {
         }
     }
 
-    /// Returns the code.
+    /// Returns the code of the finding.
     pub fn code(&self) -> Code {
         self.first.code()
     }
 
-    /// Returns the first finding with its place, and the number of findings.
+    /// Returns the text of the first occurrence with its position, and the number of occurrences if there are
+    /// several.
     pub fn text(&self) -> String {
         match self.count {
             0 | 1 => self.first.to_string(),
@@ -300,7 +305,8 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// Writes `warning[W006]: the mesh is not closed`, with the place and the number of findings.
+    /// Writes the severity, the code and the text of the finding, as in `warning[W006]: the mesh is not
+    /// closed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,10 +1,11 @@
-//! Intersections of two triangles beyond the vertices they share.
+//! Intersections of two triangles other than the vertices and the edge that they share.
 //!
-//! Most close pairs of a mesh are neighbours that have a vertex or an edge in common and nothing else.
-//! Doubles prove this for nearly all of them. The proof is a plane that separates the triangles and touches
-//! them at most in the shared vertex. For a common edge, the proof is that the triangles are not folded onto
-//! each other. Any plane is valid, so the rounding of its direction does not matter. Only the error of the
-//! products with it is bounded. The remaining pairs are decided exactly by [`meeting`].
+//! Most pairs of triangles that are close together in a mesh are neighbours: they have a vertex or an edge in
+//! common and nothing else. Doubles prove this for nearly all of them. For a shared vertex or none, the proof
+//! is a plane that separates the triangles and contains at most the shared vertex. For a shared edge, the
+//! proof is that the triangles are not folded onto each other. Any separating plane will do, so the rounding
+//! of its direction does not matter. Only the errors of the products with this direction have to be bounded.
+//! The remaining pairs are decided exactly by [`meeting`].
 
 use super::orientation::sure_side;
 use super::tri_tri::{Meeting, meeting};
@@ -14,10 +15,10 @@ use super::{Point, Triangle};
 /// Unit roundoff, 2^-53.
 const U: f64 = 1.0 / (1_u64 << 53) as f64;
 
-/// Returns the intersection of two triangles with an area beyond the vertices they share and the edge between
-/// two shared vertices. `None` if there is no such intersection, or if all three vertices are shared.
-/// Vertices are shared where their names are equal; a name is the coordinates or a number for them. The
-/// coordinates must be finite.
+/// Returns the kind of intersection of two triangles if they have a common point that is not on a shared
+/// vertex or on the edge between two shared vertices. `None` if there is no such point, or if all three
+/// vertices are shared. Both triangles must have an area. `names` identifies the vertices, by coordinates or
+/// by numbers: vertices with equal names are shared. The coordinates must be finite.
 pub fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) -> Option<Meeting> {
     let shared = SharedVertices::of(names);
     let count = shared.count();
@@ -35,7 +36,7 @@ pub fn beyond_shared<V: PartialEq>([s, t]: [&Triangle; 2], names: [&[V; 3]; 2]) 
     if is_proven {
         return None;
     }
-    // The intersection is convex, so it has a length if it contains more than a shared vertex.
+    // The intersection is convex. If it contains a shared vertex and another point, it contains a segment.
     match (count, meeting(s, t)) {
         (_, Meeting::Apart) | (1, Meeting::Point) | (2, Meeting::Segment) => None,
         (_, meeting) => Some(meeting),
@@ -50,10 +51,10 @@ pub struct SharedVertices {
 }
 
 impl SharedVertices {
-    /// Compares the names of the vertices.
+    /// Finds the vertices that two triangles share: vertices with equal coordinates or equal numbers.
     #[inline(always)]
     pub fn of<V: PartialEq>(names: [&[V; 3]; 2]) -> Self {
-        // One bit per pair of vertices, so that no branch depends on the names.
+        // Sets one bit per pair of vertices, without branches that depend on the names.
         let mut bits = 0;
         for (i, v) in names[0].iter().enumerate() {
             for (j, w) in names[1].iter().enumerate() {
@@ -63,28 +64,28 @@ impl SharedVertices {
         Self { bits }
     }
 
-    /// Returns the number of shared vertices, for triangles with an area.
+    /// Returns the number of shared vertices. The triangles must have an area.
     #[inline(always)]
     pub fn count(self) -> usize {
         self.bits.count_ones() as usize
     }
 
-    /// Returns the vertices of both triangles in matching order: up to two shared vertices first, then the
-    /// others.
+    /// Returns the indices of the vertices of both triangles in matching order: first up to two shared
+    /// vertices, then the others.
     #[inline(always)]
     pub fn first(self) -> &'static [[u8; 3]; 2] {
         &FIRST[self.bits as usize]
     }
 }
 
-/// Results of [`SharedVertices::first`] for each set of bits.
+/// Result of [`SharedVertices::first`] for each value of `bits`.
 static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
     let mut all = [[[0; 3]; 2]; 1 << 9];
     let mut bits = 0;
     while bits < all.len() {
         let one = bits.trailing_zeros() as u8 % 9;
         let rest = bits & bits.wrapping_sub(1);
-        // Without a second shared vertex, the next vertices follow.
+        // If there is no second shared vertex, the next vertex of each triangle is used.
         let next = [(one / 3 + 1) % 3, (one % 3 + 1) % 3];
         let other = rest.trailing_zeros() as u8;
         let [k, l] = if rest == 0 {
@@ -92,7 +93,8 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
         } else {
             [other / 3, other % 3]
         };
-        // Triangles without area, which may repeat a vertex, get an arbitrary order. They are in no pair.
+        // The order is arbitrary for triangles without area, which may repeat a vertex. Such triangles are
+        // never compared.
         let third = [6 - one / 3 - k, 6 - one % 3 - l];
         all[bits] = [[one / 3, k, third[0] % 3], [one % 3, l, third[1] % 3]];
         bits += 1;
@@ -100,8 +102,8 @@ static FIRST: [[[u8; 3]; 2]; 1 << 9] = {
     all
 };
 
-/// Reports whether doubles prove that the triangles are disjoint. `false` proves nothing. The coordinates
-/// must be finite.
+/// Reports whether doubles prove that the triangles are disjoint. If the result is `false`, they may still be
+/// disjoint. The coordinates must be finite.
 pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
     let origin = s[0];
     let s = s.map(|p| offset(origin, p));
@@ -115,7 +117,7 @@ pub(crate) fn surely_apart(s: &Triangle, t: &Triangle) -> bool {
     if normals.iter().any(|normal| separates(*normal, s, t)) {
         return true;
     }
-    // Seen along a normal, the edges of a triangle are lines that may separate.
+    // Tests the planes through the edges of each triangle, perpendicular to the triangle.
     of_s.iter()
         .any(|edge| separates(cross(normals[0], *edge), s, t))
         || of_t
@@ -139,12 +141,14 @@ fn edges(t: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
     [minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])]
 }
 
-/// Reports whether a plane across `direction` certainly separates the points of `s` from the points of `t`.
+/// Reports whether a plane perpendicular to `direction` certainly separates the points of `s` from the points
+/// of `t`.
 ///
-/// A difference of two coordinates has a factor of error within 1 ± u, its product within (1 ± u)^2, and the
-/// sum of three products within (1 ± u)^4. This is less than 4.01 u times the sum of the magnitudes. 8 u
-/// leaves room for the rounding of the test itself. Nothing overflows or underflows: a direction is at most a
-/// product of three differences of floats.
+/// Error bound: a rounded difference of two coordinates equals the exact one times a factor within 1 ± u. Its
+/// product has a factor within (1 ± u)^2, and each term of the sum of three products has a factor within (1 ±
+/// u)^4. The total error is less than 4.01 u times the sum of the magnitudes. The bound 8 u also covers the
+/// rounding of the test itself. Nothing overflows or underflows, because a direction is at most a product of
+/// three differences of floats.
 #[inline]
 fn separates(direction: [f64; 3], s: [[f64; 3]; 3], t: [[f64; 3]; 3]) -> bool {
     let [s, t] = [s, t].map(|points| points.map(|p| along(direction, p)));
@@ -161,7 +165,7 @@ fn high([a, b, c]: [[f64; 2]; 3]) -> f64 {
     a[1].max(b[1]).max(c[1])
 }
 
-/// Returns the bounds of the product of a direction and a difference of points.
+/// Returns a lower and an upper bound of the dot product of a direction and a difference of points.
 #[inline]
 fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
     let size: f64 = (0..3).map(|a| (direction[a] * point[a]).abs()).sum();
@@ -170,11 +174,11 @@ fn along(direction: [f64; 3], point: [f64; 3]) -> [f64; 2] {
     [product - error, product + error]
 }
 
-/// Reports whether two triangles with the common vertex `apex` and the given other vertices certainly have
-/// nothing else in common.
+/// Reports whether two triangles that share the vertex `apex` certainly have no other point in common. `s`
+/// and `t` are their other vertices.
 ///
-/// A larger intersection contains a ray from the apex. A plane through the apex that separates the other
-/// vertices of both triangles proves that there is no such ray.
+/// If they had another common point, they would have a segment from the apex in common. A plane through the
+/// apex that separates `s` from `t` proves that there is no such segment.
 fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     let [a, b] = s.map(|p| offset(apex, p));
     let [c, d] = t.map(|p| offset(apex, p));
@@ -189,8 +193,8 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     if parts(between([a, b, c, d])) {
         return true;
     }
-    // The plane of one triangle separates if both other vertices of the second triangle lie strictly on one
-    // side of it.
+    // The plane of one triangle is such a plane if both other vertices of the second triangle are strictly on
+    // one side of it.
     let is_apart = |[p, q]: [Point; 2], [r, x]: [Point; 2]| {
         let side = sure_side(&[apex, p, q, r]);
         matches!(side, Some(1 | -1)) && sure_side(&[apex, p, q, x]) == side
@@ -205,13 +209,14 @@ fn fans_part(apex: Point, s: [Point; 2], t: [Point; 2]) -> bool {
     parts(between([a, b, c, d].map(unit)))
 }
 
-/// Reports whether two triangles with this common edge and these third vertices certainly have nothing else
-/// in common.
+/// Reports whether two triangles that share the edge from `v` to `w` certainly have no point in common
+/// outside this edge. `s` and `t` are their third vertices.
 ///
-/// A larger intersection requires both triangles to lie in one plane and on one side of the edge, so that the
-/// cross products of the edge with both sides have the same direction. Let `A` and `B` be the sums of the
-/// magnitudes of the products in their components. The errors of the components are below 4.01 u `A` and 4.01
-/// u `B`, and the error of their dot product is below 11.1 u times the sum of `A B`.
+/// If they had such a point, both triangles would lie in one plane and on the same side of the edge, so that
+/// the cross products of the edge with `s - v` and with `t - v` would have the same direction. Let `A` and
+/// `B` be the sums of the magnitudes of the products in their components. The errors of the components are
+/// below 4.01 u `A` and 4.01 u `B`, and the error of their dot product is below 11.1 u times the sum of `A
+/// B`.
 fn is_no_fold([v, w]: [Point; 2], s: Point, t: Point) -> bool {
     let [edge, a, b] = [w, s, t].map(|p| offset(v, p));
     let sizes = |p: [f64; 3]| {
@@ -237,8 +242,9 @@ mod tests {
         }
     }
 
-    /// Returns the number of pairs that lanes prove to have nothing in common beyond `count` shared vertices.
-    /// Checks that all levels prove the same pairs and that no proven pair meets.
+    /// Returns the number of pairs for which the SIMD kernel proves that they have nothing in common but
+    /// `count` shared vertices. Checks that all instruction sets prove the same pairs, and that the proofs
+    /// are correct.
     fn proven_by_lanes(count: usize, pairs: &[[Triangle; 2]]) -> u32 {
         let common = [Common::Nothing, Common::Vertex, Common::Edge][count];
         let [s, t] = [0, 1].map(|n| pairs.iter().map(|pair| pair[n]).collect::<Vec<_>>());
@@ -262,15 +268,16 @@ mod tests {
     fn doubles_never_contradict_the_exact_meeting() {
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
         let mut next = || random.unit();
-        // Per number of shared vertices: pairs that do not meet beyond them, and pairs that do.
+        // For each number of shared vertices: the number of pairs without and with another intersection.
         let mut seen = [[0_u32; 2]; 3];
-        // Per number of shared vertices: pairs collected for lanes, and the number of pairs proven by them.
+        // For each number of shared vertices: pairs collected for the SIMD kernel, and the number of pairs
+        // that it proved.
         let mut waiting: [Vec<[Triangle; 2]>; 3] = [const { vec![] }; 3];
         let mut proven = [0; 3];
         for n in 0..240_000_u32 {
             let scale = [1.0, 1e-30, 3e7][n as usize % 3];
             let step = [4.0, 2.0, 1000.0][n as usize / 3 % 3];
-            // Every second pair lies in one plane.
+            // In every second pair, both triangles lie in one plane.
             let is_flat = n % 2 == 0;
             let mut point = || -> Point {
                 let [x, y, z] = [next(), next(), next()].map(|c| (c * step).round() / step * scale);

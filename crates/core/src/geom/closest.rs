@@ -1,13 +1,13 @@
-//! Closest point of a segment, box or triangle to a given point, and the intersection test of a sphere and a
-//! box, in doubles.
+//! Computes, in doubles, the point of a segment, box or triangle that is closest to a given point. Also tests
+//! whether a sphere and a box intersect.
 //!
-//! After Ericson, Real-Time Collision Detection (2005), section 5.1. A closed convex set has one closest
-//! point `q` to a point `p`. It is the point for which no point of the set lies beyond the plane through `q`
-//! across `p - q`: `(p - q) · (v - q) <= 0` for every corner `v`.
+//! Source: Ericson, Real-Time Collision Detection (2005), section 5.1. A closed convex set has exactly one
+//! point `q` that is closest to a point `p`. Let a plane pass through `q`, perpendicular to `p - q`. No point
+//! of the set is on the same side of this plane as `p`: `(p - q) · (v - q) <= 0` for every corner `v`.
 //!
-//! Segments may have no length and triangles no area. Steps that divide by a length or an area are then
-//! skipped, and the remaining features contain the closest point. All computations are rounded doubles: the
-//! error of the distance is a few units in the last place of the largest difference of coordinates.
+//! Segments may have no length and triangles no area. Steps that would divide by a length or an area of zero
+//! are then skipped, and the remaining features contain the closest point. All results are rounded. The error
+//! of the distance is a few units in the last place of the largest difference of coordinates.
 
 use super::segment_box::ClosedBox;
 use super::vector::{along, cross, dot, minus};
@@ -37,17 +37,18 @@ pub fn on_segment(p: [f64; 3], [a, b]: [[f64; 3]; 2]) -> [f64; 3] {
     } else if 2.0 * rise <= length {
         along(a, e, rise / length)
     } else {
-        // Computed from the nearer end, so that the rounding of the factor is relative to the smaller
-        // remainder.
+        // The point is computed from the nearer end, because the rounding error of the factor is then
+        // smaller.
         along(b, e, dot(minus(p, b), e) / length)
     }
 }
 
-/// Returns the closest points of two segments, the point of the first segment first.
+/// Returns the closest points of two segments. The first result is a point of the first segment.
 ///
-/// If the lines come closest within both segments, these points are the result. Otherwise an end of one
-/// segment and its closest point of the other are closest (section 5.1.9). The four ends are always tried.
-/// This covers parallel segments and loses no precision where a divisor is nearly zero.
+/// If the closest points of the two lines are within both segments, they are the result. Otherwise the result
+/// is an end of one segment and the point of the other segment that is closest to this end (section 5.1.9).
+/// All four ends are always tried. This also handles parallel segments, and avoids a loss of precision if a
+/// divisor is almost zero.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -68,19 +69,19 @@ pub fn of_segments([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> [[f64; 3]; 2
         .expect("four pairs or five")
 }
 
-/// Returns the squared distance of two points.
+/// Returns the squared distance between two points.
 fn squared(p: [f64; 3], q: [f64; 3]) -> f64 {
     let away = minus(p, q);
     dot(away, away)
 }
 
-/// Returns the points where the lines of two segments come closest. `None` if a point is outside its segment
-/// or the lines are parallel.
+/// Returns the closest points of the lines of two segments. `None` if one of the points is outside its
+/// segment, or if the lines are parallel.
 fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]> {
     let e = minus(b, a);
     let f = minus(d, c);
     let r = minus(c, a);
-    // Both are across the normal: r = s e - t f + (a multiple of it).
+    // e and f are perpendicular to the normal, and r = s e - t f + (a multiple of the normal).
     let normal = cross(e, f);
     let area = dot(normal, normal);
     let s = dot(cross(r, f), normal) / area;
@@ -89,13 +90,14 @@ fn between([a, b]: [[f64; 3]; 2], [c, d]: [[f64; 3]; 2]) -> Option<[[f64; 3]; 2]
     if !unit.contains(&s) || !unit.contains(&t) {
         return None;
     }
-    // s and t are rounded, so each point is then moved to the closest point of the other segment.
+    // s and t are rounded. To reduce the error, each point is replaced by the point closest to the other one.
     let q = on_segment(along(a, e, s), [c, d]);
     let p = on_segment(q, [a, b]);
     Some([p, on_segment(p, [c, d])])
 }
 
-/// Returns the point of the box that is closest to `p`, one coordinate at a time (section 5.1.3).
+/// Returns the point of the box that is closest to `p`. Each coordinate is clamped separately (section
+/// 5.1.3).
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -109,8 +111,8 @@ pub fn on_box(p: [f64; 3], within: &ClosedBox) -> [f64; 3] {
     std::array::from_fn(|a| p[a].max(within.low[a]).min(within.high[a]))
 }
 
-/// Reports whether a sphere and a box have a point in common. Touching counts. Compares the squared distance
-/// from the centre to the closest point of the box with the squared radius (section 5.2.5).
+/// Reports whether a closed ball and a box have a point in common. Compares the squared distance from the
+/// centre to the closest point of the box with the squared radius (section 5.2.5).
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -128,10 +130,10 @@ pub fn sphere_box(centre: [f64; 3], radius: f64, within: &ClosedBox) -> bool {
 
 /// Returns the point of the triangle that is closest to `p`.
 ///
-/// It is the foot of `p` on the plane if the foot lies within the triangle, and otherwise the closest point
-/// of an edge. Section 5.1.5 finds the same point by the Voronoi regions of vertices and edges, which are
-/// undefined where the area is zero. Every candidate is a point of the triangle, so the result is never too
-/// close. A triangle without area consists of its edges.
+/// It is the foot of the perpendicular from `p` to the plane if the foot is within the triangle. Otherwise it
+/// is the closest point of an edge. Section 5.1.5 finds the same point from the Voronoi regions of vertices
+/// and edges, which are undefined if the area is zero. Every candidate is a point of the triangle, so the
+/// computed distance is never too small. A triangle without area consists of its edges.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -155,13 +157,14 @@ pub fn on_triangle(p: [f64; 3], triangle: [[f64; 3]; 3]) -> [f64; 3] {
     closest
 }
 
-/// Returns the foot of `p` on the plane of the triangle. `None` if the foot is outside or the triangle has no
-/// area.
+/// Returns the foot of the perpendicular from `p` to the plane of the triangle. `None` if the foot is outside
+/// the triangle, or if the triangle has no area.
 ///
-/// Computed in coordinates along the longest edge and across it, because the height of a sliver has few
-/// digits: the part along the edge is subtracted before the part along the height is computed.
+/// It is computed in coordinates along the longest edge and along the height on this edge. The height of a
+/// sliver has few significant digits. Therefore the component along the edge is subtracted before the
+/// component along the height is computed.
 fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
-    // Start at the longest edge.
+    // Rotates the vertices so that the longest edge comes first.
     let mut longest = [a, b, c];
     for turn in [[b, c, a], [c, a, b]] {
         if squared(turn[1], turn[0]) > squared(longest[1], longest[0]) {
@@ -177,7 +180,7 @@ fn foot(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let height = along(side, base, -share);
     let t = dot(from_a, base) / base_squared;
     let s = dot(along(from_a, base, -t), height) / dot(height, height);
-    // Without area the weights are not numbers and fail the comparisons.
+    // If the area is zero, the weights are NaN, and the comparisons are false.
     let weights = [t - share * s, s];
     let within = weights[0] >= 0.0 && s >= 0.0 && weights[0] + s <= 1.0;
     within.then(|| along(along(a, base, weights[0]), side, s))
@@ -199,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Returns points and triangles. Many of the triangles have no area or hardly any.
+    /// Returns pairs of a point and a triangle. Many of the triangles have no area or almost none.
     fn cases() -> impl Iterator<Item = ([f64; 3], [[f64; 3]; 3])> {
         let mut random = Random::new(0x0ff5e7);
         (0..60_000_u64).map(move |n| {
@@ -224,8 +227,8 @@ mod tests {
             .fold(0.0, |most, c| c.abs().max(most))
     }
 
-    /// No corner lies beyond the plane through the closest point, except for rounding. This property alone
-    /// characterizes the closest point of a convex set.
+    /// Checks that no corner is on the point's side of the plane through the closest point, except for
+    /// rounding. This property characterizes the closest point of a convex set.
     #[test]
     fn no_corner_is_beyond_the_plane_through_the_closest_point() {
         let mut seen = [0, 0];
@@ -237,7 +240,7 @@ mod tests {
             for v in triangle {
                 let beyond = dot(away, minus(v, q));
                 let reach = dot(minus(v, q), minus(v, q)).sqrt();
-                // A corner beyond the plane would bring the closest point this much closer.
+                // Distance by which a point on the segment to such a corner is closer.
                 let step = if beyond > 0.0 {
                     (beyond / reach).min(reach)
                 } else {
@@ -256,8 +259,7 @@ mod tests {
         assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
     }
 
-    /// The closest point lies on the triangle: its squared distance deviates from the exact distance only by
-    /// rounding.
+    /// Checks that the distance of the closest point differs from the exact distance only by rounding.
     #[test]
     fn distances_match_fractions() {
         let mut compared = 0;
@@ -290,8 +292,8 @@ mod tests {
         &(&a[0] * &b[0]) + &(&(&a[1] * &b[1]) + &(&a[2] * &b[2]))
     }
 
-    /// Returns the least squared distance over vertices, feet on edges and the foot on the plane, in
-    /// fractions.
+    /// Returns the exact squared distance: the least one over the vertices, the feet on the edges, and the
+    /// foot on the plane.
     fn exact_squared(p: [f64; 3], triangle: [[f64; 3]; 3]) -> Rational {
         let p = exact(p);
         let [a, b, c] = triangle.map(|v| sub(&exact(v), &p));

@@ -1,24 +1,25 @@
 //! Sines and cosines of exact angles in degrees, correctly rounded.
 //!
-//! The angle, π and the terms of the series are integers in units of 2^-P. Every step is rounded down and so
-//! has an error of a few units. The error of the sum of at most P terms is below 8 P. Both ends of that range
-//! are rounded to doubles. If they agree, the double is the nearest to the exact value; otherwise P is
-//! doubled. The loop terminates: by Niven's theorem the only rational sines of a rational number of degrees
-//! are 0, ±1/2 and ±1, so no sine lies halfway between two doubles.
+//! The angle, π and the terms of the power series are integers in units of 2^-P. Every step rounds down and
+//! adds an error of a few units. The sum has at most P terms, and its error is less than 8 P units. The two
+//! ends of the resulting interval are rounded to doubles. If both give the same double, it is the one nearest
+//! to the exact value. Otherwise P is doubled. The loop terminates: by Niven's theorem the only rational
+//! sines of rational angles in degrees are 0, ±1/2 and ±1, so no sine is exactly halfway between two doubles.
 //!
-//! System libraries round sines differently, and series in doubles have errors in the last place.
+//! System libraries are not used because they round differently. Power series in doubles are not used because
+//! their last bit may be wrong.
 
 use super::Rational;
 use super::wide::IBig;
 
-/// Fractional bits of the first attempt.
+/// Number of fractional bits in the first attempt.
 const FIRST_BITS: usize = 192;
 
-/// Returns cosine and sine of an angle of at most 45 degrees, each the nearest double: cos 45 = sin 45, and
-/// sin 30 = 1/2.
+/// Returns the cosine and the sine of an angle from −45 to 45 degrees, each rounded to the nearest double.
+/// Therefore cos 45 equals sin 45, and sin 30 is exactly 1/2.
 ///
 /// # Panics
-/// The angle is larger.
+/// Panics if the magnitude of the angle is greater than 45 degrees.
 pub fn cos_sin(degrees: &Rational) -> [f64; 2] {
     assert!(degrees.abs() <= Rational::from(45), "{degrees} degrees");
     let mut bits = FIRST_BITS;
@@ -31,14 +32,14 @@ pub fn cos_sin(degrees: &Rational) -> [f64; 2] {
     }
 }
 
-/// Returns the double nearest to all numbers within the error of a fixed-point number. `None` if these
-/// numbers have more than one nearest double.
+/// Rounds a fixed-point number to the nearest double. `None` if the error of the number leaves more than one
+/// possible double.
 fn certain(value: &IBig, bits: usize) -> Option<f64> {
     let error = IBig::from(8 * bits);
     let unit = Rational::from_wide(IBig::from(1) << bits);
     let [low, high] =
         [value - &error, value + &error].map(|end| (Rational::from_wide(end) / &unit).to_f64());
-    // The sine of a zero angle is exactly zero.
+    // The value is zero only for the sine of a zero angle, which is exactly zero.
     if *value == IBig::from(0) {
         Some(0.0)
     } else {
@@ -46,7 +47,7 @@ fn certain(value: &IBig, bits: usize) -> Option<f64> {
     }
 }
 
-/// Returns cosine and sine in units of 2^-bits.
+/// Returns the cosine and the sine as integers in units of 2^-bits.
 fn fixed_cos_sin(degrees: &Rational, bits: usize) -> [IBig; 2] {
     let turned = degrees.numerator() * pi(bits);
     let angle = turned / (IBig::from(degrees.denominator().clone()) * IBig::from(180));
@@ -57,7 +58,8 @@ fn fixed_cos_sin(degrees: &Rational, bits: usize) -> [IBig; 2] {
     ]
 }
 
-/// Sums the series of cosine or sine, from the first term and the first factor of the second factorial.
+/// Sums the power series of cosine or sine. `first` is the first term. The second term is divided by `start *
+/// (start + 1)`.
 fn series(first: IBig, start: u32, square: &IBig, bits: usize) -> IBig {
     let mut sum = first.clone();
     let mut term = first;

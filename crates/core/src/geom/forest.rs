@@ -1,7 +1,7 @@
-//! Union-find: a forest in which each number stores its parent and a root is its own parent. Searches halve
-//! the paths.
+//! Union-find data structure: a forest stored as an array that has the parent of each number. A root is its
+//! own parent. Every search halves the path to the root.
 
-/// Returns the root of the tree of `n`, which is the smallest number in the tree.
+/// Returns the root of the tree that contains `n`. The root is the smallest number in the tree.
 #[inline]
 pub fn root(forest: &mut [u32], mut n: u32) -> u32 {
     while forest[n as usize] != n {
@@ -12,7 +12,8 @@ pub fn root(forest: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Joins the trees of two numbers. Returns the root of the joined tree, the smaller of both roots.
+/// Joins the trees that contain two numbers. Returns the root of the joined tree, which is the smaller of
+/// both roots.
 #[inline]
 pub fn join(forest: &mut [u32], a: u32, b: u32) -> u32 {
     let a = root(forest, a);

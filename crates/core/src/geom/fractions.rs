@@ -1,19 +1,19 @@
-//! Exact points and vectors. Intersections of triangles have rational coordinates.
+//! Exact points and vectors with rational coordinates, such as the intersections of triangles.
 
 use super::{Point, Rational};
 
 /// Exact point or vector, `[x, y, z]`.
 pub type ExactPoint = [Rational; 3];
 
-/// Converts a vertex. Its coordinates must be finite.
+/// Converts a point with finite coordinates to an exact point.
 ///
 /// # Panics
-/// A coordinate is not finite.
+/// Panics if a coordinate is not finite.
 pub fn exact(point: Point) -> ExactPoint {
     point.map(|c| Rational::from_f32(c).expect("finite"))
 }
 
-/// Rounds to the nearest doubles.
+/// Rounds an exact point to the nearest doubles.
 pub fn rounded(point: &ExactPoint) -> [f64; 3] {
     // Adding zero turns -0 into 0.
     point.each_ref().map(|c| c.to_f64() + 0.0)
@@ -53,7 +53,7 @@ pub fn is_zero(a: &ExactPoint) -> bool {
     a.iter().all(Rational::is_zero)
 }
 
-/// Returns the sign: -1, 0 or 1.
+/// Returns the sign of a number: -1, 0 or 1.
 pub fn sign(value: &Rational) -> i8 {
     if value.is_zero() {
         0

@@ -1,7 +1,7 @@
-//! Exact rationals, wide integers, predicates of triangles and boxes, and winding numbers.
+//! Exact rationals, wide integers, predicates on triangles and boxes, and winding numbers.
 //!
-//! The package `voxelize-geom` contains the numbers and the predicates that kernels use; this module contains
-//! the rest. Nothing here depends on files or grids. Coordinates are `[x, y, z]`.
+//! The package `voxelize-geom` contains the numbers and predicates that kernels use. This module re-exports
+//! them and adds the others. It does not depend on files or grids. Coordinates are `[x, y, z]`.
 
 pub mod beyond;
 pub mod closest;

@@ -1,4 +1,4 @@
-//! Exact side of a point relative to a plane.
+//! Decides exactly on which side of a plane a point is.
 //!
 //! The side is the sign of the determinant `(b - a) × (c - a) · (d - a)`, first in doubles with an error
 //! bound, then in integers (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
@@ -8,16 +8,16 @@ use super::Point;
 use super::degenerate::WholePoints;
 use super::wide::{Wide, cross, difference, dot};
 
-/// Returns points as integers. Short ones leave room for differences and their 3 × 3 determinants: 24 bits
-/// shifted by 16 make 40, their differences 41, products of three 123, six of them 126. The coordinates must
-/// be finite.
+/// Converts points to integers. In the variant `Short`, differences of points and their 3 × 3 determinants do
+/// not overflow: mantissas of 24 bits, shifted by at most 16, have 40 bits. Their differences have 41 bits,
+/// the product of three differences 123, and the sum of six products 126. The coordinates must be finite.
 pub(super) fn whole<const N: usize>(points: &[Point; N]) -> WholePoints<N> {
     WholePoints::new(points, 16)
 }
 
-/// Returns the sign of the determinant: 1 if `d` is on the side that the normal points to, from which `a`,
-/// `b`, `c` run counterclockwise; -1 on the other side; 0 if all four points lie in one plane. The
-/// coordinates must be finite.
+/// Returns the side of `d` relative to the plane through `a`, `b` and `c`. It is 1 if `d` is on the side to
+/// which the normal points, from which `a`, `b`, `c` are counterclockwise. It is -1 on the other side, and 0
+/// if all four points lie in one plane. The coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -33,12 +33,13 @@ pub fn side(points: [Point; 4]) -> i8 {
     })
 }
 
-/// Returns the side if doubles are certain: the determinant exceeds its error, or two points are equal.
+/// Returns the side if doubles prove it: if the determinant exceeds its error bound, or if two points are
+/// equal. Otherwise `None`.
 ///
-/// Let u = 2^-53. Differences of floats have a factor of error within 1 ± u, a product of three within (1 ±
-/// u)^5, and its sums within (1 ± u)^3 more. The error of the determinant is below 8.01 u times the sum of
-/// the magnitudes of its products. 16 u leaves room for the rounding of the test itself. Nothing overflows or
-/// underflows.
+/// Error bound: let u = 2^-53. A rounded difference of floats equals the exact one times a factor within 1 ±
+/// u. A product of three differences has a factor within (1 ± u)^5, and the sums add a factor within (1 ±
+/// u)^3. The error of the determinant is below 8.01 u times the sum of the magnitudes of its products. The
+/// bound 16 u also covers the rounding of the test itself. Nothing overflows or underflows.
 #[inline]
 pub(super) fn sure_side([a, b, c, d]: &[Point; 4]) -> Option<i8> {
     const BOUND: f64 = 16.0 / (1_u64 << 53) as f64;
@@ -98,7 +99,7 @@ mod tests {
                 sure_side(&points).is_none_or(|sure| sure == exact),
                 "{points:?}"
             );
-            // Exchanging two points flips the sign.
+            // Exchanging two points reverses the sign.
             assert_eq!(side([b, a, c, d]), -exact);
             assert_eq!(side([a, b, d, c]), -exact);
             seen[(exact + 1) as usize] += 1;
@@ -109,7 +110,7 @@ mod tests {
         );
     }
 
-    /// Converts to integers of any size.
+    /// Converts points to integers of any size.
     fn long(points: &[Point; 4]) -> WholePoints<4> {
         WholePoints::Long(match whole(points) {
             WholePoints::Short(points) => points.map(|p| p.map(IBig::from)),

@@ -1,35 +1,39 @@
-//! Exact intersection test of a segment and a box, and the fractions at which the segment enters and leaves.
+//! Tests exactly whether a segment intersects a box, and computes the fractions of the segment at which it
+//! enters and leaves the box.
 //!
-//! A box is the intersection of three slabs, each between two planes of one axis. The point at the fraction
-//! `t` of the segment from `p` to `q` lies on the plane at `offset` of an axis if `t = (offset - p) / (q -
-//! p)`, so `t` is in an interval while the point is within a slab. The segment touches the box if the
-//! intervals of the three slabs and `[0, 1]` have a number in common (Kay and Kajiya 1986; Ericson, Real-Time
-//! Collision Detection, section 5.3.3).
+//! A box is the intersection of three slabs. A slab is the space between two planes perpendicular to an axis.
+//! Along this axis, the point at the fraction `t` of the segment from `p` to `q` is on the plane at `offset`
+//! if `t = (offset - p) / (q - p)`. Therefore the values of `t` for which the point is within a slab form an
+//! interval. The segment touches the box if the intervals of the three slabs and `[0, 1]` have a number in
+//! common (Kay and Kajiya 1986; Ericson, Real-Time Collision Detection, section 5.3.3).
 //!
-//! Intervals have a common number if every two of them have one. [`touches`] decides this without division.
-//! Let `d = q - p`, let `n` and `f` be the offsets of the first and last plane minus `p`, and mirror every
-//! axis so that `d >= 0`. Then
+//! Several intervals have a common number if every two of them have one. [`touches`] tests all pairs without
+//! division. Let `d = q - p`, let `n` and `f` be the offsets of the first and last plane minus `p`, and
+//! mirror every axis so that `d >= 0`. Then
 //!
-//! - a slab meets `[0, 1]` if `n <= d` and `f >= 0`: the bounds of segment and box overlap;
-//! - two slabs meet if `n_i / d_i <= f_j / d_j`, that is `n_i d_j <= f_j d_i`.
+//! - the interval of a slab and `[0, 1]` have a common number if `n <= d` and `f >= 0`, that is, if the
+//!   ranges of segment and box along the axis overlap;
+//! - the intervals of two slabs have a common number if `n_i / d_i <= f_j / d_j`, that is, if `n_i d_j <= f_j
+//!   d_i`, for both orders of the two slabs.
 //!
-//! A segment along a slab, `d = 0`, needs no special case: the first condition becomes `n <= 0 <= f`, which
-//! implies the second. The first condition compares given numbers. The second is decided in doubles beyond
-//! their error (`docs/internals/error-bounds.md`, section 8), otherwise in fractions.
+//! A segment parallel to a slab, with `d = 0`, needs no special case: the first condition becomes `n <= 0 <=
+//! f`, which implies the second. The first condition compares given numbers. The second is decided in doubles
+//! if the difference exceeds their error bound (`docs/internals/error-bounds.md`, section 8), otherwise in
+//! fractions.
 
 use super::Rational;
 
-/// Box given by its lowest and highest corner. It is closed: its faces, edges and corners belong to it.
+/// Box given by its least and greatest corner. It is closed: its faces, edges and corners belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClosedBox {
-    /// Smallest coordinates.
+    /// Least coordinate along each axis.
     pub low: [f64; 3],
-    /// Largest coordinates, each at least the coordinate of `low`.
+    /// Greatest coordinate along each axis, which is at least that of `low`.
     pub high: [f64; 3],
 }
 
-/// Reports whether the segment between two points touches the box, exactly, for any finite coordinates. The
-/// points may be equal.
+/// Reports whether the segment between two points touches the box. The result is exact for all finite
+/// coordinates. The points may be equal.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -50,9 +54,9 @@ pub fn touches([p, q]: [[f64; 3]; 2], within: &ClosedBox) -> bool {
             .all(|(i, j)| axes[i].enters_before(&axes[j]))
 }
 
-/// Returns the fractions of the way from the first point to the second at which the segment enters and leaves
-/// the box, within `[0, 1]`. `None` if the segment does not touch the box, decided exactly. A segment that
-/// starts inside enters at 0; a segment that ends inside leaves at 1.
+/// Returns the fractions of the segment at which it enters and leaves the box, from 0 at the first point to 1
+/// at the second. `None` if the segment does not touch the box, which is decided exactly. A segment that
+/// starts inside the box enters at 0, and a segment that ends inside leaves at 1.
 ///
 /// The error of each fraction is less than `3.1 * 2^-53` of its value (`docs/internals/error-bounds.md`, section 8),
 /// and the first fraction is at most the second.
@@ -73,7 +77,7 @@ pub fn crossing(segment: [[f64; 3]; 2], within: &ClosedBox) -> Option<[f64; 2]> 
     Some([enter, leave.max(enter)])
 }
 
-/// Segment and box along one axis, mirrored so that the segment does not fall.
+/// Segment and box along one axis, mirrored if needed so that `p <= q`.
 #[derive(Clone, Copy)]
 struct AxisInterval {
     p: f64,
@@ -102,16 +106,15 @@ impl AxisInterval {
     }
 
     /// Reports whether the segment enters this slab before it leaves the `other` slab: `n_i d_j <= f_j d_i`.
-    /// The bounds of segment and box overlap along both axes.
+    /// The caller has checked that the bounds of segment and box overlap along both axes.
     fn enters_before(&self, other: &Self) -> bool {
-        // The segment starts within this slab, or it starts beyond it and is outside anyway. It has not left
-        // the other slab yet.
+        // The segment enters this slab at its start, and it does not leave the other slab before its start.
         if self.near <= self.p {
             return true;
         }
         let last = (other.far - other.p) * (self.q - self.p);
         let first = (self.near - self.p) * (other.q - other.p);
-        // Also false for infinite and undefined values.
+        // The comparison is also false if a value is infinite or NaN.
         let error = RELATIVE * (last + first) + ABSOLUTE;
         if (last - first).abs() > error {
             last > first
@@ -125,7 +128,7 @@ impl AxisInterval {
         span(self.p, self.near) * span(other.p, other.q) <= last
     }
 
-    /// Returns the fraction of the rising segment at `offset`.
+    /// Returns the fraction of the segment at which its coordinate is `offset`.
     fn fraction(&self, offset: f64) -> f64 {
         let along = offset - self.p;
         let whole = self.q - self.p;
@@ -136,10 +139,11 @@ impl AxisInterval {
     }
 }
 
-/// 8u, with u = 2^-53. The error of each product is below 3.1u.
+/// Relative error bound of the comparison, 8u with u = 2^-53. The relative error of each product is below
+/// 3.1u.
 const RELATIVE: f64 = 8.0 / (1_u64 << 53) as f64;
 
-/// Upper bound of the error of products that underflow.
+/// Upper bound of the absolute error of products that underflow.
 const ABSOLUTE: f64 = f64::MIN_POSITIVE;
 
 fn span(from: f64, to: f64) -> Rational {
@@ -190,7 +194,8 @@ mod tests {
             low: [tiny, tiny, 0.0],
             high: [1.0; 3],
         };
-        // From (0, 2) to (2, 0) in the smallest possible steps: the segment touches the box only at (1, 1).
+        // The segment from (0, 2) to (2, 0), in units of the smallest positive double, touches the box only
+        // at (1, 1).
         assert!(touches(
             [[0.0, 2.0 * tiny, 0.0], [2.0 * tiny, 0.0, 0.0]],
             &corner

@@ -1,24 +1,25 @@
-//! Closest points of two triangles, and the corners of their intersection, in fractions.
+//! Exact closest points of two triangles, and exact corners of their intersection, in rational numbers.
 //!
-//! Two disjoint triangles are closest at a vertex and a point of the other triangle, or at a point of an edge
-//! of each (Ericson, Real-Time Collision Detection, section 5.1.10). These are six and nine pairs. Each
-//! solves linear equations, so the closest points are rational and only their distance has a root. Parallel
-//! edges are also closest at an end of one of them, so they need no special pair. If the foot on an edge or a
-//! plane lies outside, the surrounding edges and ends replace it. Triangles without area consist of their
-//! edges.
+//! The closest points of two disjoint triangles are a vertex of one and a point of the other, or a point on
+//! an edge of each (Ericson, Real-Time Collision Detection, section 5.1.10). There are six pairs of the first
+//! kind and nine of the second. Each pair is the solution of linear equations, so the closest points are
+//! rational, and only their distance needs a square root. Parallel edges are also closest at an end of one of
+//! them, so they need no special case. If the foot of a perpendicular is outside an edge or a triangle, an
+//! end or an edge contains the closest point. Triangles without area consist of their edges.
 //!
-//! The intersection of two triangles is convex. Its corners are vertices of one triangle in the other, points
-//! where an edge passes through the plane of the other, and points where two coplanar edges cross.
+//! The intersection of two triangles is convex. Its corners are vertices of one triangle that are in the
+//! other, points where an edge of one triangle passes through the other, and points where two coplanar edges
+//! cross.
 //!
-//! [`tri_tri`](super::tri_tri) decides faster whether triangles meet, and finds their closest points up to a
-//! few roundings.
+//! The module [`tri_tri`](super::tri_tri) is faster. It decides exactly whether triangles intersect, and
+//! computes their closest points with rounding errors.
 
 use super::fractions::{ExactPoint, along, cross, dot, exact, is_zero, minus};
 use super::{Rational, Triangle};
 
-/// Returns the exact closest points of two triangles, the point of the first triangle first. The points are
-/// equal where the triangles meet. Of several closest pairs of corners, the pair with the least coordinates
-/// is returned. Coordinates must be finite.
+/// Returns the exact closest points of two triangles. The first result is a point of the first triangle. If
+/// the triangles intersect, both points are equal. If several pairs are equally close, the pair with the
+/// least coordinates is returned. Coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -53,8 +54,8 @@ pub fn closest(first: &Triangle, second: &Triangle) -> [ExactPoint; 2] {
     closest
 }
 
-/// Returns the corners of the intersection in the order of their coordinates. Empty if the triangles do not
-/// meet.
+/// Returns the corners of the intersection, sorted by their coordinates. The list is empty if the triangles
+/// do not intersect.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -100,7 +101,7 @@ fn are_on_a_line(points: &[ExactPoint]) -> bool {
         .all(|x| is_zero(&cross(&span, &minus(x, &points[0]))))
 }
 
-/// Returns the squared distance of two points.
+/// Returns the squared distance between two points.
 pub fn squared(a: &ExactPoint, b: &ExactPoint) -> Rational {
     let away = minus(a, b);
     dot(&away, &away)
@@ -118,7 +119,7 @@ fn is_share(t: &Rational) -> bool {
     *t >= Rational::ZERO && *t <= Rational::ONE
 }
 
-/// Reports whether a point lies on a segment. The segment may be a single point.
+/// Reports whether a point is on a segment. The segment may be a single point.
 pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
     let e = minus(b, a);
     let r = minus(x, a);
@@ -129,7 +130,7 @@ pub fn is_on_segment(x: &ExactPoint, [a, b]: [&ExactPoint; 2]) -> bool {
         && (!is_zero(&e) || is_zero(&r))
 }
 
-/// Reports whether a point lies in a triangle with the given normal.
+/// Reports whether a point is in a triangle. `normal` is the normal of the triangle.
 fn contains(triangle: &[ExactPoint; 3], normal: &ExactPoint, x: &ExactPoint) -> bool {
     if is_zero(normal) {
         return edges(triangle)
@@ -148,7 +149,8 @@ pub fn holds(triangle: &Triangle, x: &ExactPoint) -> bool {
     triangle.contains(x) || contains(&triangle, &normal(&triangle), x)
 }
 
-/// Returns the point where an edge passes through a plane from one side to the other.
+/// Returns the point at which a segment crosses the plane of a triangle. `None` if its ends are not strictly
+/// on different sides of the plane.
 fn pierced(
     [p, q]: [&ExactPoint; 2],
     [a, ..]: &[ExactPoint; 3],
@@ -160,14 +162,14 @@ fn pierced(
     parts.then(|| along(p, &minus(q, p), &(&of_p / &(&of_p - &of_q))))
 }
 
-/// Returns the point where two segments that are not parallel cross.
+/// Returns the point at which two segments cross. `None` if they do not cross or are parallel.
 fn crossed(first: [&ExactPoint; 2], second: [&ExactPoint; 2]) -> Option<ExactPoint> {
     let [p, q] = between(first, second)?;
     (p == q).then_some(p)
 }
 
-/// Returns the points where the lines of two segments come closest. `None` if a point is outside its segment
-/// or the lines are parallel.
+/// Returns the closest points of the lines of two segments. `None` if one of the points is outside its
+/// segment, or if the lines are parallel.
 fn between([a, b]: [&ExactPoint; 2], [c, d]: [&ExactPoint; 2]) -> Option<[ExactPoint; 2]> {
     let e = minus(b, a);
     let f = minus(d, c);

@@ -1,8 +1,9 @@
-//! Signed solid angle of a triangle seen from a point, as a share of the whole sphere (van Oosterom and
-//! Strackee, The solid angle of a plane triangle, 1983), with a bound of its error (`docs/internals/winding.md`,
-//! section 1).
+//! Signed solid angle of a triangle as seen from a point, as a fraction of the full sphere (van Oosterom and
+//! Strackee, The solid angle of a plane triangle, 1983). `docs/internals/winding.md`, section 1, derives the
+//! error bound.
 //!
-//! All operations are `+ - * /` and square roots of doubles, so the bits are the same on all machines.
+//! The computation uses only `+ - * /` and square roots of doubles, so the result is bitwise equal on all
+//! machines.
 
 use std::cmp::Ordering;
 
@@ -16,20 +17,20 @@ pub type Vector = [f64; 3];
 pub struct Estimate {
     /// Computed value.
     pub value: f64,
-    /// Largest distance of the exact number from the value.
+    /// Upper bound of the difference between the exact number and the value.
     pub error: f64,
 }
 
-/// Half a unit in the last place of one.
+/// Unit roundoff, 2^-53.
 pub(super) const U: f64 = f64::EPSILON / 2.0;
 
-/// Returns the solid angle of a triangle seen from `p` over 4π. It is positive where the normal points away
-/// from `p`, and ½ next to the inside of the triangle.
+/// Returns the solid angle of a triangle as seen from `p`, divided by 4π. It is positive if the normal points
+/// away from `p`. It approaches ½ as `p` approaches the face from that side.
 ///
-/// `side` decides exactly on which side of the plane `p` is if doubles cannot. It returns `Greater` where the
-/// normal points away from `p`, which is where the determinant of the corners minus `p` is positive. The
-/// angle is computed as seen from that side. `Equal` is correct for a triangle without area and makes the
-/// angle zero. For any other triangle `Equal` means the average of both sides.
+/// `side` is called if doubles cannot decide on which side of the triangle's plane `p` is. It must return
+/// `Greater` if the normal points away from `p`, which is equivalent to a positive determinant of the corners
+/// minus `p`, and `Less` on the other side. `Equal` makes the angle zero. This is correct for a triangle
+/// without area. For other triangles it is the average of the angles on both sides of the plane.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -48,8 +49,8 @@ pub fn of(triangle: &[Vector; 3], p: &Vector, side: impl FnOnce() -> Ordering) -
     of_about(triangle, p, 0.0, side)
 }
 
-/// Returns the solid angle of a triangle with approximate corners: each may deviate by `slack` along each
-/// axis. The side refers to the exact triangle.
+/// Returns the solid angle of a triangle whose corners are approximate: each may deviate by `slack` along
+/// each axis. `side` must return the side of `p` relative to the exact triangle.
 #[inline]
 pub fn of_about(
     triangle: &[Vector; 3],
@@ -61,7 +62,8 @@ pub fn of_about(
     let across = parts.across;
     let along = parts.along;
     let off = parts.off;
-    // In the plane but outside the triangle the side does not matter: the angle is about zero.
+    // If `p` is in the plane but outside the triangle, the side does not matter, because the angle is almost
+    // zero.
     let positive = if across.abs() > parts.side_off || along > 2.0 * off {
         across > 0.0
     } else {
@@ -74,7 +76,8 @@ pub fn of_about(
     let sign = if positive { 1.0 } else { -1.0 };
     let radius = (across * across + along * along).sqrt();
     if radius <= 2.0 * off || radius.is_nan() {
-        // On an edge or a corner the angle can be anything from zero to a half.
+        // If `p` is on an edge or a corner, the magnitude of the angle may have any value from zero to a
+        // half.
         return Estimate {
             value: sign * 0.25,
             error: 0.25,
@@ -87,8 +90,8 @@ pub fn of_about(
     }
 }
 
-/// Returns the solid angle of a triangle that does not come near `p`. The angle is smooth there and needs no
-/// side. `None` on the edges.
+/// Returns the solid angle of a triangle that is not near `p`. Such an angle does not depend on an exact
+/// side. `None` if `p` may be on an edge.
 pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     let Parts {
         across, along, off, ..
@@ -102,17 +105,17 @@ pub(crate) fn far_from(triangle: &[Vector; 3], p: &Vector) -> Option<Estimate> {
     })
 }
 
-/// Place of a point on the rim of a triangle.
+/// Corner or edge of a triangle that contains a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RimPlace {
-    /// Corner of this number.
+    /// Corner with this index.
     Corner(usize),
-    /// Edge between the corner of this number and the next.
+    /// Edge between the corner with this index and the next corner.
     Edge(usize),
 }
 
 impl RimPlace {
-    /// Returns the same place with corners counted from `first`.
+    /// Returns the same corner or edge for a triangle whose corners are numbered from the corner `first`.
     pub(crate) fn counted_from(self, first: usize) -> Self {
         match self {
             Self::Corner(n) => Self::Corner((n + 3 - first) % 3),
@@ -121,8 +124,9 @@ impl RimPlace {
     }
 }
 
-/// Returns the solid angle of a triangle seen from a point of its rim minus (ε, ε², ε³), in the limit of a
-/// small ε. `side` refers to the displaced point. Corners may deviate by `slack` along each axis.
+/// Returns the solid angle of a triangle as seen from a point of its rim that is displaced by (−ε, −ε², −ε³),
+/// in the limit of small ε. `side` is the side of the displaced point. Corners may deviate by `slack` along
+/// each axis.
 pub(crate) fn from_rim(
     triangle: &[Vector; 3],
     rim: RimPlace,
@@ -137,8 +141,8 @@ pub(crate) fn from_rim(
     let (RimPlace::Corner(n) | RimPlace::Edge(n)) = rim;
     let [a, b, c] = [triangle[n], triangle[(n + 1) % 3], triangle[(n + 2) % 3]];
     let [to_b, to_c] = [minus(b, a), minus(c, a)];
-    // Seen from the displaced point, the corner is in the direction of x. The point is on an edge that leads
-    // back along x.
+    // Seen from the displaced point, the corner is in the direction of x. If an edge leads from the corner in
+    // the direction of −x, the displaced point is next to this edge.
     let (half, relative) = match rim {
         RimPlace::Corner(_) if leads_back(to_c) => half_plane(to_c, to_b, slack),
         RimPlace::Corner(_) if !leads_back(to_b) => sector(to_b, to_c, slack),
@@ -165,9 +169,10 @@ fn length(v: Vector) -> f64 {
     dot(v, v).sqrt()
 }
 
-/// Returns half the solid angle of the half-plane from the line along `edge` towards `inner`, seen from next
-/// to that line, and the relative error of the vectors that define the angle. The line is in the direction of
-/// x from there, or in the direction of y if it is parallel to x.
+/// Returns half the solid angle of a half-plane as seen from a point next to its boundary line. The line is
+/// parallel to `edge`, and the half-plane extends towards `inner`. From the point, the line is in the
+/// direction of x, or in the direction of y if it is parallel to x. Also returns the relative error of the
+/// vectors that define the angle.
 fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
     let towards = if edge[1] == 0.0 && edge[2] == 0.0 {
         [0.0, 1.0, 0.0]
@@ -187,8 +192,9 @@ fn half_plane(edge: Vector, inner: Vector, slack: f64) -> (f64, f64) {
     )
 }
 
-/// Returns half the solid angle of the sector between two edges, seen from next to their common corner, which
-/// is in the direction of x, and the relative error of the vector that defines the angle.
+/// Returns half the solid angle of the sector between two edges as seen from a point next to their common
+/// corner. From the point, the corner is in the direction of x. Also returns the relative error of the vector
+/// that defines the angle.
 fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
     let [of_b, of_c] = [to_b, to_c].map(|to| dot(to, to).sqrt());
     let across = to_b[1] * to_c[2] - to_b[2] * to_c[1];
@@ -198,11 +204,11 @@ fn sector(to_b: Vector, to_c: Vector, slack: f64) -> (f64, f64) {
     (angle(across.abs(), along), off / radius)
 }
 
-/// Complex number whose argument is half the solid angle, with its error bounds.
+/// Complex number `along + i across`, whose argument is half the solid angle, with its error bounds.
 struct Parts {
     across: f64,
     along: f64,
-    /// Error bound of the number.
+    /// Error bound of the complex number.
     off: f64,
     /// Error bound of `across`.
     side_off: f64,
@@ -231,13 +237,14 @@ impl Parts {
     }
 }
 
-/// Returns the argument of a complex number as a share of a turn, from −½ to ½.
+/// Returns the argument of a complex number as a fraction of a full turn, from −½ to ½.
 pub fn turn(real: f64, imaginary: f64) -> f64 {
     let sign = if imaginary < 0.0 { -1.0 } else { 1.0 };
     sign * angle(imaginary.abs(), real) * std::f64::consts::FRAC_1_PI / 2.0
 }
 
-/// Returns the angle of the vector `(x, y)` from the x axis, for `y >= 0`: from zero to π, to 2⁻⁵⁰.
+/// Returns the angle between the vector `(x, y)` and the x axis, from zero to π, with an error below 2⁻⁵⁰.
+/// `y` must not be negative.
 fn angle(y: f64, x: f64) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     let long = x.abs();
@@ -249,8 +256,8 @@ fn angle(y: f64, x: f64) -> f64 {
     if x < 0.0 { PI - first } else { first }
 }
 
-/// Returns the arctangent of a number from zero to one, by a table of steps of 1/8 and a series for the
-/// remainder.
+/// Returns the arctangent of a number from zero to one. Uses a table with steps of 1/8 and a power series for
+/// the remainder.
 fn arctangent(t: f64) -> f64 {
     const STEPS: [f64; 9] = [
         0.0,
@@ -265,7 +272,7 @@ fn arctangent(t: f64) -> f64 {
     ];
     let step = (t * 8.0).round();
     let z = (t - step / 8.0) / (1.0 + t * (step / 8.0));
-    // |z| is at most 1/16: the first omitted term is below 2^-55.
+    // |z| is at most 1/16, so the first omitted term is below 2^-55.
     let square = z * z;
     let series = 1.0
         + square
@@ -317,7 +324,8 @@ mod tests {
         );
     }
 
-    /// A triangle seen from a point of its rim has the same angle as seen from a slightly smaller point.
+    /// Checks that a triangle seen from a point of its rim has the same angle as seen from a slightly
+    /// displaced point.
     #[test]
     fn a_triangle_seen_from_its_rim_equals_the_limit_from_nearby() {
         let corners = [
@@ -343,7 +351,7 @@ mod tests {
                         RimPlace::Edge(at - 3),
                     ),
                 };
-                // The powers of ε are as far apart as doubles allow.
+                // The powers of ε differ by factors that are as large as doubles allow.
                 let beside = [
                     p[0] - 2f64.powi(-12),
                     p[1] - 2f64.powi(-24),

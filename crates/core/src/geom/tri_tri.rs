@@ -1,15 +1,16 @@
-//! Exact intersection test of two triangles, and their closest points.
+//! Tests exactly whether two triangles intersect, and computes their closest points.
 //!
 //! Both triangles are closed and convex, and so is their intersection: nothing, a point, a segment, or a
-//! piece of a common plane. Two triangles in different planes each meet the plane of the other in a chord on
-//! the line that the planes share. The chords are compared by orientation predicates of the vertices alone
-//! (Guigue and Devillers, "Fast and robust triangle-triangle overlap test using orientation predicates",
-//! 2003). Orientations are decided in doubles where the error bound allows it, otherwise in integers, so
-//! [`meeting`] is exact. Coplanar triangles, which such tests often omit, are compared by the sides of their
-//! edges.
+//! piece of a common plane. If two triangles are in different planes, each intersects the plane of the other
+//! in a chord. Both chords are on the intersection line of the planes. They are compared with orientation
+//! predicates of the vertices only (Guigue and Devillers, "Fast and robust triangle-triangle overlap test
+//! using orientation predicates", 2003). Orientations are decided in doubles where the error bound allows it,
+//! otherwise in integers, so [`meeting`] is exact. Coplanar triangles, which such tests often omit, are
+//! compared by the sides of their edges.
 //!
-//! The closest points of disjoint triangles are on a vertex and a triangle, or on two edges. Intersecting
-//! triangles also need pairs of an edge and a triangle.
+//! The closest points of disjoint triangles are a vertex of one and a point of the other, or points of two
+//! edges. For intersecting triangles, the points where an edge of one passes through the other are also
+//! needed.
 
 use super::closest;
 use super::degenerate::WholePoints;
@@ -21,20 +22,21 @@ use super::{Triangle, degenerate};
 /// Kind of intersection of two triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meeting {
-    /// No common point.
+    /// The triangles have no common point.
     Apart,
-    /// One point. For a triangle without area: a point or a segment.
+    /// The intersection is one point. If a triangle has no area, it may also be a segment.
     Point,
-    /// A segment along an edge of one triangle. Neither triangle passes through the other.
+    /// The intersection is a segment along an edge of one triangle. Neither triangle passes through the
+    /// other.
     Segment,
-    /// A segment in which the triangles pass through each other.
+    /// The intersection is a segment along which the triangles pass through each other.
     Crossing,
-    /// A piece of the common plane.
+    /// The intersection is a piece of the common plane.
     Overlap,
 }
 
 impl Meeting {
-    /// Returns the name in JSON.
+    /// Returns the name that JSON reports use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apart => "apart",
@@ -46,7 +48,7 @@ impl Meeting {
     }
 }
 
-/// Returns the exact kind of intersection. The coordinates must be finite.
+/// Returns the kind of intersection of two triangles, decided exactly. The coordinates must be finite.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -72,9 +74,9 @@ pub fn meeting(first: &Triangle, second: &Triangle) -> Meeting {
     }
 }
 
-/// Returns the closest points of the triangles in doubles, the point of the first triangle first. The points
-/// are equal up to rounding where the triangles meet, which [`meeting`] decides. Of several closest pairs an
-/// arbitrary one is returned.
+/// Returns the closest points of two triangles, computed in doubles. The first result is a point of the first
+/// triangle. If the triangles intersect, which [`meeting`] decides, the points are equal up to rounding. If
+/// several pairs are equally close, any of them is returned.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -122,22 +124,23 @@ fn edges(t: [[f64; 3]; 3]) -> [[[f64; 3]; 2]; 3] {
     [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]]
 }
 
-/// Returns the point where an edge passes through the plane of a triangle from one side to the other.
+/// Returns the point at which an edge crosses the plane of a triangle. `None` if its ends are not on
+/// different sides of the plane.
 fn pierced([p, q]: [[f64; 3]; 2], [a, b, c]: [[f64; 3]; 3]) -> Option<[f64; 3]> {
     let normal = vector::cross(minus(b, a), minus(c, a));
     let [of_p, of_q] = [p, q].map(|x| dot(normal, minus(x, a)));
     (of_p * of_q < 0.0).then(|| along(p, minus(q, p), of_p / (of_p - of_q)))
 }
 
-/// Result of comparing the chords.
+/// Result of the comparison of two chords.
 enum Chords {
     Compared(Meeting),
-    /// A whole triangle lies in the plane of the other, or a triangle has no plane.
+    /// There are no chords: a triangle lies in the plane of the other, or a triangle has no area.
     InPlane,
 }
 
-/// Compares the chords in which the triangles of points 0 to 2 and 3 to 5 meet the planes of each other.
-/// `None` if `side` cannot decide an orientation that is needed.
+/// Compares the chords of two triangles, which have points 0 to 2 and points 3 to 5. The chord of a triangle
+/// is its intersection with the plane of the other. `None` if `side` cannot decide a required orientation.
 fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     let s = [0, 1, 2];
     let t = [3, 4, 5];
@@ -158,7 +161,8 @@ fn by_chords(side: &impl Fn([usize; 4]) -> Option<i8>) -> Option<Chords> {
     }
     let ([p1, mut q1, mut r1], above1) = alone(s, of_s);
     let ([p2, mut q2, mut r2], above2) = alone(t, of_t);
-    // Seen from each lonely vertex, the other triangle runs counterclockwise.
+    // Swaps vertices so that, seen from the lonely vertex of one triangle, the other triangle is
+    // counterclockwise.
     if !above1 {
         std::mem::swap(&mut q2, &mut r2);
     }
@@ -187,16 +191,19 @@ fn straddles(sides: [i8; 3]) -> bool {
     sides.contains(&1) && sides.contains(&-1)
 }
 
-/// Reports whether the chord is a point: only the lonely vertex is in the plane.
+/// Reports whether the chord is a single point: one vertex is in the plane, and the others are on one side of
+/// it.
 fn is_point(sides: [i8; 3]) -> bool {
     !straddles(sides) && sides.iter().filter(|side| **side == 0).count() == 1
 }
 
-/// Rotates a triangle so that its first vertex is alone on its side of a plane. Returns `true` if that side
-/// is above the plane. Vertices in the plane count as the other side, unless a single one of them is alone.
+/// Rotates a triangle so that its first vertex is the lonely one, which is alone on its side of a plane. Also
+/// returns `true` if that side is above the plane. Vertices in the plane count as being on the side of the
+/// others, unless a single vertex is in the plane and the others are on one side.
 fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
     let count = |side: i8| sides.iter().filter(|other| **other == side).count();
-    // Prefer a single vertex above the plane, then one below, then one in the plane opposite to the others.
+    // A single vertex above the plane has priority, then a single vertex below it, then a single vertex in
+    // the plane.
     let (lonely, above) = if count(1) == 1 {
         (1, true)
     } else if count(-1) == 1 {
@@ -211,7 +218,7 @@ fn alone(triangle: [usize; 3], sides: [i8; 3]) -> ([usize; 3], bool) {
     (std::array::from_fn(|i| triangle[(n + i) % 3]), above)
 }
 
-/// Returns the kind of intersection in integers. `flat` marks the triangles without area.
+/// Returns the kind of intersection, computed in integers. `flat` states which triangles have no area.
 fn exactly<T: Wide>(points: &[[T; 3]; 6], flat: [bool; 2]) -> Meeting {
     let [a, b, c, d, e, f] = points;
     let s = [a, b, c];
@@ -234,25 +241,26 @@ fn exactly<T: Wide>(points: &[[T; 3]; 6], flat: [bool; 2]) -> Meeting {
     }
 }
 
-/// Returns the ends of the segment that a triangle without area is. Both ends are equal if it is a point.
+/// Returns the ends of a triangle without area, which is a segment. Both ends are equal if it is a point.
 fn hull<T: Wide>([a, b, c]: [&[T; 3]; 3]) -> [&[T; 3]; 2] {
-    // For points on one line, the order by coordinates is the order along the line.
+    // The lexicographic order of points on one line is their order along the line.
     [a.min(b).min(c), a.max(b).max(c)]
 }
 
-/// Returns an axis along which the triangle has an area, and the sign of the area.
+/// Returns an axis along which the projection of the triangle has an area, and the sign of this area. `None`
+/// if the triangle has no area.
 fn across<T: Wide>([a, b, c]: [&[T; 3]; 3]) -> Option<(usize, i8)> {
     let normal = cross(&difference(b, a), &difference(c, a));
     let axis = normal.iter().position(|n| n.sign() != 0)?;
     Some((axis, normal[axis].sign()))
 }
 
-/// Returns the side of a point relative to the line from `p` to `q`, seen along an axis.
+/// Returns the side of a point relative to the line from `p` to `q`, in the projection along an axis.
 fn side_in_plane<T: Wide>(axis: usize, [p, q]: [&[T; 3]; 2], x: &[T; 3]) -> i8 {
     cross(&difference(q, p), &difference(x, p))[axis].sign()
 }
 
-/// Compares two triangles with an area in one plane.
+/// Returns the kind of intersection of two coplanar triangles that have an area.
 fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
     let mut touching = None;
     for ([a, b, c], other) in [(s, t), (t, s)] {
@@ -268,7 +276,8 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
             }
         }
     }
-    // Two convex polygons have no common area only if an edge of one of them separates them.
+    // If two convex polygons have no common area, an edge of one of them separates them. No edge does, so
+    // they overlap.
     let Some((edge, other, sides)) = touching else {
         return Meeting::Overlap;
     };
@@ -291,7 +300,7 @@ fn in_plane<T: Wide>(s: [&[T; 3]; 3], t: [&[T; 3]; 3]) -> Meeting {
     }
 }
 
-/// Reports whether a segment, or a point given twice, meets a triangle with an area.
+/// Reports whether a segment intersects a triangle with an area. The segment may be a point, given twice.
 fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]) -> bool {
     let [of_p, of_q] = [p, q].map(|x| exact_side([a, b, c, x]));
     if of_p == of_q && of_p != 0 {
@@ -299,7 +308,7 @@ fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]
     }
     let edges = [[a, b], [b, c], [c, a]];
     if of_p != of_q {
-        // The segment passes through the plane. Seen along the segment, it is between the edges.
+        // The segment crosses the plane. It intersects the triangle if it passes all edges on the same side.
         let around = edges.map(|[u, v]| exact_side([p, q, u, v]));
         return !(around.contains(&1) && around.contains(&-1));
     }
@@ -314,17 +323,18 @@ fn segment_meets_triangle<T: Wide>([p, q]: [&[T; 3]; 2], [a, b, c]: [&[T; 3]; 3]
     is_within(p) || is_within(q) || edges.into_iter().any(|edge| segments_meet([p, q], edge))
 }
 
-/// Reports whether two segments have a point in common. Either may be a point given twice.
+/// Reports whether two segments have a point in common. Each segment may be a point, given twice.
 fn segments_meet<T: Wide>([p, q]: [&[T; 3]; 2], [u, v]: [&[T; 3]; 2]) -> bool {
     if exact_side([p, q, u, v]) != 0 {
         return false;
     }
-    // In one plane: project along an axis in which three of the points are not on one line.
+    // The segments are coplanar. They are projected along an axis for which three of the points are not
+    // collinear.
     let seen = [[p, q, u], [p, q, v], [u, v, p], [u, v, q]]
         .into_iter()
         .find_map(across);
     let Some((axis, _)) = seen else {
-        // All points lie on one line.
+        // All points are on one line.
         let [low, high] = [p.min(q), p.max(q)];
         let [from, to] = [u.min(v), u.max(v)];
         return low <= to && from <= high;

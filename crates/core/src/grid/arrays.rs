@@ -1,10 +1,10 @@
-//! Arrays of additional numbers for each cell.
+//! Arrays with additional values for each cell.
 
 use super::field::Field;
 use crate::error::Result;
 pub use voxelize_kernel::fraction::Quantity;
 
-/// Set of quantities.
+/// Set of [quantities](Quantity).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quantities(u8);
 
@@ -21,7 +21,7 @@ impl Quantities {
         self.0 == 0
     }
 
-    /// Returns the number of numbers per cell.
+    /// Returns the total number of values per cell.
     pub fn numbers(self) -> usize {
         self.iter().map(Quantity::numbers).sum()
     }
@@ -33,13 +33,13 @@ impl FromIterator<Quantity> for Quantities {
     }
 }
 
-/// Numbers of one quantity for the cells of some layers, x fastest, then y. The numbers of a cell are
+/// Values of one quantity for the cells of some layers, with x fastest, then y. The values of a cell are
 /// adjacent.
 #[derive(Debug, Clone)]
 pub struct CellArray {
-    /// Quantity of the numbers.
+    /// Quantity that the array contains.
     pub quantity: Quantity,
-    /// Field with one cell per number along x. `None` without layers.
+    /// Field that has one cell along x for each value. `None` if there are no layers.
     field: Option<Field>,
 }
 
@@ -52,31 +52,31 @@ impl CellArray {
         }
     }
 
-    /// Returns the numbers.
+    /// Returns the values.
     pub fn numbers(&self) -> &[f32] {
         self.field.as_ref().map_or(&[], Field::values)
     }
 
-    /// Returns the numbers for writing.
+    /// Returns the values for writing.
     pub fn numbers_mut(&mut self) -> &mut [f32] {
         self.field.as_mut().map_or(&mut [], Field::values_mut)
     }
 
-    /// Returns the numbers as a field whose cells along x are multiplied by the numbers per cell. Its digest
-    /// is the digest of the array.
+    /// Returns the values as a field. Its size along x is the number of cells times the number of values per
+    /// cell. The digest of this field is the digest of the array. `None` if there are no layers.
     pub fn as_field(&self) -> Option<&Field> {
         self.field.as_ref()
     }
 
-    /// Returns the dims of that field for cells of the given dims.
+    /// Returns the dims of the field of [`as_field`](Self::as_field) for a grid of these dims.
     pub fn dims_for(quantity: Quantity, [nx, ny, nz]: [usize; 3]) -> [usize; 3] {
         [quantity.numbers() * nx, ny, nz]
     }
 
-    /// Resizes the array to cells of these dims. The numbers are arbitrary afterwards.
+    /// Resizes the array for a grid of these dims. The values are unspecified afterwards.
     ///
     /// # Errors
-    /// The numbers do not fit in memory.
+    /// Fails if the values do not fit in memory.
     pub fn resize(&mut self, dims: [usize; 3]) -> Result<()> {
         let dims = Self::dims_for(self.quantity, dims);
         if self.field.as_ref().is_none_or(|field| field.dims() != dims) {

@@ -1,4 +1,4 @@
-//! Occupancy: one bit per cell, 64 cells along x per word, rows padded to whole words.
+//! Grid of bits: one bit per cell. A word has 64 cells along x, and rows are padded to whole words.
 
 use std::fmt;
 
@@ -11,14 +11,15 @@ use voxelize_kernel::memory::Zeroed;
 
 /// Grid of `[nx, ny, nz]` cells with one bit per cell.
 ///
-/// Word `w` of row `(j, k)` contains cells `64 w .. 64 w + 63` along x, the first in its lowest bit. Bits
-/// beyond `nx` are always zero. Rows run along y, then z.
+/// Word `w` of row `(j, k)` contains the cells from `64 w` to `64 w + 63` along x. Its lowest bit is the
+/// first cell. Bits beyond `nx` are always zero. Rows are stored with y fastest, then z.
 #[derive(Clone)]
 pub struct BitGrid {
     dims: [usize; 3],
     row_words: usize,
     words: Zeroed<u64>,
-    /// Non-zero words of each layer with their places in the layer, in order. `None` if they are not known.
+    /// For each layer, its nonzero words and their indices in the layer, in order. `None` if they are not
+    /// known.
     noted: Option<Vec<NotedWords>>,
 }
 
@@ -30,18 +31,18 @@ impl PartialEq for BitGrid {
 
 impl Eq for BitGrid {}
 
-/// Non-zero words with their places in a layer, in order.
+/// Nonzero words of a layer with their indices in the layer, in order.
 type NotedWords = Vec<(usize, u64)>;
 
-/// Words are noted if at most one of this many is non-zero.
+/// The nonzero words of a layer are recorded if at most one word in this many is nonzero.
 const SPARSE: usize = 4;
 
-/// Returns the size of an array of these dims. `None` if it overflows.
+/// Returns the number of elements of an array of these dims. `None` if it overflows.
 pub(super) fn checked_size([x, y, z]: [usize; 3]) -> Option<usize> {
     x.checked_mul(y)?.checked_mul(z)
 }
 
-/// Rejects dims that contain a zero.
+/// Fails if one of the dims is zero.
 pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
     if dims.contains(&0) {
         return Err(Error::usage("a grid needs at least one cell on every axis"));
@@ -50,10 +51,11 @@ pub(super) fn check_dims(dims: [usize; 3]) -> Result<()> {
 }
 
 impl BitGrid {
-    /// Creates an empty grid. Its memory is zero pages of the system until cells are set.
+    /// Creates an empty grid. The system provides zeroed pages, which use no physical memory until cells are
+    /// set.
     ///
     /// # Errors
-    /// An axis is zero, or the words do not fit in memory.
+    /// Fails if one of the dims is zero, or if the words do not fit in memory.
     pub fn new(dims: [usize; 3]) -> Result<Self> {
         check_dims(dims)?;
         let [x, y, z] = dims;
@@ -74,40 +76,40 @@ impl BitGrid {
         })
     }
 
-    /// Changes the dims. A grid that has these dims already keeps its memory and its cells.
+    /// Changes the dims and empties the grid. A grid that already has these dims stays unchanged.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Fails for the reasons listed at [`new`](Self::new).
     pub fn reshape(&mut self, dims: [usize; 3]) -> Result<()> {
         if self.dims != dims {
-            // Free the old memory first.
+            // The old memory is freed first.
             *self = Self::new([1; 3])?;
             *self = Self::new(dims)?;
         }
         Ok(())
     }
 
-    /// Returns the size of a grid of these dims in bytes, for plans.
+    /// Returns the memory of a grid of these dims in bytes, for memory plans.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
         8 * dims[0].div_ceil(64) as u128 * dims[1] as u128 * dims[2] as u128
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// Returns the number of words per row.
+    /// Returns the number of words in a row.
     pub fn row_words(&self) -> usize {
         self.row_words
     }
 
-    /// Returns the number of words per layer of z.
+    /// Returns the number of words in a layer.
     pub fn layer_words(&self) -> usize {
         self.row_words * self.dims[1]
     }
 
-    /// Returns all words, rows along y, then z.
+    /// Returns all words. Rows are stored with y fastest, then z.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -131,9 +133,10 @@ impl BitGrid {
         self.noted = Some(noted);
     }
 
-    /// Fills an empty grid. `each` passes the non-zero words of a layer with their places to its second
-    /// argument, in order and each once. If there are few, they are noted until a word is written otherwise.
-    /// Runs in the threads of the caller.
+    /// Fills an empty grid. `each` is called for each layer. It must call its second argument once for each
+    /// nonzero word of the layer, in order, with the index of the word in the layer and the word. If there
+    /// are few nonzero words, they are recorded until another method writes to the grid. Uses the calling
+    /// thread pool.
     pub fn fill_noted(&mut self, each: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) {
         let layer_words = self.layer_words();
         let most = layer_words / SPARSE;
@@ -161,18 +164,20 @@ impl BitGrid {
         self.noted = noted.into_iter().collect();
     }
 
-    /// Returns an upper bound of the bytes of the noted words of a grid of these dims, for plans.
+    /// Returns an upper bound of the memory, in bytes, of the recorded nonzero words of a grid of these dims,
+    /// for memory plans.
     pub fn noted_bytes_for(dims: [usize; 3]) -> u128 {
         Self::bytes_for(dims) / (8 * SPARSE as u128) * size_of::<(usize, u64)>() as u128
     }
 
-    /// Returns the non-zero words of layer `k` with their places in the layer, in order. `None` if they are
-    /// not known.
+    /// Returns the nonzero words of layer `k` with their indices in the layer, in order. `None` if they are
+    /// not recorded.
     pub fn noted(&self, k: usize) -> Option<&[(usize, u64)]> {
         self.noted.as_ref().map(|noted| noted[k].as_slice())
     }
 
-    /// Writes to every page, so that later writes find the memory allocated. For benchmarks.
+    /// Writes zeros to every page, so that the system allocates the memory now and not during later writes.
+    /// Benchmarks use this.
     pub fn touch(&mut self) {
         self.words_mut().fill(std::hint::black_box(0));
     }
@@ -189,10 +194,10 @@ impl BitGrid {
         &self.words[start..start + self.row_words]
     }
 
-    /// Copies row `(j, k)` into one byte per cell, 1 for occupied cells.
+    /// Copies row `(j, k)` to `row`, with one byte per cell: 1 if the cell is occupied, otherwise 0.
     ///
     /// # Panics
-    /// The length of `row` differs from the cells along x.
+    /// Panics if the length of `row` is not the number of cells along x.
     pub fn row_bytes(&self, j: usize, k: usize, row: &mut [u8]) {
         assert_eq!(row.len(), self.dims[0], "the length of a row");
         spread_row(self.row(j, k), row);
@@ -201,7 +206,7 @@ impl BitGrid {
     /// Reports whether cell `(i, j, k)` is occupied.
     ///
     /// # Panics
-    /// The cell is outside the grid.
+    /// Panics if the cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> bool {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -213,7 +218,7 @@ impl BitGrid {
     /// Occupies cell `(i, j, k)`.
     ///
     /// # Panics
-    /// The cell is outside the grid.
+    /// Panics if the cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3]) {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -223,35 +228,37 @@ impl BitGrid {
         self.words_mut()[word] |= 1 << (i % 64);
     }
 
-    /// Inverts a cell.
+    /// Inverts cell `(i, j, k)`.
     pub fn toggle(&mut self, [i, j, k]: [usize; 3]) {
         debug_assert!(i < self.dims[0] && j < self.dims[1] && k < self.dims[2]);
         let word = (k * self.dims[1] + j) * self.row_words + i / 64;
         self.words_mut()[word] ^= 1 << (i % 64);
     }
 
-    /// Adds the cells of `other`, which has the same dims.
+    /// Occupies the cells that are occupied in `other`, which must have the same dims.
     pub fn add(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word | other);
     }
 
-    /// Removes the cells that are empty in `other`, which has the same dims.
+    /// Empties the cells that are empty in `other`, which must have the same dims.
     pub fn keep(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word & other);
     }
 
-    /// Replaces the cells by the cells of `other` that are empty here. `other` has the same dims.
+    /// Replaces this grid by the cells that are occupied in `other` and empty here. `other` must have the
+    /// same dims.
     pub fn invert_within(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| other & !word);
     }
 
-    /// Replaces the cells by the cells that are occupied in exactly one of both grids. `other` has the same dims.
+    /// Replaces this grid by the cells that are occupied in exactly one of both grids. `other` must have the
+    /// same dims.
     pub fn differ(&mut self, other: &Self) {
         self.combine(other, 0, |word, other| word ^ other);
     }
 
-    /// Replaces every word by the result of `f` for it and the word of a grid that is at least as high. The first
-    /// layer here is layer `first` of `other`.
+    /// Replaces every word by the result of `f` for this word and the corresponding word of `other`. Layer 0
+    /// of this grid corresponds to layer `first` of `other`.
     fn combine(&mut self, other: &Self, first: usize, f: impl Fn(u64, u64) -> u64 + Sync) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         debug_assert!(first + self.dims[2] <= other.dims[2]);
@@ -264,14 +271,16 @@ impl BitGrid {
         });
     }
 
-    /// Copies all layers of a grid with the same cells along x and y to the layers from `first` on.
+    /// Copies all layers of `other` to the layers of this grid from `first` on. Both grids must have the same
+    /// dims along x and y.
     pub fn put(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let start = first * self.layer_words();
         self.words_mut()[start..start + other.words.len()].copy_from_slice(&other.words);
     }
 
-    /// Adds the cells of a grid with the same cells along x and y. Its first layer is layer `first` here.
+    /// Occupies the cells that are occupied in `other`. Layer 0 of `other` corresponds to layer `first` of
+    /// this grid. Both grids must have the same dims along x and y.
     pub fn add_at(&mut self, other: &Self, first: usize) {
         debug_assert_eq!(self.dims[..2], other.dims[..2]);
         let n = self.layer_words();
@@ -286,19 +295,20 @@ impl BitGrid {
         });
     }
 
-    /// Removes the cells of a grid that is at least as high. The first layer here is layer `first` of
+    /// Empties the cells that are occupied in `other`. Layer 0 of this grid corresponds to layer `first` of
     /// `other`.
     pub fn remove(&mut self, other: &Self, first: usize) {
         self.combine(other, first, |word, other| word & !other);
     }
 
-    /// Adds the cells of a grid that is at least as high. The first layer here is layer `first` of `other`.
+    /// Occupies the cells that are occupied in `other`. Layer 0 of this grid corresponds to layer `first` of
+    /// `other`.
     pub fn add_layers(&mut self, other: &Self, first: usize) {
         self.combine(other, first, |word, other| word | other);
     }
 
-    /// Adds the cells that are empty in both of two larger grids. The first layer here is layer `first` of
-    /// both.
+    /// Occupies the cells that are empty in both `one` and `two`. Layer 0 of this grid corresponds to layer
+    /// `first` of both.
     pub fn add_neither(&mut self, one: &Self, two: &Self, first: usize) {
         let [nx, ..] = self.dims;
         let row_words = self.row_words;
@@ -329,7 +339,7 @@ impl BitGrid {
         counts.into_iter().sum()
     }
 
-    /// Returns the occupied cells `[i, j, k]`, x fastest.
+    /// Returns the occupied cells `[i, j, k]`, with x fastest.
     pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> + '_ {
         let per_row = self.row_words;
         self.words
@@ -345,8 +355,8 @@ impl BitGrid {
             })
     }
 
-    /// Returns the bounding box of the occupied cells, `[lowest, highest]`, both inclusive. `None` if the
-    /// grid is empty.
+    /// Returns the bounding box of the occupied cells as its least and greatest cell, both inclusive. `None`
+    /// if the grid is empty.
     pub fn occupied_box(&self) -> Option<[[usize; 3]; 2]> {
         let mut cells = self.iter();
         let mut low = cells.next()?;
@@ -360,11 +370,12 @@ impl BitGrid {
         Some([low, high])
     }
 
-    /// Parses the text that [`to_text`](Self::to_text) writes: layers of z separated by blank lines, in each
-    /// layer the rows of y from the highest to the lowest, `#` for occupied.
+    /// Parses the text that [`to_text`](Self::to_text) writes. Layers are separated by blank lines, from the
+    /// lowest z up. Each layer has its rows from the highest y down. Occupied cells are `#`, and empty cells
+    /// are `.`.
     ///
     /// # Errors
-    /// Rows or layers differ in size, or the text contains another character than `#` and `.`.
+    /// Fails if rows or layers differ in size, or if the text contains a character other than `#` and `.`.
     pub fn from_text(text: &str) -> Result<Self> {
         let mut layers: Vec<Vec<&str>> = vec![];
         for layer in text.split("\n\n") {
@@ -396,7 +407,8 @@ impl BitGrid {
         Ok(grid)
     }
 
-    /// Returns layer `k` as text, y upwards, `#` for occupied.
+    /// Returns layer `k` as text, with the highest y in the first line. Occupied cells are `#`, and empty
+    /// cells are `.`.
     pub fn layer_text(&self, k: usize) -> String {
         let [nx, ny, _] = self.dims;
         let mut text = String::new();
@@ -409,7 +421,7 @@ impl BitGrid {
         text
     }
 
-    /// Returns the whole grid as text: its layers from the lowest z, separated by blank lines.
+    /// Returns the whole grid as text: its layers from the lowest z up, separated by blank lines.
     pub fn to_text(&self) -> String {
         let layers: Vec<_> = (0..self.dims[2]).map(|k| self.layer_text(k)).collect();
         layers.join("\n")
@@ -417,7 +429,7 @@ impl BitGrid {
 }
 
 impl fmt::Debug for BitGrid {
-    /// Writes small grids as text and large grids as their size.
+    /// Writes the dims, and for a small grid also its cells as text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.dims;
         write!(f, "BitGrid {x} × {y} × {z}")?;

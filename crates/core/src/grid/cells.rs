@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 /// Kind of value in the cells of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CellKind {
-    /// Occupied or empty.
+    /// Each cell is occupied or empty.
     Bits,
-    /// A label for each occupied cell.
+    /// Each occupied cell has a label.
     Labels,
-    /// A number for each cell.
+    /// Each cell has a number.
     Field,
 }
 
@@ -22,7 +22,7 @@ impl CellKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::Bits, Self::Labels, Self::Field];
 
-    /// Returns the name: `bits`, `labels` or `field`.
+    /// Returns the name of the kind: `bits`, `labels` or `field`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bits => "bits",
@@ -31,7 +31,7 @@ impl CellKind {
         }
     }
 
-    /// Returns the plural: `bits`, `labels` or `fields`.
+    /// Returns the plural of the name: `bits`, `labels` or `fields`.
     pub fn plural(self) -> &'static str {
         if self == Self::Field {
             "fields"
@@ -40,7 +40,8 @@ impl CellKind {
         }
     }
 
-    /// Returns an upper bound of the bytes of a grid of these dims. Labels with a short legend need less.
+    /// Returns an upper bound of the memory, in bytes, of a grid of these dims. Labels with a short legend
+    /// need less.
     pub fn bytes_for(self, dims: [usize; 3]) -> u128 {
         let cells = dims.iter().map(|&n| n as u128).product::<u128>();
         match self {
@@ -51,22 +52,22 @@ impl CellKind {
     }
 }
 
-/// Kind of cells with their common properties.
+/// Kind of the cells, with the properties that all cells share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CellType<'a> {
-    /// Occupied or empty.
+    /// Each cell is occupied or empty.
     Bits,
-    /// Labels of this legend.
+    /// Each occupied cell has a label of this legend.
     Labels(&'a Legend),
-    /// Numbers with this background.
+    /// Each cell has a number.
     Field {
-        /// Value of cells without a computed number.
+        /// Value of cells for which no number was computed.
         background: f32,
     },
 }
 
 impl CellType<'_> {
-    /// Returns the kind without the properties.
+    /// Returns the kind of the cells.
     pub fn kind(&self) -> CellKind {
         match self {
             Self::Bits => CellKind::Bits,
@@ -75,7 +76,8 @@ impl CellType<'_> {
         }
     }
 
-    /// Returns the colour of a label: the colour in its legend, or the default colour of the label.
+    /// Returns the colour of a label. It is the standard colour if the label is a standard one, otherwise the
+    /// colour in the legend or a default colour.
     pub fn colour(&self, label: u8) -> [u8; 3] {
         let legend = match self {
             Self::Labels(legend) => *legend,
@@ -89,41 +91,42 @@ impl CellType<'_> {
 /// Cells of a grid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Occupied or empty.
+    /// Each cell is occupied or empty.
     Bits(BitGrid),
-    /// A label for each occupied cell.
+    /// Each occupied cell has a label.
     Labels(Labels),
-    /// A number for each cell.
+    /// Each cell has a number.
     Field(Field),
 }
 
 /// Borrowed cells of a grid.
 #[derive(Debug, Clone, Copy)]
 pub enum CellsRef<'a> {
-    /// Occupied or empty.
+    /// Each cell is occupied or empty.
     Bits(&'a BitGrid),
-    /// A label for each occupied cell.
+    /// Each occupied cell has a label.
     Labels(&'a Labels),
-    /// A number for each cell.
+    /// Each cell has a number.
     Field(&'a Field),
 }
 
-/// Cells of a grid to be computed.
+/// Borrowed cells of a grid, for writing.
 #[derive(Debug)]
 pub enum CellsMut<'a> {
-    /// Occupied or empty.
+    /// Each cell is occupied or empty.
     Bits(&'a mut BitGrid),
-    /// A number for each cell and, if requested, the number of the triangle nearest to each cell.
+    /// Each cell has a number. If the list is present, it has the number of the triangle nearest to each
+    /// cell.
     Field(&'a mut Field, Option<&'a mut [i32]>),
-    /// A number for each cell, and additional arrays.
+    /// Each cell has a number, and values in additional arrays.
     WithArrays(&'a mut Field, &'a mut [CellArray]),
 }
 
 impl<'a> CellsMut<'a> {
-    /// Returns the bits.
+    /// Returns the grid of bits.
     ///
     /// # Errors
-    /// The cells are a field.
+    /// Fails if the cells are a field.
     pub fn bits(self) -> Result<&'a mut BitGrid> {
         match self {
             Self::Bits(bits) => Ok(bits),
@@ -131,7 +134,7 @@ impl<'a> CellsMut<'a> {
         }
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         match self {
             Self::Bits(bits) => bits.dims(),
@@ -139,7 +142,7 @@ impl<'a> CellsMut<'a> {
         }
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the cells.
     pub fn kind(&self) -> CellKind {
         match self {
             Self::Bits(_) => CellKind::Bits,
@@ -173,7 +176,7 @@ impl Cells {
     /// Returns the occupied cells of bits or labels.
     ///
     /// # Errors
-    /// The cells are a field, which has no occupied cells.
+    /// Fails if the cells are a field, which has no occupied cells.
     pub fn into_occupied(self) -> Result<BitGrid> {
         match self {
             Self::Bits(bits) => Ok(bits),
@@ -184,7 +187,7 @@ impl Cells {
 }
 
 impl<'a> CellsRef<'a> {
-    /// Returns an upper bound of the bytes in memory.
+    /// Returns an upper bound of the memory of the cells in bytes.
     pub fn bytes(self) -> u128 {
         match self {
             Self::Bits(bits) => BitGrid::bytes_for(bits.dims()),
@@ -193,7 +196,7 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         match self {
             Self::Bits(bits) => bits.dims(),
@@ -202,12 +205,12 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the cells.
     pub fn kind(&self) -> CellKind {
         self.cell_type().kind()
     }
 
-    /// Returns the kind with the legend of labels or the background of a field.
+    /// Returns the kind of the cells, with the legend of labels or the background of a field.
     pub fn cell_type(&self) -> CellType<'a> {
         match *self {
             Self::Bits(_) => CellType::Bits,
@@ -221,7 +224,7 @@ impl<'a> CellsRef<'a> {
     /// Returns the occupied cells of bits or labels.
     ///
     /// # Errors
-    /// The cells are a field, which has no occupied cells.
+    /// Fails if the cells are a field, which has no occupied cells.
     pub fn occupied(&self) -> Result<&'a BitGrid> {
         match *self {
             Self::Bits(bits) => Ok(bits),
@@ -230,8 +233,8 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Returns the occupied cells among up to 64 cells of row `(j, k)`, starting at cell `64 n`. For a field,
-    /// the cells that differ from the background.
+    /// Returns 64 cells of row `(j, k)` from cell `64 n` on as a word, with one bit for each occupied cell.
+    /// For a field, the bits are the cells that differ from the background.
     pub fn word(self, j: usize, k: usize, n: usize) -> u64 {
         match self {
             Self::Bits(bits) => bits.row(j, k)[n],
@@ -240,7 +243,8 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Returns the occupied cells of row `(j, k)`. For a field, the cells that differ from the background.
+    /// Returns the x indices of the occupied cells in row `(j, k)`. For a field, those of the cells that
+    /// differ from the background.
     pub fn occupied_in(self, j: usize, k: usize) -> impl Iterator<Item = usize> {
         let words = 0..self.dims()[0].div_ceil(64);
         words.flat_map(move |n| bits_of(self.word(j, k, n)).map(move |bit| 64 * n + bit))

@@ -1,61 +1,62 @@
-//! Connected components of cells that share faces, edges or corners (26 neighbours), computed on runs of
-//! bits.
+//! Connected components of cells, computed from runs of bits. Cells that share a face, an edge or a corner
+//! are connected (26 neighbours).
 //!
-//! A run is a maximal sequence of occupied cells in a row. A run is joined with the overlapping or touching
-//! runs of the previous row and of the three adjacent rows of the layer below (union-find on runs; He, Chao
-//! and Suzuki 2008 in two dimensions). Chunks of layers are labelled in parallel and joined where they meet.
-//! Labels follow the order of the first cells, so they do not depend on the number of threads.
+//! A run is a maximal sequence of adjacent occupied cells in a row. It is joined with the overlapping or
+//! touching runs of the previous row and of the three adjacent rows in the layer below (union-find on runs;
+//! He, Chao and Suzuki 2008 in two dimensions). Chunks of layers are labelled in parallel. Then the
+//! components of adjacent chunks are joined. Components are numbered in the order of their first cells, so
+//! the result does not depend on the number of threads.
 
 use super::bits::BitGrid;
 use crate::geom::forest;
 use crate::par;
 
-/// Layers per chunk.
+/// Number of layers in a chunk.
 const HEIGHT: usize = 32;
 
-/// Maximal sequence of occupied cells in a row.
+/// Maximal sequence of adjacent occupied cells in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
-    /// First cell.
+    /// First cell of the run.
     pub start: u32,
-    /// First cell after the run.
+    /// End of the run: the cell after its last cell.
     pub end: u32,
-    /// Component of the run.
+    /// Number of the component that contains the run.
     pub label: u32,
 }
 
 /// Components of the cells of a grid.
 pub struct CellComponents {
     chunks: Vec<Chunk>,
-    /// Rows per layer.
+    /// Number of rows in a layer.
     rows: usize,
     count: usize,
 }
 
-/// Connected component.
+/// Size and position of a connected component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellComponent {
     /// Number of cells.
     pub cells: u64,
-    /// First cell.
+    /// First cell, in the order with x fastest, then y.
     pub first: [usize; 3],
-    /// Lowest and highest cell along each axis.
+    /// Least and greatest cell of the bounding box.
     pub reach: [[usize; 3]; 2],
 }
 
 /// Runs of some layers.
 #[derive(Default)]
 struct Chunk {
-    /// Start of the runs of each row, and the end of the last.
+    /// Index of the first run of each row, followed by the number of runs.
     begins: Vec<u32>,
     runs: Vec<CellRun>,
-    /// Union-find forest of the labels: the first label of a component is its own parent. After all chunks
-    /// are joined, the final label of each label.
+    /// Union-find forest of the provisional labels: the first label of a component is its own parent. After
+    /// all chunks have been joined, it has the final label for each provisional label.
     forest: Vec<u32>,
 }
 
 impl CellComponents {
-    /// Finds the components of the cells of `grid` in the threads of the caller.
+    /// Finds the components of the occupied cells of `grid`. Uses the calling thread pool.
     pub fn of(grid: &BitGrid) -> Self {
         let [_, rows, layers] = grid.dims();
         Self::of_rows(rows, layers, |j, k| {
@@ -63,8 +64,8 @@ impl CellComponents {
         })
     }
 
-    /// Finds the components of cells that are given by rows. `row` returns the words of row `(j, k)` with
-    /// their numbers in ascending order. Words without cells may be omitted.
+    /// Finds the components of cells that are given row by row. `row` returns the words of row `(j, k)` with
+    /// their indices, in ascending order. Words that are zero may be omitted.
     pub fn of_rows<I: Iterator<Item = (usize, u64)>>(
         rows: usize,
         layers: usize,
@@ -101,7 +102,7 @@ impl CellComponents {
         })
     }
 
-    /// Returns the component of a cell. `None` if the cell is empty.
+    /// Returns the number of the component that contains a cell. `None` if the cell is empty.
     pub fn at(&self, [i, j, k]: [usize; 3]) -> Option<usize> {
         let chunk = &self.chunks[k / HEIGHT];
         let runs = chunk.row(k % HEIGHT * self.rows + j);
@@ -109,7 +110,8 @@ impl CellComponents {
         (run.start as usize <= i).then(|| chunk.forest[run.label as usize] as usize)
     }
 
-    /// Returns the components of the cells `first` to `last` of row `(j, k)`, in order.
+    /// Returns the numbers of the components of the runs among cells `first` to `last` of row `(j, k)`, in
+    /// order.
     pub fn within(
         &self,
         [first, last]: [usize; 2],
@@ -125,7 +127,7 @@ impl CellComponents {
         runs.map(|run| chunk.forest[run.label as usize] as usize)
     }
 
-    /// Returns the first cell, the size and the extent of every component, by label.
+    /// Returns the size, the first cell and the bounding box of every component, indexed by its number.
     pub fn measured(&self) -> Vec<CellComponent> {
         let mut found: Vec<Option<CellComponent>> = vec![None; self.count];
         for (n, chunk) in self.chunks.iter().enumerate() {
@@ -162,7 +164,7 @@ impl CellComponent {
         }
     }
 
-    /// Returns the length in cells along the longest axis.
+    /// Returns the length of the bounding box along its longest axis, in cells.
     pub fn length(&self) -> usize {
         let [low, high] = self.reach;
         (0..3).map(|a| high[a] + 1 - low[a]).fold(0, usize::max)
@@ -174,7 +176,7 @@ impl Chunk {
         &self.runs[self.begins[row] as usize..self.begins[row + 1] as usize]
     }
 
-    /// Adds the next row, which is row `j` of the `rows` of its layer.
+    /// Adds the next row, which is row `j` of a layer with `rows` rows.
     fn add(&mut self, words: impl Iterator<Item = (usize, u64)>, j: usize, rows: usize) {
         let row = self.begins.len() - 1;
         let first = self.runs.len();
@@ -198,7 +200,7 @@ impl Chunk {
         self.begins.push(self.runs.len() as u32);
     }
 
-    /// Appends the runs of a row without labels.
+    /// Appends the runs of a row, without labels.
     fn note(&mut self, words: impl Iterator<Item = (usize, u64)>) {
         let first = self.runs.len();
         for (n, mut word) in words.filter(|(_, word)| *word != 0) {
@@ -226,7 +228,7 @@ impl Chunk {
         }
     }
 
-    /// Joins the runs from `first` on with the overlapping or touching runs of another row.
+    /// Joins the runs from index `first` on with the overlapping or touching runs of another row.
     #[inline]
     fn meet(&mut self, row: usize, first: usize) {
         let (before, new) = self.runs.split_at_mut(first);
@@ -248,10 +250,11 @@ impl Chunk {
     }
 }
 
-/// Label of a run without a component.
+/// Label of a run that has no component yet.
 const FREE: u32 = u32::MAX;
 
-/// Joins consecutive chunks and replaces forests by final labels. Returns the number of components.
+/// Joins the components of adjacent chunks and replaces the forests by final labels. Returns the number of
+/// components.
 fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
     let mut bases = vec![];
     let mut forest: Vec<u32> = vec![];
@@ -286,7 +289,7 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
             }
         }
     }
-    // Parents precede their children, so the parent's label is already final.
+    // A parent precedes its children, so its label is already final.
     let mut count = 0;
     for n in 0..forest.len() {
         let parent = forest[n] as usize;
@@ -302,17 +305,17 @@ fn joined(chunks: &mut [Chunk], rows: usize) -> usize {
     count as usize
 }
 
-/// Dilation: the cells of a grid and their 26 neighbours.
+/// Dilation of a grid: its occupied cells and their 26 neighbours.
 pub struct Dilation<'a> {
     grid: &'a BitGrid,
-    /// Union of a layer and its two neighbours, with an empty row on either side.
+    /// Union of a layer and its two adjacent layers, with an empty row before and after it.
     flat: Vec<u64>,
-    /// Union of a row and its two neighbours, with an empty word on either side.
+    /// Union of a row and its two adjacent rows, with an empty word before and after it.
     row: Vec<u64>,
 }
 
 impl<'a> Dilation<'a> {
-    /// Prepares the dilation of layers of `grid`.
+    /// Prepares the dilation of `grid`.
     pub fn of(grid: &'a BitGrid) -> Self {
         let words = grid.row_words();
         let [_, rows, _] = grid.dims();
@@ -323,7 +326,7 @@ impl<'a> Dilation<'a> {
         }
     }
 
-    /// Writes the dilated layer `k` to `wide`.
+    /// Writes layer `k` of the dilation to `wide`.
     pub fn layer(&mut self, k: usize, wide: &mut [u64]) {
         let [nx, _, nz] = self.grid.dims();
         let words = self.grid.row_words();
@@ -361,7 +364,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Finds components by spreading from cell to cell, in the order of the first cells.
+    /// Finds the components by visiting cells one by one, in the order of their first cells.
     fn slowly(grid: &BitGrid) -> Vec<CellComponent> {
         let order = |[i, j, k]: [usize; 3]| [k, j, i];
         let mut left: BTreeSet<[usize; 3]> = grid.iter().map(order).collect();

@@ -1,17 +1,18 @@
-//! Digests for comparing grids. They do not depend on the output format.
+//! Digests of grids, for comparing grids. They do not depend on the output format.
 //!
-//! Version 1 is BLAKE3, cut to 128 bits and written as `v1:` and 32 lower-case hex digits. Numbers
-//! are 64-bit little-endian. Word `n` is cells `64 (n mod w) ..` of row `n / w`, where
-//! `w = ceil(nx / 64)` and row `j + ny k` holds the cells `(·, j, k)`.
+//! Version 1 uses BLAKE3, truncated to 128 bits and written as `v1:` and 32 lower-case hex digits. Numbers
+//! are 64-bit integers in little-endian order. Word `n` has up to 64 cells of row `n / w`, from cell `64 (n
+//! mod w)` on, where `w = ceil(nx / 64)`. Row `j + ny k` has the cells `(·, j, k)`.
 //!
-//! - layer `k`: the hash of `n, word` for every non-zero word of the layer, in order of `n`;
-//! - `cells`: the hash of `"voxelize cells v1\n"`, `nx, ny, nz`, then `k` and the 32 bytes of the
-//!   hash of each layer with a non-zero word, in order of `k`;
+//! - layer `k`: the hash of `n, word` for every nonzero word of the layer, in order of `n`;
+//! - `cells`: the hash of `"voxelize cells v1\n"`, `nx, ny, nz`, then `k` and the 32 bytes of the hash for
+//!   each layer with a nonzero word, in order of `k`;
 //! - `grid`: the hash of `"voxelize grid v1\n"`, the 16 bytes of `cells`, then per axis the text
 //!   `origin spacing closed\n`, with reduced fractions `p/q` and closed as `0` or `1`.
 //!
-//! Labels are digested as bits, unless the digest of their legend covers [values](LabelDigest::Values). For labels
-//! with values, and for fields, `cells` is:
+//! The digest of labels is the digest of their occupied cells, unless the legend specifies that it covers
+//! [values](LabelDigest::Values). For such labels, and for fields, `cells` is the hash of the following
+//! bytes:
 //!
 //! | | labels | field |
 //! |---|---|---|
@@ -19,10 +20,11 @@
 //! | bits of word `n` | cells with a label | cells with another value than the background |
 //! | layer `k` | `n, word`, then a byte for each such cell: its label | `n, word`, then 4 bytes for each such cell: its value |
 //!
-//! Values of a field are IEEE 754 floats, little-endian; every NaN is `7fc00000`, and −0 is another value
-//! than +0. Names and colours of labels are in no digest.
+//! Values of a field are IEEE 754 floats in little-endian order. Every NaN is hashed as `7fc00000`. −0 and +0
+//! are different values. No digest covers names and colours of labels.
 //!
-//! Layers are hashed in parallel; neither threads nor slabs change a digest.
+//! Layers are hashed in parallel. The digest does not depend on the number of threads or the division into
+//! slabs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,16 +45,16 @@ use crate::par;
 pub struct Digest {
     /// Digest of the dims and the cells.
     pub cells: Hash,
-    /// Digest of the cells and the lattice. `None` if the lattice is not known.
+    /// Digest of the cells and the lattice. `None` if the lattice is unknown.
     pub grid: Option<Hash>,
 }
 
-/// Hash of 128 bits. `Display` writes `v1:` and 32 hex digits.
+/// 128-bit hash. `Display` writes `v1:` and 32 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash([u8; 16]);
 
 impl Digest {
-    /// Computes the digests of `cells` at `lattice`.
+    /// Computes the digests of cells on a lattice.
     pub fn of<'a>(cells: impl Into<CellsRef<'a>>, lattice: Option<&Lattice>) -> Self {
         let cells = cells.into();
         let mut builder = DigestBuilder::new(cells.dims(), cells.cell_type());
@@ -79,20 +81,20 @@ pub struct DigestBuilder {
     hasher: blake3::Hasher,
     dims: [usize; 3],
     domain: Domain,
-    /// Next layer to be hashed.
+    /// Index of the next layer to hash.
     next: usize,
-    /// Later layers that arrived early.
+    /// Hashes of layers that were added before a lower layer.
     ahead: BTreeMap<usize, Option<LayerHash>>,
-    /// Number of hashed cells.
+    /// Number of occupied cells in the layers that were added.
     occupied: u64,
 }
 
-/// Kind of content that is hashed.
+/// Content that the digest covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Domain {
     Occupancy,
     Labels,
-    /// Field with this background.
+    /// Field, with the bits of its background value.
     Field(u32),
 }
 
@@ -118,7 +120,7 @@ impl Domain {
 }
 
 impl DigestBuilder {
-    /// Creates a builder for a grid of `dims` cells of this type, `[nx, ny, nz]`.
+    /// Creates a builder for a grid of `dims` cells of this type.
     pub fn new(dims: [usize; 3], cells: CellType) -> Self {
         let domain = Domain::of(cells);
         let mut hasher = blake3::Hasher::new();
@@ -139,15 +141,17 @@ impl DigestBuilder {
         }
     }
 
-    /// Adds the next layers. The slab has the cells of the grid along x and y.
+    /// Adds the next layers. The slab must have the dims of the grid along x and y.
     ///
     /// # Panics
-    /// The cells are of another grid or type, or there are more layers than remain.
+    /// Panics if the dims or the type of the cells differ from those of the grid, or if there are more layers
+    /// than remain.
     pub fn add<'a>(&mut self, slab: impl Into<CellsRef<'a>>) {
         self.add_at(self.next, slab);
     }
 
-    /// Adds layers from `first` on, in any order and each once.
+    /// Adds the layers of a slab, whose layer 0 is layer `first` of the grid. Layers may be added in any
+    /// order, each only once.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -164,7 +168,8 @@ impl DigestBuilder {
     /// ```
     ///
     /// # Panics
-    /// If they are other cells, layers that are not there, or such as were taken.
+    /// Panics if the dims or the type of the cells differ from those of the grid, if the grid has no such
+    /// layers, or if they were already added.
     pub fn add_at<'a>(&mut self, first: usize, slab: impl Into<CellsRef<'a>>) {
         let slab = slab.into();
         let [nx, ny, _] = slab.dims();
@@ -176,11 +181,11 @@ impl DigestBuilder {
         self.put_layers(first, layer_hashes(first, slab));
     }
 
-    /// Adds the hashes of consecutive layers from `first` on, computed by [`layer_hashes`] from cells of this
-    /// grid.
+    /// Adds the hashes of consecutive layers from `first` on. [`layer_hashes`] computes them from the cells
+    /// of the grid.
     ///
     /// # Panics
-    /// The grid has no such layers, or they were added before.
+    /// Panics if the grid has no such layers, or if they were already added.
     pub fn put_layers(&mut self, first: usize, hashes: Vec<Option<LayerHash>>) {
         let fits = first <= self.dims[2] && hashes.len() <= self.dims[2] - first;
         assert!(fits, "layers of another grid");
@@ -192,7 +197,7 @@ impl DigestBuilder {
     /// Adds the layers of another builder for the same grid.
     ///
     /// # Panics
-    /// The other builder is for another grid, or both have added a layer.
+    /// Panics if the other builder is for another grid, or if a layer was added to both.
     pub fn merge(&mut self, other: Self) {
         assert!(
             self.dims == other.dims && self.domain == other.domain,
@@ -208,7 +213,7 @@ impl DigestBuilder {
         }
     }
 
-    /// Hashes a layer, or stores it until all lower layers have arrived.
+    /// Adds the hash of a layer to the digest, or stores it until all lower layers have been added.
     fn put(&mut self, layer: usize, hash: Option<LayerHash>) {
         assert!(layer >= self.next, "layer {layer} was taken before");
         self.occupied += hash.as_ref().map_or(0, |hash| hash.occupied);
@@ -226,16 +231,16 @@ impl DigestBuilder {
         }
     }
 
-    /// Returns the number of occupied cells in the layers so far. For a field, the number of cells that
-    /// differ from the background.
+    /// Returns the number of occupied cells in the layers that were added. For a field, it is the number of
+    /// cells that differ from the background.
     pub fn occupied(&self) -> u64 {
         self.occupied
     }
 
-    /// Returns the digests of all layers, at `lattice`.
+    /// Returns the digests of the whole grid, on the given lattice.
     ///
     /// # Panics
-    /// Layers are missing.
+    /// Panics if a layer has not been added.
     pub fn finish(&self, lattice: Option<&Lattice>) -> Digest {
         assert_eq!(self.next, self.dims[2], "layers are missing");
         let cells = Hash::cut(self.hasher.finalize());
@@ -246,8 +251,8 @@ impl DigestBuilder {
     }
 }
 
-/// Hash of a layer with the number of its occupied cells. `Display` writes 64 hex digits and that number;
-/// `FromStr` parses them.
+/// Hash of a layer, with the number of the layer's occupied cells. `Display` writes 64 hex digits and the
+/// number, and `FromStr` parses them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerHash {
     hash: blake3::Hash,
@@ -255,8 +260,8 @@ pub struct LayerHash {
 }
 
 impl LayerHash {
-    /// Returns the number of occupied cells. For a field, the number of cells that differ from the
-    /// background.
+    /// Returns the number of occupied cells in the layer. For a field, it is the number of cells that differ
+    /// from the background.
     pub fn occupied(&self) -> u64 {
         self.occupied
     }
@@ -286,19 +291,20 @@ impl LayerHash {
     }
 }
 
-/// Hashes the layers of a slab that starts at layer `first` of a grid, in all threads. `None` for a layer
-/// without a non-zero word. [`DigestBuilder::put_layers`] accepts the hashes, in this process or in another.
+/// Computes the hashes of the layers of a slab, whose layer 0 is layer `first` of a grid. The hash of an
+/// empty layer is `None`. [`DigestBuilder::put_layers`] accepts the hashes, also in another process. Uses the
+/// calling thread pool.
 pub fn layer_hashes<'a>(first: usize, slab: impl Into<CellsRef<'a>>) -> Vec<Option<LayerHash>> {
     let slab = slab.into();
     par::map_range(0..slab.dims()[2], |k| layer_hash(slab, k, first + k))
 }
 
-/// Hasher of bytes for files, with the hash function of digests.
+/// Hasher for the bytes of files, with the same hash function as digests.
 #[derive(Debug, Clone, Default)]
 pub struct BytesHasher(blake3::Hasher);
 
 impl BytesHasher {
-    /// Returns the hash of the bytes so far.
+    /// Returns the hash of the bytes that were written.
     pub fn finish(&self) -> Hash {
         Hash::cut(self.0.finalize())
     }
@@ -315,7 +321,8 @@ impl io::Write for BytesHasher {
     }
 }
 
-/// Hashes layer `k` of a slab, which is layer `layer` of the grid. `None` if it has no non-zero word.
+/// Computes the hash of layer `k` of a slab, which is layer `layer` of the grid. `None` if the layer is
+/// empty.
 fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<LayerHash> {
     match slab {
         CellsRef::Bits(bits) => bits_hash(bits, k, layer),
@@ -327,13 +334,14 @@ fn layer_hash(slab: CellsRef, k: usize, layer: usize) -> Option<LayerHash> {
     }
 }
 
-/// Bytes hashed at a time, enough for the hash function to process several of its blocks at once.
+/// Number of bytes that are hashed at a time. It is large enough for the hash function to process several
+/// blocks in parallel.
 const BATCH: usize = 16 * 1024;
 
-/// Words tested together, because most are empty.
+/// Number of words that are tested together, because most words are zero.
 const TOGETHER: usize = 8;
 
-/// Hasher of the words of a layer that also counts their cells.
+/// Hasher for the words of a layer. It also counts the occupied cells.
 struct WordsHasher {
     hasher: blake3::Hasher,
     buffer: Vec<u8>,
@@ -415,10 +423,12 @@ fn field_hash(field: &Field, k: usize, layer: usize) -> Option<LayerHash> {
     })
 }
 
-/// Function that takes word `n` of a row, and a function that appends the value of the cell at a bit.
+/// Function that is called with the index of a word in its row, the word, and a function that appends the
+/// value of the cell at a given bit to a buffer.
 type HashWord<'a> = dyn FnMut(usize, u64, &mut dyn FnMut(usize, &mut Vec<u8>)) + 'a;
 
-/// Hashes the non-zero words of a layer with the values of their cells. `row` passes the words of row `j`.
+/// Computes the hash of the nonzero words of a layer with the values of their cells. `row` passes the words
+/// of row `j` to its second argument.
 fn layer_of_rows(
     [nx, ny, _]: [usize; 3],
     layer: usize,

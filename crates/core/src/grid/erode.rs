@@ -1,15 +1,16 @@
-//! Erosion: the cells that are far from every empty cell.
+//! Erosion: removes the cells that are near an empty cell.
 
 use super::bits::BitGrid;
 use crate::error::Result;
 use crate::par;
 
-/// Empties every cell within `steps` steps, to any of 26 neighbours, of an empty cell or of the outside of
-/// the grid. Each remaining cell is the centre of a full cube of `2 * steps + 1` cells. Runs in the threads
-/// of the caller and allocates another grid of the same size.
+/// Empties every cell that has an empty cell or the outside of the grid within `steps` steps. A step leads
+/// from a cell to any of its 26 neighbours. Each remaining cell is the centre of a cube of occupied cells
+/// whose side is `2 * steps + 1` cells. Uses the calling thread pool, and allocates another grid of the same
+/// size.
 ///
 /// # Errors
-/// The memory cannot be allocated.
+/// Fails if the memory cannot be allocated.
 pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     let dims = grid.dims();
     if dims.iter().any(|n| steps > (n - 1) / 2) {
@@ -19,8 +20,9 @@ pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     let mut next = BitGrid::new(dims)?;
     for axis in 0..3 {
         let mut reach = 0;
-        // The cells have `reach` full cells on both sides. The ranges of the cells at distance `step` are
-        // adjacent to these.
+        // Each remaining cell is at the middle of a range of occupied cells, `reach` cells long on both
+        // sides. The ranges of the cells at distance `step` on both sides are adjacent to this range or
+        // overlap it.
         while reach < steps {
             let step = (2 * reach + 1).min(steps - reach);
             both_sides(grid, axis, step, &mut next);
@@ -31,7 +33,8 @@ pub fn erode(grid: &mut BitGrid, steps: usize) -> Result<()> {
     Ok(())
 }
 
-/// Finds the cells of `grid` that have occupied cells `step` cells away on both sides along an axis.
+/// Writes to `next` the occupied cells of `grid` for which the cells at distance `step` on both sides along
+/// an axis are also occupied.
 fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     let [_, ny, nz] = grid.dims();
     let row_words = grid.row_words();
@@ -44,7 +47,8 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     par::map(layers, |(k, layer): (usize, &mut [u64])| {
         for (j, row) in layer.chunks_exact_mut(row_words).enumerate() {
             let here = grid.row(j, k);
-            // The two neighbouring rows, if both exist.
+            // Returns the indices at distance `step` on both sides. `None` if one of them is outside the
+            // grid.
             let next_to = |n: usize, count: usize| {
                 (n >= step && n + step < count).then(|| [n - step, n + step])
             };
@@ -68,7 +72,7 @@ fn both_sides(grid: &BitGrid, axis: usize, step: usize, next: &mut BitGrid) {
     });
 }
 
-/// Erodes along x. Nothing is set beyond the cells of a row.
+/// Does the same along x for one row. Bits after the end of the row stay zero.
 fn along_row(here: &[u64], step: usize, row: &mut [u64]) {
     let words = step / 64;
     let bits = step % 64;
@@ -91,7 +95,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Erodes by a loop over the neighbourhood of each cell.
+    /// Erodes a grid by testing all neighbours of each cell.
     fn slowly(grid: &BitGrid, steps: i64) -> BitGrid {
         let mut left = BitGrid::new(grid.dims()).unwrap();
         let is_full = |cell: [i64; 3]| {
@@ -153,7 +157,8 @@ mod tests {
         }
         grid.toggle([0, 200, 200]);
         erode(&mut grid, 150).unwrap();
-        // The hole reaches one cell further than the outside.
+        // The empty cell at x = 0 reaches one cell further than the outside of the grid, which ends at x =
+        // −1.
         assert_eq!(
             grid.occupied_box(),
             Some([[151, 150, 150], [249, 249, 250]])

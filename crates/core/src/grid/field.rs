@@ -1,4 +1,4 @@
-//! Field: a 32-bit float for every cell.
+//! Field: a grid with a 32-bit float for every cell.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::par::{self, Progress};
 use voxelize_kernel::memory::Zeroed;
 
-/// Value for each cell of a grid of `[nx, ny, nz]` cells, x fastest, then y. A distance is in units of length
-/// of the lattice, not in cells.
+/// Grid of `[nx, ny, nz]` cells with a 32-bit float for each cell, stored with x fastest, then y. Distances
+/// are in the lattice's unit of length, not in cells.
 ///
-/// Cells without a computed value have the background value, such as infinity or the width of a narrow band.
-/// A NaN is a cell without a value. All NaNs are equal. −0 and +0 differ, so that the sign can state the side
-/// of a surface.
+/// Cells for which no value was computed have the background value, such as infinity or the width of a narrow
+/// band. NaN means that a cell has no value. Comparisons treat all NaNs as equal. They treat −0 and +0 as
+/// different, so that the sign can state the side of a surface.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -31,22 +31,23 @@ pub struct Field {
     values: Zeroed<f32>,
 }
 
-/// Summary of the values of a field. It omits cells of the background and of [its
+/// Summary of the values of a field. It excludes cells with the background value or [its
 /// negative](Field::is_negated).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldSummary {
-    /// Number of cells with a value.
+    /// Number of cells whose value is neither the background nor its negative.
     pub cells: u64,
-    /// Number of NaNs among them.
+    /// Number of these cells that are NaN.
     pub nan: u64,
-    /// Number of cells with the negated background, inside and beyond the band. They are not counted in
-    /// `cells`.
+    /// Number of cells with the negated background value, which are inside the mesh and beyond the band.
+    /// `cells` does not include them.
     pub negated: u64,
-    /// Least and greatest of the other values.
+    /// Least and greatest value of the cells counted in `cells`, except NaN. `None` if there are no such
+    /// values.
     pub range: Option<[f32; 2]>,
 }
 
-/// Returns the bits that distinguish a value. All NaNs have the same bits.
+/// Returns the bits of a value for comparisons. All NaNs have the same bits.
 pub fn canonical(value: f32) -> u32 {
     if value.is_nan() {
         0x7fc0_0000
@@ -59,26 +60,26 @@ impl Field {
     /// Creates a field whose cells all have the background value.
     ///
     /// # Errors
-    /// An axis is zero, or the cells do not fit in memory.
+    /// Fails if one of the dims is zero, or if the cells do not fit in memory.
     pub fn new(dims: [usize; 3], background: f32) -> Result<Self> {
         let mut field = Self::zeros(dims)?;
-        // Zero pages that stay zero are never touched.
+        // Zeroed pages from the system are not touched if the background is zero.
         if background.to_bits() != 0 {
             field.values.fill(background);
         }
         Ok(field.with_background(background))
     }
 
-    /// Creates a field like [`new`](Self::new), in the threads of the caller.
+    /// Creates a field as [`new`](Self::new) does. Uses the calling thread pool.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), or the run is cancelled.
+    /// Fails for the reasons listed at [`new`](Self::new), and if the run is cancelled.
     pub fn new_in_parallel(
         dims: [usize; 3],
         background: f32,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        /// Values that a thread fills between two checks for cancellation: 16 MiB.
+        /// Number of values (16 MiB) that a thread fills between two checks for cancellation.
         const CHUNK: usize = 1 << 22;
         let mut field = Self::zeros(dims)?;
         if background.to_bits() == 0 {
@@ -110,10 +111,10 @@ impl Field {
         })
     }
 
-    /// Creates a field of these values, x fastest.
+    /// Creates a field from a list of values, with x fastest.
     ///
     /// # Errors
-    /// The number of values differs from the number of cells.
+    /// Fails if the number of values differs from the number of cells.
     pub fn from_values(dims: [usize; 3], background: f32, values: Vec<f32>) -> Result<Self> {
         if checked_size(dims) != Some(values.len()) || values.is_empty() {
             let [x, y, z] = dims;
@@ -129,28 +130,28 @@ impl Field {
         })
     }
 
-    /// Returns the size of the values of a grid of these dims in bytes.
+    /// Returns the memory of a field of these dims in bytes.
     pub fn bytes_for(dims: [usize; 3]) -> u128 {
         dims.iter().map(|n| *n as u128).product::<u128>() * size_of::<f32>() as u128
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// Returns the value of cells without a computed value.
+    /// Returns the background: the value of cells for which no value was computed.
     pub fn background(&self) -> f32 {
         self.background
     }
 
-    /// Replaces the background and keeps the values.
+    /// Replaces the background value without changing the values of cells.
     #[must_use]
     pub fn with_background(self, background: f32) -> Self {
         Self { background, ..self }
     }
 
-    /// Returns all values, x fastest, then y.
+    /// Returns all values, with x fastest, then y.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
@@ -175,7 +176,7 @@ impl Field {
     /// Returns the value of cell `(i, j, k)`.
     ///
     /// # Panics
-    /// The cell is outside the grid.
+    /// Panics if the cell is outside the grid.
     pub fn get(&self, [i, j, k]: [usize; 3]) -> f32 {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -187,7 +188,7 @@ impl Field {
     /// Sets the value of cell `(i, j, k)`.
     ///
     /// # Panics
-    /// The cell is outside the grid.
+    /// Panics if the cell is outside the grid.
     pub fn set(&mut self, [i, j, k]: [usize; 3], value: f32) {
         assert!(
             i < self.dims[0] && j < self.dims[1] && k < self.dims[2],
@@ -196,19 +197,19 @@ impl Field {
         self.row_mut(j, k)[i] = value;
     }
 
-    /// Reports whether a value is the background.
+    /// Reports whether a value is the background value.
     pub fn is_background(&self, value: f32) -> bool {
         canonical(value) == canonical(self.background)
     }
 
-    /// Reports whether a value is the negated background: for signed distances, a cell inside and beyond the
-    /// band. Requires a background above zero.
+    /// Reports whether a value is the negated background value. In a field of signed distances, such a cell
+    /// is inside the mesh and beyond the band. The result is `false` if the background is not positive.
     pub fn is_negated(&self, value: f32) -> bool {
         self.background > 0.0 && value == -self.background
     }
 
-    /// Reports whether all values are bitwise the background. Much faster than finding the values that
-    /// differ.
+    /// Reports whether all values are bitwise equal to the background. This test is much faster than finding
+    /// the values that differ.
     fn is_all_background(&self, values: &[f32]) -> bool {
         let background = self.background.to_bits();
         values
@@ -217,8 +218,8 @@ impl Field {
             == 0
     }
 
-    /// Returns the cells that differ from the background among up to 64 cells of row `(j, k)`, starting at
-    /// cell `64 n`.
+    /// Returns 64 cells of row `(j, k)` from cell `64 n` on as a word. It has one bit for each cell that
+    /// differs from the background.
     pub fn word(&self, j: usize, k: usize, n: usize) -> u64 {
         let row = &self.row(j, k)[64 * n..];
         let row = &row[..row.len().min(64)];
@@ -234,7 +235,7 @@ impl Field {
     /// Returns the cells that differ from the background.
     ///
     /// # Errors
-    /// The cells do not fit in memory.
+    /// Fails if the cells do not fit in memory.
     pub fn differing(&self) -> Result<BitGrid> {
         let mut cells = BitGrid::new(self.dims)?;
         let row_words = cells.row_words();
@@ -248,7 +249,7 @@ impl Field {
         Ok(cells)
     }
 
-    /// Returns the number of cells that differ from the background and the range of their values.
+    /// Returns the summary of the values of all cells.
     pub fn summary(&self) -> FieldSummary {
         let layer = self.dims[0] * self.dims[1];
         let layers = par::map_range(0..self.dims[2], |k| {
@@ -265,10 +266,10 @@ impl Field {
             .fold(FieldSummary::default(), FieldSummary::and)
     }
 
-    /// Summarizes some values without branches, so that the compiler vectorizes the loop.
+    /// Returns the summary of some values. The loop has no branches, so that the compiler can vectorize it.
     fn summary_of(&self, values: &[f32]) -> FieldSummary {
         let background = canonical(self.background);
-        // A NaN equals no value.
+        // No value equals NaN.
         let negated = if self.background > 0.0 {
             -self.background
         } else {
@@ -302,13 +303,14 @@ impl Field {
     }
 }
 
-/// Converts the bits of a float to an integer of the same order, −0 below 0, and back.
+/// Converts the bits of a float to an integer that sorts in the same order, with −0 before 0. Applied twice,
+/// it returns the original bits.
 fn ordered(bits: i32) -> i32 {
     bits ^ ((bits >> 31) as u32 >> 1) as i32
 }
 
 impl FieldSummary {
-    /// Returns the summary of both sets of values.
+    /// Returns the summary of the union of two sets of cells.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let range = match (self.range, other.range) {
@@ -325,7 +327,7 @@ impl FieldSummary {
 }
 
 impl PartialEq for Field {
-    /// Compares background and values. NaNs are equal; −0 and +0 differ.
+    /// Compares the dims, the background and the values. NaNs are equal, and −0 differs from +0.
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f32, &f32)| canonical(*a) == canonical(*b);
         self.dims == other.dims

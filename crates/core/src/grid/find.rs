@@ -1,8 +1,9 @@
-//! Cells of many points: found in doubles where their error allows it, otherwise exactly.
+//! Finds the cells that contain many points. Uses doubles where their error bound allows it, otherwise exact
+//! numbers.
 
 use super::lattice::Lattice;
 
-/// Origin and spacing as doubles.
+/// Lattice, with its origin and spacing as doubles.
 struct CellFinder<'a> {
     lattice: &'a Lattice,
     origin: [f64; 3],
@@ -10,7 +11,7 @@ struct CellFinder<'a> {
 }
 
 impl Lattice {
-    /// Finds the cell of each point, like [`cell_at`](Self::cell_at) but many times faster.
+    /// Returns the cell that contains each point, as [`cell_at`](Self::cell_at) does, but many times faster.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -39,8 +40,8 @@ impl CellFinder<'_> {
         let mut cell = [0; 3];
         for a in 0..3 {
             let index = (point[a] - self.origin[a]) / self.spacing[a];
-            // Origin and spacing are rounded once, by half an ulp each, and so are difference and quotient:
-            // less than 2⁻⁵⁰ of the largest number altogether.
+            // Origin, spacing, difference and quotient are each rounded by at most half a unit in the last
+            // place. The total error is less than 2⁻⁵⁰ times the largest of the numbers.
             let error = ((point[a].abs() + self.origin[a].abs()) / self.spacing[a] + index.abs())
                 * f64::EPSILON
                 * 4.0;
@@ -79,7 +80,7 @@ mod tests {
             let lattice = Fit::longest(cells).pad(1).to(&bounds).unwrap();
             let mut points = vec![[f64::NAN; 3], [f64::INFINITY, 0.0, 0.0]];
             for n in 0..2000_usize {
-                // On walls, next to walls, and anywhere.
+                // The points are on walls, next to walls, and at random positions.
                 let wall = |axis: usize, n: usize| lattice.wall(axis, n % (cells + 4)).to_f64();
                 let beside = [
                     wall(0, n),

@@ -1,4 +1,4 @@
-//! Conversion of a user's request ("256 cells long", "0.1 mm", "32 × 32 × 32") to a [`Lattice`].
+//! Conversion of a user's request, such as "256 cells long", "0.1 mm" or "32 × 32 × 32", to a [`Lattice`].
 
 use super::bits::check_dims;
 use super::lattice::{AXES, Lattice, MAX_DIM};
@@ -7,21 +7,21 @@ use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, Snap};
 use crate::geom::{Bounds, Rational};
 
-/// Size or number of the cells.
+/// Size or number of cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Size {
-    /// Number of cubic cells on the longest axis.
+    /// Number of cubic cells along the longest axis.
     Longest(usize),
-    /// Exact number of cubic cells per axis. The box is centred in them.
+    /// Exact number of cubic cells along each axis. The box is centred in the lattice.
     Dims([usize; 3]),
-    /// Exact number of cells per axis, stretched to fill the box.
+    /// Exact number of cells along each axis. The cells are stretched so that the lattice equals the box.
     Stretched([usize; 3]),
-    /// Size of the cells per axis, in world units.
+    /// Side lengths of a cell along each axis, in world units.
     Spacing([Rational; 3]),
 }
 
-/// Request for a lattice around a mesh. [`Fit::to`] creates the lattice.
+/// Options of a lattice that is fitted to a mesh. [`Fit::to`] creates the lattice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     size: Size,
@@ -32,28 +32,28 @@ pub struct Fit {
     snap: Snap,
 }
 
-/// Margin on every side.
+/// Space that is added on every side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
-    /// Number of cells.
+    /// Number of cells on every side.
     Cells(usize),
-    /// Length, rounded up to whole cells.
+    /// Length on every side, rounded up to whole cells.
     Margin(Length),
 }
 
 impl Lattice {
-    /// Fits a lattice to `bounds` with `longest` cubic cells on the longest axis, starting at the smallest
-    /// coordinates. [`Fit`] has all other options.
+    /// Creates a lattice for `bounds` with `longest` cubic cells along the longest axis. It starts at the
+    /// least coordinates of the bounds. [`Fit`] has further options.
     ///
     /// # Errors
-    /// `longest` is zero, or the bounds are empty or a single point.
+    /// Fails if `longest` is zero, or if the bounds are empty or a single point.
     pub fn fit(bounds: &Bounds, longest: usize) -> Result<Self> {
         Fit::longest(longest).to(bounds)
     }
 }
 
 impl Fit {
-    /// Creates a fit by `size` to the bounds of the mesh, without padding.
+    /// Creates a fit with this size to the bounding box of the mesh, without padding.
     pub fn new(size: Size) -> Self {
         Self {
             size,
@@ -65,7 +65,8 @@ impl Fit {
         }
     }
 
-    /// Creates a fit with cubic cells of this size in world units, exactly the decimal: `"0.1"` is a tenth.
+    /// Creates a fit with cubic cells of this size in world units. The decimal is used exactly: `"0.1"` is
+    /// one tenth.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -78,7 +79,8 @@ impl Fit {
     /// ```
     ///
     /// # Errors
-    /// If it is neither a decimal of at most 40 significant digits nor a fraction `p/q`, or not above zero.
+    /// Fails if the text is neither a decimal of at most 40 significant digits nor a fraction `p/q`, or if
+    /// the size is not positive.
     pub fn cell_size(decimal: &str) -> Result<Self> {
         let size = Rational::parse(decimal).map_err(Error::usage)?;
         if !size.is_positive() {
@@ -89,27 +91,27 @@ impl Fit {
         Ok(Self::new(Size::Spacing([size.clone(), size.clone(), size])))
     }
 
-    /// Creates a fit with `n` cubic cells on the longest axis.
+    /// Creates a fit with `n` cubic cells along the longest axis.
     pub fn longest(n: usize) -> Self {
         Self::new(Size::Longest(n))
     }
 
-    /// Shifts the walls so that `origin` lies on a wall of each axis, or on its continuation outside the
-    /// grid.
+    /// Shifts the lattice so that `origin` is a corner of cells. The point may be outside the grid: the walls
+    /// are then thought to continue there.
     #[must_use]
     pub fn origin(mut self, origin: [Rational; 3]) -> Self {
         self.origin = Some(origin);
         self
     }
 
-    /// Uses the box from `min` to `max` instead of the bounds of the mesh.
+    /// Uses the box from `min` to `max` instead of the bounding box of the mesh.
     #[must_use]
     pub fn bounds(mut self, min: [Rational; 3], max: [Rational; 3]) -> Self {
         self.bounds = Some([min, max]);
         self
     }
 
-    /// Translates the request by `by`.
+    /// Translates the requested origin and box by `by`.
     #[must_use]
     pub fn moved(mut self, by: &[Rational; 3]) -> Self {
         if let Some(origin) = &mut self.origin {
@@ -121,31 +123,33 @@ impl Fit {
         self
     }
 
-    /// Makes all dims equal to the largest. The mesh is centred, with an odd cell on the high side.
+    /// Sets all dims to the largest of them. The mesh is centred. If the number of added cells along an axis
+    /// is odd, the extra cell is on the high side.
     #[must_use]
     pub fn cube(mut self) -> Self {
         self.cube = true;
         self
     }
 
-    /// Adds `n` cells on every side, after everything else. They stay empty with two exceptions: given bounds
-    /// may cut the mesh, which then continues in them, or a face may lie on the wall next to them, and by its
-    /// ties the surface may occupy one layer of them.
+    /// Adds `n` cells on every side, after all other options. The added cells stay empty, with two
+    /// exceptions. If a box is given, it may cut the mesh, which then continues in the added cells. If a face
+    /// of the mesh is in the wall next to them, the ties of the rule may occupy one layer of them.
     #[must_use]
     pub fn pad(mut self, n: usize) -> Self {
         self.padding = Padding::Cells(n);
         self
     }
 
-    /// Adds the cells on every side that `length` reaches into, rounded up per axis, instead of a number of
-    /// cells. `Rule::margin` is the length that a rule needs around a mesh.
+    /// Pads every side by `length`, rounded up to whole cells per axis. Replaces the number of cells set by
+    /// [`pad`](Self::pad). `Rule::margin` is the length that a rule needs around a mesh.
     #[must_use]
     pub fn margin(mut self, length: Length) -> Self {
         self.padding = Padding::Margin(length);
         self
     }
 
-    /// Returns the cells that are added on every side along each axis, for cells with these sides.
+    /// Returns the number of cells that are added on every side, for each axis. `spacing` has the side
+    /// lengths of a cell.
     pub fn padding(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         match self.padding {
             Padding::Cells(n) => [n; 3],
@@ -153,18 +157,18 @@ impl Fit {
         }
     }
 
-    /// Sets the mapping of coordinates onto the walls.
+    /// Sets the method of snapping coordinates to walls.
     #[must_use]
     pub fn snap(mut self, snap: Snap) -> Self {
         self.snap = snap;
         self
     }
 
-    /// Returns the lattice for a mesh with these bounds.
+    /// Creates the lattice for a mesh with these bounds.
     ///
     /// # Errors
-    /// The bounds are empty, or a point where an extent is needed; a number is zero; or an axis would have
-    /// more than [`MAX_DIM`] cells.
+    /// Fails if the bounds are empty, if they are a single point although the size of cells depends on them,
+    /// if a requested number is zero, or if an axis would have more than [`MAX_DIM`] cells.
     pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
         let mesh_box = mesh.exact().ok_or_else(Error::no_triangles)?;
         let target = self.bounds.as_ref().unwrap_or(&mesh_box);
@@ -189,7 +193,7 @@ impl Fit {
             origin[axis] = shifted(&origin[axis], &spacing[axis], pad);
             dims[axis] = dims[axis].saturating_add(pad.saturating_mul(2));
         }
-        // An axis is closed if the mesh does not extend beyond the last wall.
+        // An axis is closed if the mesh does not extend beyond its last wall.
         let closed = std::array::from_fn(|a| {
             let map = AxisMap::new(origin[a].clone(), spacing[a].clone(), self.snap);
             map.index(mesh.max[a]) <= Rational::from(dims[a] as i64)
@@ -197,11 +201,13 @@ impl Fit {
         Ok(Lattice::new(dims, origin, spacing, closed)?.with_snap(self.snap))
     }
 
-    /// Returns the axes along which cells of a given size have one layer more than the intended coordinates
-    /// require: the mesh reaches that layer only by the rounding of coordinates to floats. Always false if an
-    /// origin or bounds are given, or if coordinates do not snap to walls.
+    /// Reports, for each axis, whether the mesh reaches the last layer of cells only because its coordinates
+    /// were rounded to floats. With exact coordinates the lattice would then have one layer less. Always
+    /// false unless the size of cells is given, and always false if an origin or a box is given, or if
+    /// coordinates do not snap to walls.
     pub fn rounded_axes(&self, mesh: &Bounds) -> [bool; 3] {
-        /// Steps of floats: half a step for each end, and the rest for the error of a size in floats.
+        /// Tolerance in spacings of floats: half a spacing for the rounding of each end, and the rest for the
+        /// error of a size that was computed in floats.
         const STEPS: f64 = 4.0;
         let (Size::Spacing(sizes), Snap::Float, None, None) =
             (&self.size, self.snap, &self.origin, &self.bounds)
@@ -248,7 +254,8 @@ impl Fit {
         }
     }
 
-    /// Returns the first wall and the number of cells per axis, before `cube` and `pad`.
+    /// Returns the position of the first wall and the number of cells along each axis, before `cube` and
+    /// `pad` are applied.
     fn walls(
         &self,
         target: &[[Rational; 3]; 2],
@@ -265,7 +272,7 @@ impl Fit {
                 dims[axis] = wanted[axis];
                 continue;
             }
-            // Corners of the mesh may snap. Given bounds are used exactly.
+            // Corners of the mesh may snap to walls. The corners of a given box are used exactly.
             let index = |first: &Rational, own: f32, given: &Rational| {
                 let map = AxisMap::new(first.clone(), size.clone(), self.snap);
                 if self.bounds.is_some() {
@@ -290,7 +297,7 @@ impl Fit {
     }
 }
 
-/// Divides an extent into this number of cells per axis.
+/// Returns the side lengths of a cell if an extent is divided into `dims` cells.
 fn divided(extent: &[Rational; 3], dims: &[usize; 3]) -> Result<[Rational; 3]> {
     check_dims(*dims)?;
     if let Some(axis) = dims.iter().position(|&n| n > MAX_DIM) {
@@ -301,7 +308,7 @@ fn divided(extent: &[Rational; 3], dims: &[usize; 3]) -> Result<[Rational; 3]> {
     }))
 }
 
-/// Returns the largest size, which must not be zero.
+/// Returns the largest of three sizes. Fails if it is zero.
 fn largest(sizes: &[Rational; 3]) -> Result<Rational> {
     let largest = sizes.iter().max().cloned().unwrap_or(Rational::ZERO);
     if largest.is_zero() {
@@ -324,7 +331,7 @@ fn too_many(axis: usize) -> Error {
         .with_hint("use larger cells")
 }
 
-/// Returns `origin` moved down by `cells` cells.
+/// Returns the coordinate `origin` minus the length of `cells` cells.
 fn shifted(origin: &Rational, size: &Rational, cells: usize) -> Rational {
     origin - &(size * &Rational::from(cells as i64))
 }
@@ -435,7 +442,8 @@ mod tests {
         let mesh = bounds([0.0; 3], [4.0, 1.0, 2.0]);
         let lattice = Fit::longest(4).cube().pad(1).to(&mesh).unwrap();
         assert_eq!(lattice.dims(), [6; 3]);
-        // y: 1 cell in 4, one below and two above; then one of padding.
+        // Along y, the 1 cell becomes 4, with one added below and two above. Padding then adds one on each
+        // side.
         assert_eq!(
             lattice.origin(),
             &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]
@@ -496,7 +504,7 @@ mod tests {
     #[test]
     fn bounds_just_below_zero_are_exact() {
         let mesh = bounds([-2.5, -1.25, -2.731_85e-16], [2.5, 1.25, 1.375]);
-        // 1.375 is slightly above wall 55 of cells of 0.025, and the float nearest to it.
+        // 1.375 is slightly above wall 55 of cells with side 0.025, and it is the float nearest to this wall.
         let dims_with = |snap| Fit::longest(200).snap(snap).to(&mesh).unwrap().dims();
         assert_eq!(dims_with(Snap::Float), [200, 100, 55]);
         assert_eq!(dims_with(Snap::None), [200, 100, 56]);

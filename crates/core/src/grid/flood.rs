@@ -1,24 +1,25 @@
 //! Flood fill from outside: finds the cells that are connected to the faces of the grid by paths of free
-//! cells, each sharing a face with the next.
+//! cells. Adjacent cells of a path share a face.
 //!
-//! The flood fills rows, 64 cells at a time: an addition carries through a run of free cells, from the lowest
-//! wet cell to the next wall. A row that gained cells *waits* until it has spread along itself and flowed
-//! into its four neighbouring rows. Layers are settled one after the other, up the grid and down again, until
-//! no row waits. Each thread settles its own slab of layers. Then the wet cells on the faces of slabs flow
-//! into the neighbouring slabs, and the slabs settle again. The final result does not depend on the order.
+//! Reached cells are called *wet*. The flood fills rows, 64 cells at a time: the carry of an addition
+//! propagates through a run of free cells, from the lowest wet cell to the next wall. A row that got new wet
+//! cells *waits* until they have been spread along the row and into its four adjacent rows. Layers are
+//! *settled* one after the other, up and down the grid, until no row waits. Each thread settles its own slab
+//! of layers. Then the wet cells at the boundaries of slabs are spread into the adjacent slabs, and the slabs
+//! are settled again. The final result does not depend on the order.
 
 use super::bits::BitGrid;
 use crate::error::Result;
 use crate::par::{self, Progress};
 
-/// Minimum number of layers per thread.
+/// Least number of layers per thread.
 const WORTH: usize = 8;
 
-/// Returns the cells outside `walls`: all free cells on a face of the grid, and the cells reachable from
-/// them. Runs in the threads of the caller.
+/// Returns the free cells, which are not in `walls`, that are reachable from the outside of the grid: those
+/// on a face of the grid, and all free cells that are connected to them. Uses the calling thread pool.
 ///
 /// # Errors
-/// The memory for another grid cannot be allocated, or the run is cancelled.
+/// Fails if the memory for another grid cannot be allocated, or if the run is cancelled.
 pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     let mut wet = BitGrid::new(walls.dims())?;
     progress.begin("flood", walls.dims()[2] as u64);
@@ -37,7 +38,7 @@ pub fn outside(walls: &BitGrid, progress: &dyn Progress) -> Result<BitGrid> {
     Ok(wet)
 }
 
-/// Creates a slab for each thread, with wet cells on the faces of the grid.
+/// Creates a slab for each thread. The free cells on the faces of the grid are wet.
 fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     let [nx, rows, layers] = walls.dims();
     let row_words = walls.row_words();
@@ -70,22 +71,22 @@ fn slabs<'a>(walls: &'a BitGrid, wet: &'a mut BitGrid) -> Vec<FloodSlab<'a>> {
     slabs
 }
 
-/// Slab of layers of the grid.
+/// Slab of layers of the grid, and the state of the flood in it.
 struct FloodSlab<'a> {
     row_words: usize,
-    /// Rows per layer.
+    /// Number of rows in a layer.
     rows: usize,
-    /// Bits of the last word of a row that are cells.
+    /// Bits of the last word of a row that belong to cells.
     inside: u64,
     walls: &'a [u64],
     wet: &'a mut [u64],
-    /// The row waits, for each row of all layers.
+    /// For each row of all layers, whether it waits.
     waiting: Vec<bool>,
-    /// All free cells of the row are known to be wet, so it gains nothing more.
+    /// For each row, whether all of its free cells are known to be wet.
     full: Vec<bool>,
-    /// Number of waiting rows per layer.
+    /// Number of waiting rows in each layer.
     count: Vec<usize>,
-    /// Number of layers visited, for progress.
+    /// Number of layers that were visited, for progress reports.
     seen: usize,
 }
 
@@ -101,8 +102,8 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Wets the cells on faces of the grid, which has `nx` cells along x. `bottom` and `top` state that the
-    /// lowest and the highest layer are such a face.
+    /// Marks the free cells on faces of the grid as wet. The grid has `nx` cells along x. `bottom` and `top`
+    /// state whether the lowest and the highest layer of the slab are faces of the grid.
     fn seed(&mut self, nx: usize, bottom: bool, top: bool) {
         let words = self.row_words;
         let layers = self.count.len();
@@ -127,7 +128,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Floods until no row waits.
+    /// Floods the slab until no row waits.
     fn settle(&mut self, progress: &dyn Progress) -> Result<()> {
         while self.waits() {
             for layer in 0..self.count.len() {
@@ -146,7 +147,7 @@ impl FloodSlab<'_> {
         Ok(())
     }
 
-    /// Floods until no row of the layer waits. Rows of the neighbouring layers may wait.
+    /// Floods a layer until none of its rows waits. Rows of the adjacent layers may wait afterwards.
     fn settle_layer(&mut self, layer: usize) {
         let rows = layer * self.rows..(layer + 1) * self.rows;
         while self.count[layer] > 0 {
@@ -155,7 +156,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Spreads a waiting row along itself and into the neighbouring rows.
+    /// Spreads the wet cells of a waiting row along the row and into the adjacent rows.
     fn settle_row(&mut self, row: usize) {
         if !std::mem::replace(&mut self.waiting[row], false) {
             return;
@@ -185,7 +186,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Floods one row from another.
+    /// Spreads the wet cells of a row into an adjacent row of the same slab.
     fn flow(&mut self, from: usize, to: usize) {
         if self.full[to] {
             return;
@@ -204,7 +205,7 @@ impl FloodSlab<'_> {
         }
     }
 
-    /// Floods a row from a row of another slab.
+    /// Spreads the wet cells of a row of another slab into a row of this slab.
     fn take(&mut self, from: &[u64], row: usize) {
         let words = row * self.row_words..(row + 1) * self.row_words;
         if pour(from, &self.walls[words.clone()], &mut self.wet[words]) {
@@ -213,7 +214,7 @@ impl FloodSlab<'_> {
     }
 }
 
-/// Exchanges wet cells across the boundary of two slabs.
+/// Spreads wet cells across the boundary of two slabs, in both directions.
 fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     let words = below.row_words;
     let first = below.waiting.len() - below.rows;
@@ -223,7 +224,8 @@ fn exchange(below: &mut FloodSlab, above: &mut FloodSlab) {
     }
 }
 
-/// Wets the free cells of a row next to wet cells of another. Reports whether the row gained cells.
+/// Marks the free cells of a row as wet that are next to wet cells of an adjacent row. Reports whether the
+/// row got new wet cells.
 fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
     let mut gain = 0;
     for ((from, wall), into) in from.iter().zip(walls).zip(&*into) {
@@ -238,7 +240,8 @@ fn pour(from: &[u64], walls: &[u64], into: &mut [u64]) -> bool {
     true
 }
 
-/// Reports whether all free cells of a row are wet. `inside` marks the bits of its last word that are cells.
+/// Reports whether all free cells of a row are wet. `inside` has the bits of the last word that belong to
+/// cells.
 fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
     let last = walls.len() - 1;
     let mut dry = 0;
@@ -248,7 +251,7 @@ fn is_full(walls: &[u64], inside: u64, wet: &[u64]) -> bool {
     dry | !(walls[last] | wet[last]) & inside == 0
 }
 
-/// Spreads wet cells along a row. `inside` marks the bits of its last word that are cells.
+/// Spreads the wet cells of a row along the row. `inside` has the bits of the last word that belong to cells.
 fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
     let last = walls.len() - 1;
     let free = |n: usize| {
@@ -270,13 +273,14 @@ fn spread(walls: &[u64], inside: u64, wet: &mut [u64]) {
     }
 }
 
-/// Returns the wet cells of a word and the free cells above them in the same run. Adding them carries from
-/// the lowest wet cell through the run, and clears the run except for other wet cells.
+/// Returns the wet cells of a word, and the free cells above them in the same run. In the sum `free + wet`,
+/// the carry propagates from the lowest wet cell through the run and clears its bits, except at other wet
+/// cells.
 fn upwards(free: u64, wet: u64) -> u64 {
     free & (!free.wrapping_add(wet) | wet)
 }
 
-/// Floods the cells below.
+/// Returns the wet cells of a word, and the free cells below them in the same run.
 fn downwards(free: u64, wet: u64) -> u64 {
     if wet == free || wet == 0 {
         return wet;
@@ -289,7 +293,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Floods cell by cell.
+    /// Returns the result of a flood that visits cells one by one.
     fn plainly(walls: &BitGrid) -> BitGrid {
         let dims = walls.dims();
         let mut wet = BitGrid::new(dims).unwrap();
@@ -317,7 +321,8 @@ mod tests {
         wet
     }
 
-    /// Floods with one, two and seven threads. Returns the number of reached cells that are on no face.
+    /// Compares the floods with one, two and seven threads to the simple flood. Returns the number of reached
+    /// cells that are not on a face of the grid.
     fn check(walls: &BitGrid) -> u64 {
         let wanted = plainly(walls);
         for threads in [1, 2, 7] {
@@ -356,7 +361,8 @@ mod tests {
         );
     }
 
-    /// Returns walls across an axis in a closed box, with a door in each, alternately on either side.
+    /// Returns a closed box, divided along an axis by walls. Each wall has a door, alternately on opposite
+    /// sides.
     fn serpentine(dims: [usize; 3], axis: usize, across: usize) -> BitGrid {
         let mut walls = BitGrid::new(dims).unwrap();
         for n in 0..dims.iter().product() {
@@ -402,7 +408,7 @@ mod tests {
                 let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
                 let u = cell[(axis + 1) % 3];
                 let v = cell[(axis + 2) % 3];
-                // Every other ring is a wall with a door on the side away from the previous door.
+                // Every second ring is a wall. Its door is on the side opposite to the previous door.
                 let ring = u.min(v).min(N - 1 - u).min(N - 1 - v);
                 let door = v == N / 2 && (u < N / 2) == (ring % 4 == 0);
                 let end = cell[axis] == 0 || cell[axis] == dims[axis] - 1;

@@ -1,8 +1,8 @@
-//! Labels: a value from 1 to 255 for every occupied cell, 0 for empty cells.
+//! Labels: a grid with a value from 1 to 255 for every occupied cell, and 0 for every empty cell.
 //!
-//! Up to sixteen named values are stored as one to four bits per cell in addition to the occupancy. This
-//! suffices for most grids of this crate (surface and interior, added and removed). Other labels are stored
-//! as a byte per cell.
+//! If the legend has at most sixteen labels, up to four bits per cell are stored in addition to the
+//! occupancy. This suffices for most grids that this crate makes, such as surface and interior, or added and
+//! removed. Otherwise a byte per cell is stored.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::par;
 use voxelize_kernel::memory::Zeroed;
 
-/// Maximum number of labels that are stored in planes of bits.
+/// Greatest number of labels that are stored in planes of bits.
 const IN_PLANES: usize = 16;
 
-/// Label for every occupied cell of a grid of `[nx, ny, nz]` cells.
+/// Grid of `[nx, ny, nz]` cells with a label for every occupied cell.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -37,20 +37,22 @@ pub struct Labels {
     legend: Legend,
 }
 
-/// Storage of the values, which depends on the legend alone.
+/// Storage of the labels. The variant depends only on the legend.
 #[derive(Clone)]
 enum LabelValues {
-    /// Bit `p` of the index of a cell's label in the legend is in plane `p`. Zero for empty cells.
+    /// Plane `p` has bit `p` of the index of each cell's label in the legend. The bits of empty cells are
+    /// zero.
     Planes(Vec<BitGrid>),
-    /// One byte per cell, x fastest.
+    /// The value of each cell as a byte, with x fastest.
     Bytes(Zeroed<u8>),
 }
 
 impl Labels {
-    /// Creates a grid without occupied cells. Its memory is zero pages of the system until cells are set.
+    /// Creates a grid without occupied cells. The system provides zeroed pages, which use no physical memory
+    /// until cells are set.
     ///
     /// # Errors
-    /// An axis is zero, or the cells do not fit in memory.
+    /// Fails if one of the dims is zero, or if the cells do not fit in memory.
     pub fn new(dims: [usize; 3], legend: Legend) -> Result<Self> {
         let occupied = BitGrid::new(dims)?;
         let values = match planes_for(&legend) {
@@ -75,7 +77,7 @@ impl Labels {
         })
     }
 
-    /// Returns an upper bound of the bytes of labels with this legend in a grid of these dims.
+    /// Returns an upper bound of the memory, in bytes, of labels with this legend in a grid of these dims.
     pub fn bytes_for(dims: [usize; 3], legend: &Legend) -> u128 {
         let bits = BitGrid::bytes_for(dims);
         match planes_for(legend) {
@@ -84,7 +86,7 @@ impl Labels {
         }
     }
 
-    /// Creates labels from planes. `planes[p]` has the cells whose label has an index with bit `p` set in the
+    /// Creates labels from planes of bits. `planes[p]` has bit `p` of the index of each cell's label in the
     /// legend.
     pub fn from_planes(occupied: BitGrid, planes: Vec<BitGrid>, legend: Legend) -> Self {
         debug_assert_eq!(planes_for(&legend), Some(planes.len()));
@@ -96,7 +98,8 @@ impl Labels {
         }
     }
 
-    /// Returns the occupied cells and the planes, if any, so that the next slab can reuse their memory.
+    /// Returns the occupied cells and the planes, so that their memory can be reused. The list is empty if
+    /// there are no planes.
     pub fn into_planes(self) -> (BitGrid, Vec<BitGrid>) {
         match self.values {
             LabelValues::Planes(planes) => (self.occupied, planes),
@@ -107,7 +110,7 @@ impl Labels {
     /// Converts the labels to another legend.
     ///
     /// # Errors
-    /// A cell has a value that the legend does not name, or the cells do not fit in memory.
+    /// Fails if a cell has a value that the new legend does not name, or if the cells do not fit in memory.
     pub fn with_legend(self, legend: Legend) -> Result<Self> {
         if self.legend.labels() == legend.labels() {
             return Ok(Self { legend, ..self });
@@ -123,30 +126,30 @@ impl Labels {
         Ok(other)
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.occupied.dims()
     }
 
-    /// Returns the names of the values.
+    /// Returns the legend, which names the values.
     pub fn legend(&self) -> &Legend {
         &self.legend
     }
 
-    /// Returns the cells that have a label.
+    /// Returns the grid of the cells that have a label.
     pub fn occupied(&self) -> &BitGrid {
         &self.occupied
     }
 
-    /// Returns the occupied cells and drops their labels.
+    /// Returns the grid of the occupied cells, without their labels.
     pub fn into_occupied(self) -> BitGrid {
         self.occupied
     }
 
-    /// Returns the value of cell `(i, j, k)`, 0 if it is empty.
+    /// Returns the value of cell `(i, j, k)`. It is 0 if the cell is empty.
     ///
     /// # Panics
-    /// The cell is outside the grid.
+    /// Panics if the cell is outside the grid.
     pub fn get(&self, cell: [usize; 3]) -> u8 {
         if !self.occupied.get(cell) {
             return 0;
@@ -163,10 +166,10 @@ impl Labels {
         }
     }
 
-    /// Sets the value of cell `(i, j, k)`. A value of 0 empties it.
+    /// Sets the value of cell `(i, j, k)`. The value 0 empties the cell.
     ///
     /// # Panics
-    /// The cell is outside the grid, or the legend does not name the value.
+    /// Panics if the cell is outside the grid, or if the legend does not name the value.
     pub fn set(&mut self, cell: [usize; 3], value: u8) {
         assert!(
             value == 0 || self.legend.allows(value),
@@ -189,10 +192,10 @@ impl Labels {
         }
     }
 
-    /// Copies the values of row `(j, k)`, 0 for empty cells.
+    /// Copies the values of row `(j, k)` to `row`. Empty cells have the value 0.
     ///
     /// # Panics
-    /// The row does not exist, or the length of `row` is not `nx`.
+    /// Panics if the row does not exist, or if the length of `row` is not `nx`.
     pub fn row(&self, j: usize, k: usize, row: &mut [u8]) {
         let [nx, ny, _] = self.dims();
         assert_eq!(row.len(), nx, "a row of another length");
@@ -205,7 +208,8 @@ impl Labels {
         }
     }
 
-    /// Copies the values of up to 64 cells of row `(j, k)`, starting at cell `64 n`, 0 for empty cells.
+    /// Copies the values of up to 64 cells of row `(j, k)`, from cell `64 n` on, to `cells`. Empty cells have
+    /// the value 0.
     pub fn word_values(&self, n: usize, j: usize, k: usize, cells: &mut [u8]) {
         let occupied = self.occupied.row(j, k)[n];
         if occupied == 0 {
@@ -232,19 +236,19 @@ impl Labels {
         }
     }
 
-    /// Sets the values of row `(j, k)`, whose cells are all empty.
+    /// Sets the values of row `(j, k)`. All cells of the row must be empty before.
     ///
     /// # Errors
-    /// The first value that the legend does not name. Some cells may have their values already.
+    /// Returns the first value that the legend does not name. Some cells of the row may then already be set.
     ///
     /// # Panics
-    /// The row does not exist, or the length of `row` is not `nx`.
+    /// Panics if the row does not exist, or if the length of `row` is not `nx`.
     pub fn put_row(&mut self, j: usize, k: usize, row: &[u8]) -> std::result::Result<(), Unnamed> {
         let [nx, ny, _] = self.dims();
         assert_eq!(row.len(), nx, "a row of another length");
         let first = (k * ny + j) * self.occupied.row_words();
         for (n, cells) in row.chunks(64).enumerate() {
-            // Zero pages that stay zero are never touched.
+            // Zeroed pages from the system are not touched if their cells are empty.
             let word = gather(cells);
             if word == 0 {
                 continue;
@@ -274,11 +278,11 @@ impl Labels {
         Ok(())
     }
 
-    /// Sets the empty cells among these cells to this value. Returns the number of the other cells per label,
-    /// in the order of the legend.
+    /// Sets those of the cells `cells` that are empty to this value. Cells that already have a label keep it.
+    /// Returns the number of these for each label, in the order of the legend.
     ///
     /// # Panics
-    /// The dims differ, or the legend does not name the value.
+    /// Panics if the dims differ, or if the legend does not name the value.
     pub fn add(&mut self, cells: &BitGrid, value: u8) -> Vec<u64> {
         assert_eq!(cells.dims(), self.dims(), "cells of another grid");
         let place = place_of(&self.legend, value)
@@ -286,7 +290,7 @@ impl Labels {
         let nx = self.dims()[0];
         let row_words = self.occupied.row_words();
         let occupied = self.occupied.words_mut();
-        // Counts by value for bytes, and by index in the legend for planes.
+        // Counts by value, if bytes are stored, and counts by index in the legend, if planes are stored.
         let mut by_value = [0_u64; 256];
         let mut taken = vec![0; self.legend.labels().len()];
         for (n, word) in cells.words().iter().enumerate() {
@@ -324,10 +328,11 @@ impl Labels {
         taken
     }
 
-    /// Returns the cells of the label at this index of the legend in row `(j, k)`, 64 per word.
+    /// Returns the words of row `(j, k)` for one label. Their bits are the cells that have the label with the
+    /// index `place` in the legend.
     ///
     /// # Panics
-    /// The labels are not stored in planes.
+    /// Panics if the labels are not stored in planes.
     pub fn words(&self, place: usize, j: usize, k: usize) -> impl Iterator<Item = u64> + '_ {
         let LabelValues::Planes(planes) = &self.values else {
             panic!("labels are stored as bytes")
@@ -342,12 +347,12 @@ impl Labels {
         })
     }
 
-    /// Reports whether labels are stored in planes, as [`words`](Self::words) requires.
+    /// Reports whether the labels are stored in planes, as [`words`](Self::words) requires.
     pub fn is_in_planes(&self) -> bool {
         matches!(self.values, LabelValues::Planes(_))
     }
 
-    /// Returns the number of cells with this value.
+    /// Returns the number of cells that have this value.
     pub fn count(&self, value: u8) -> u64 {
         for (other, count) in self.counts() {
             if other == value {
@@ -357,8 +362,8 @@ impl Labels {
         0
     }
 
-    /// Returns the number of cells per value: every label of the legend in its order, or every value that
-    /// occurs if the legend has no names.
+    /// Returns the values and the number of cells that have each value. The list has all labels in the order
+    /// of the legend. If the legend has no labels, it has all values that occur.
     pub fn counts(&self) -> Vec<(u8, u64)> {
         let [nx, ny, nz] = self.dims();
         let layers = par::map_range(0..nz, |k| {
@@ -400,10 +405,10 @@ impl Labels {
         found
     }
 
-    /// Returns the cells with this value.
+    /// Returns a grid of the cells that have this value.
     ///
     /// # Errors
-    /// The cells do not fit in memory.
+    /// Fails if the cells do not fit in memory.
     pub fn cells_of(&self, value: u8) -> Result<BitGrid> {
         let mut cells = BitGrid::new(self.dims())?;
         let mut row = vec![0; self.dims()[0]];
@@ -426,7 +431,7 @@ impl Labels {
         Ok(cells)
     }
 
-    /// Returns the occupied cells and their values, x fastest.
+    /// Returns the occupied cells and their values, with x fastest.
     pub fn iter(&self) -> impl Iterator<Item = ([usize; 3], u8)> + '_ {
         self.occupied.iter().map(|cell| (cell, self.get(cell)))
     }
@@ -446,7 +451,7 @@ impl Labels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unnamed(pub u8);
 
-/// Returns the number of planes for the labels of this legend. `None` if they are stored as bytes.
+/// Returns the number of planes that labels with this legend need. `None` if they are stored as bytes.
 fn planes_for(legend: &Legend) -> Option<usize> {
     let count = legend.labels().len();
     if count == 0 || count > IN_PLANES {
@@ -455,7 +460,7 @@ fn planes_for(legend: &Legend) -> Option<usize> {
     Some(count.next_power_of_two().ilog2() as usize)
 }
 
-/// Returns the index of a value in the legend.
+/// Returns the index in the legend of the label with this value. `None` if there is no such label.
 fn place_of(legend: &Legend, value: u8) -> Option<usize> {
     legend
         .labels()
@@ -463,7 +468,8 @@ fn place_of(legend: &Legend, value: u8) -> Option<usize> {
         .position(|label| label.value == value)
 }
 
-/// Returns the cells whose label has this index in the legend. `planes` are the words of the planes.
+/// Returns those of the cells in a word whose label has the index `place` in the legend. `planes` has the
+/// corresponding word of each plane.
 fn with_label(mut cells: u64, planes: impl Iterator<Item = u64>, place: usize) -> u64 {
     for (p, word) in planes.enumerate() {
         cells &= if place >> p & 1 == 1 { word } else { !word };
@@ -472,7 +478,7 @@ fn with_label(mut cells: u64, planes: impl Iterator<Item = u64>, place: usize) -
 }
 
 impl PartialEq for Labels {
-    /// Compares values and legend.
+    /// Compares the values of all cells and the legends.
     fn eq(&self, other: &Self) -> bool {
         let values = match (&self.values, &other.values) {
             (LabelValues::Bytes(a), LabelValues::Bytes(b)) => a == b,

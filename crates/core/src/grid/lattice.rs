@@ -1,7 +1,7 @@
-//! Lattice: the box in world space of each cell `(i, j, k)`.
+//! Lattice: the position in world space of each cell `(i, j, k)`.
 //!
-//! Axis order is always x, y, z, and memory runs x fastest: cell `(i, j, k)` of a grid of `[nx, ny, nz]`
-//! cells is number `i + nx * (j + ny * k)`. This convention is defined only here.
+//! The order of axes is always x, y, z, and cells are stored with x fastest: cell `(i, j, k)` of a grid of
+//! `[nx, ny, nz]` cells has the index `i + nx * (j + ny * k)`.
 
 use std::ops::Range;
 
@@ -9,16 +9,18 @@ use crate::error::{Error, Result};
 use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational};
 
-/// Names of the axes, for messages.
+/// Names of the axes.
 pub const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// Maximum number of cells along one axis.
+/// Greatest number of cells along an axis.
 pub const MAX_DIM: usize = 1 << 24;
 
-/// Cells in space: wall `i` of an axis is at exactly `origin + i * spacing`, in world units.
+/// Regular lattice of cells in space. Wall `i` of an axis is exactly at `origin + i * spacing`, in world
+/// units.
 ///
-/// The last wall of a *closed* axis belongs to the lattice: parts of the mesh on it mark the last layer. An
-/// axis is closed if the mesh does not extend beyond that wall.
+/// If an axis is *closed*, its last wall belongs to the last layer of cells: parts of the mesh in this wall
+/// occupy cells of the last layer. A fitted lattice has a closed axis if the mesh does not extend beyond its
+/// last wall.
 #[derive(Debug, Clone)]
 pub struct Lattice {
     dims: [usize; 3],
@@ -26,20 +28,20 @@ pub struct Lattice {
     spacing: [Rational; 3],
     closed: [bool; 3],
     snap: Snap,
-    /// Lattice that this lattice is a region of.
+    /// Lattice of which this lattice is a region. `None` if it is not a region.
     whole: Option<Box<WholeLattice>>,
 }
 
-/// Lattice that contains a region.
+/// Lattice that contains the region.
 #[derive(Debug, Clone)]
 struct WholeLattice {
-    /// Its lowest corner.
+    /// Least corner of the whole lattice.
     origin: [Rational; 3],
-    /// Its cell that is the first cell of the region.
+    /// Index in the whole lattice of the first cell of the region.
     first: [usize; 3],
 }
 
-/// A region equals a lattice of the same cells.
+/// A region is equal to any lattice with the same cells.
 impl PartialEq for Lattice {
     fn eq(&self, other: &Self) -> bool {
         self.dims == other.dims
@@ -53,10 +55,10 @@ impl PartialEq for Lattice {
 impl Eq for Lattice {}
 
 impl Lattice {
-    /// Creates a lattice of `dims` cells whose cell (0, 0, 0) has its lowest corner at `origin`.
+    /// Creates a lattice of `dims` cells. `origin` is the least corner of cell (0, 0, 0).
     ///
     /// # Errors
-    /// An axis has no cells or more than [`MAX_DIM`], or a spacing is not above zero.
+    /// Fails if an axis has no cells or more than [`MAX_DIM`] cells, or if a spacing is not positive.
     pub fn new(
         dims: [usize; 3],
         origin: [Rational; 3],
@@ -93,8 +95,8 @@ impl Lattice {
         })
     }
 
-    /// Creates a lattice without closed axes from doubles. Each double is used with its exact value, `0.1` as
-    /// 3602879701896397/2⁵⁵.
+    /// Creates a lattice without closed axes from doubles. Each double is used with its exact value. For
+    /// example, `0.1` is 3602879701896397/2⁵⁵.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -106,12 +108,12 @@ impl Lattice {
     /// ```
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), or if a number is not finite.
+    /// Fails for the reasons listed at [`new`](Self::new), and if a number is not finite.
     pub fn from_f64(dims: [usize; 3], origin: [f64; 3], spacing: [f64; 3]) -> Result<Self> {
         Self::new(dims, exact(origin)?, exact(spacing)?, [false; 3])
     }
 
-    /// Sets the mapping of coordinates onto the walls.
+    /// Sets the method of snapping coordinates to walls.
     #[must_use]
     pub fn with_snap(mut self, snap: Snap) -> Self {
         self.snap = snap;
@@ -121,7 +123,7 @@ impl Lattice {
     /// Multiplies all coordinates by `factor`.
     ///
     /// # Errors
-    /// The factor is not above zero.
+    /// Fails if the factor is not positive.
     pub fn scaled(&self, factor: &Rational) -> Result<Self> {
         let origin = self.origin.each_ref().map(|value| value * factor);
         let spacing = self.spacing.each_ref().map(|value| value * factor);
@@ -132,15 +134,15 @@ impl Lattice {
     /// Translates the lattice by `by`.
     ///
     /// # Errors
-    /// A coordinate is beyond the range of exact numbers.
+    /// Fails if a coordinate exceeds the range of exact numbers.
     pub fn moved(&self, by: &[Rational; 3]) -> Result<Self> {
         let origin = std::array::from_fn(|axis| &self.origin[axis] + &by[axis]);
         Ok(Self::new(self.dims, origin, self.spacing.clone(), self.closed)?.with_snap(self.snap))
     }
 
-    /// Returns a box of these cells, given by its ranges along x, y and z, as a lattice of its own. It has
-    /// the same walls. An axis is closed if it is closed here and the box reaches its end. A local rule
-    /// computes the same cells there, bit for bit, including shares and areas.
+    /// Returns the lattice of a box of cells, which is given by its ranges along x, y and z. Its walls are
+    /// walls of this lattice. An axis is closed if it is closed in this lattice and the box extends to its
+    /// end. Local rules compute bitwise the same cells, including shares and areas, as for the whole lattice.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -155,7 +157,7 @@ impl Lattice {
     /// ```
     ///
     /// # Errors
-    /// If a range is empty or reaches beyond the lattice.
+    /// Fails if a range is empty or extends beyond the lattice.
     pub fn region(&self, cells: [Range<usize>; 3]) -> Result<Self> {
         for (axis, range) in cells.iter().enumerate() {
             if range.is_empty() || range.end > self.dims[axis] {
@@ -191,32 +193,32 @@ impl Lattice {
         })
     }
 
-    /// Returns the cells per axis, `[nx, ny, nz]`.
+    /// Returns the number of cells along each axis, `[nx, ny, nz]`.
     pub fn dims(&self) -> [usize; 3] {
         self.dims
     }
 
-    /// Returns the lowest corner of cell (0, 0, 0).
+    /// Returns the least corner of cell (0, 0, 0).
     pub fn origin(&self) -> &[Rational; 3] {
         &self.origin
     }
 
-    /// Returns the size of a cell per axis.
+    /// Returns the side length of a cell along each axis.
     pub fn spacing(&self) -> &[Rational; 3] {
         &self.spacing
     }
 
-    /// Reports for each axis whether the last wall belongs to the lattice.
+    /// Reports for each axis whether it is closed: whether its last wall belongs to the last layer of cells.
     pub fn closed(&self) -> [bool; 3] {
         self.closed
     }
 
-    /// Returns the mapping of coordinates onto the lattice.
+    /// Returns the method of snapping coordinates to walls.
     pub fn snap(&self) -> Snap {
         self.snap
     }
 
-    /// Returns the number of cells. Never overflows, because an axis has at most [`MAX_DIM`] cells.
+    /// Returns the number of cells. It cannot overflow, because an axis has at most [`MAX_DIM`] cells.
     pub fn cells(&self) -> u128 {
         self.dims.iter().map(|&n| n as u128).product()
     }
@@ -231,7 +233,7 @@ impl Lattice {
         &(&self.spacing[0] * &self.spacing[1]) * &self.spacing[2]
     }
 
-    /// Returns the map of one axis (0, 1, 2 for x, y, z) from world to index space.
+    /// Returns the map of one axis from world space to index space. Axes 0, 1 and 2 are x, y and z.
     pub fn axis(&self, axis: usize) -> AxisMap {
         AxisMap::new(
             self.origin[axis].clone(),
@@ -240,7 +242,7 @@ impl Lattice {
         )
     }
 
-    /// Returns every axis in the form that kernels expect.
+    /// Returns all axes in the form that kernels need.
     pub fn axes(&self) -> [LatticeAxis; 3] {
         [0, 1, 2].map(|a| LatticeAxis {
             map: self.axis(a),
@@ -249,9 +251,9 @@ impl Lattice {
         })
     }
 
-    /// Returns every axis of the lattice that contains this region, up to the last cell of the region, and
-    /// the first cell of the region in it. Numbers that are rounded relative to that origin agree in all
-    /// regions.
+    /// Returns the axes of the whole lattice, of which this lattice is a region, and the index in it of the
+    /// region's first cell. The axes end at the last cell of the region. Numbers that are rounded relative to
+    /// the origin of the whole lattice are equal in all of its regions.
     pub fn axes_of_whole(&self) -> ([LatticeAxis; 3], [usize; 3]) {
         let Some(whole) = &self.whole else {
             return (self.axes(), [0; 3]);
@@ -264,13 +266,14 @@ impl Lattice {
         (axes, whole.first)
     }
 
-    /// Returns the first cell of a region in the lattice that contains it.
+    /// Returns the index in the whole lattice of the first cell of this region. It is zero if this lattice is
+    /// not a region.
     pub fn first_of_whole(&self) -> [usize; 3] {
         self.whole.as_ref().map_or([0; 3], |whole| whole.first)
     }
 
-    /// Reports whether these bounds extend beyond the lattice along an axis, below its first wall and above
-    /// its last wall. Empty bounds do not.
+    /// Reports whether a box extends beyond the lattice along an axis: below its first wall, and above its
+    /// last wall. Both are false for an empty box.
     pub fn is_passed(&self, axis: usize, bounds: &Bounds) -> [bool; 2] {
         if bounds.is_empty() {
             return [false; 2];
@@ -283,20 +286,20 @@ impl Lattice {
         ]
     }
 
-    /// Returns the position of wall `i` of an axis (0, 1, 2 for x, y, z).
+    /// Returns the position of wall `i` of an axis. Axes 0, 1 and 2 are x, y and z.
     pub fn wall(&self, axis: usize, i: usize) -> Rational {
         &self.origin[axis] + &(&self.spacing[axis] * &Rational::from(i as i64))
     }
 
     /// Returns the centre of cell `(i, j, k)` in world units. Each coordinate is the double nearest to the
-    /// exact one.
+    /// exact coordinate.
     pub fn centre(&self, cell: [usize; 3]) -> [f64; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * cell[a] as i64 + 1).to_f64())
     }
 
-    /// Returns the cell that contains a point in world units. `None` outside the lattice, or if a coordinate
-    /// is not finite. A point on a wall belongs to the cell above it. A point on the last wall of a closed
-    /// axis belongs to the last cell.
+    /// Returns the cell that contains a point in world units. `None` if the point is outside the lattice, or
+    /// if a coordinate is not finite. A point on a wall belongs to the cell above the wall. A point on the
+    /// last wall of a closed axis belongs to the last cell.
     ///
     /// ```
     /// # use voxelize_core as voxelize;
@@ -324,7 +327,7 @@ impl Lattice {
         Some(cell)
     }
 
-    /// Returns the highest corner: the position of the last wall per axis.
+    /// Returns the greatest corner of the lattice: the position of the last wall of each axis.
     pub fn end(&self) -> [Rational; 3] {
         std::array::from_fn(|a| self.axis(a).half_plane(2 * self.dims[a] as i64))
     }

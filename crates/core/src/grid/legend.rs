@@ -1,47 +1,47 @@
-//! Legend of labels: a name and an optional colour for each value.
+//! Legend of labels: the name and the optional colour of each value.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result, sanitize};
 
-/// Value of a [`Legend`] with its name.
+/// Value of cells, with its name and colour. A [`Legend`] is a list of labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Value of the cells, 1 to 255.
+    /// Value of the cells, from 1 to 255.
     pub value: u8,
     /// Name of the value.
     pub name: Cow<'static, str>,
-    /// Red, green and blue. `None` leaves the choice to the format or the picture.
+    /// Colour as red, green and blue. `None` leaves the choice to the format or the picture.
     pub colour: Option<[u8; 3]>,
 }
 
 impl Label {
-    /// Cells touched by the mesh, in `surface_and_interior`.
+    /// Cells that the mesh touches, as labelled by `surface_and_interior`.
     pub const SURFACE: Self = Self::standard(1, "surface");
-    /// All other cells of `surface_and_interior`.
+    /// Occupied cells that the mesh does not touch, as labelled by `surface_and_interior`.
     pub const INTERIOR: Self = Self::standard(2, "interior");
-    /// Cells occupied in both of two grids.
+    /// Cells that are occupied in both of two grids.
     pub const COMMON: Self = Self::standard(3, "common");
-    /// Cells occupied only in the second of two grids.
+    /// Cells that are occupied only in the second of two grids.
     pub const ADDED: Self = Self::standard(4, "added");
-    /// Cells occupied only in the first of two grids.
+    /// Cells that are occupied only in the first of two grids.
     pub const REMOVED: Self = Self::standard(5, "removed");
 
-    /// Cells around the cells of interest. Pictures draw them translucent.
+    /// Cells around the cells that a picture is about. Pictures draw them translucent.
     pub const AROUND: Self = Self {
         value: 255,
         name: Cow::Borrowed("around"),
         colour: Some(Self::STANDARD_COLOURS[2]),
     };
 
-    /// Cells without defect around the defects of a mesh. Pictures draw them translucent.
+    /// Cells without a defect, shown around the defects of a mesh. Pictures draw them translucent.
     pub const SOUND: Self = Self {
         value: 100,
         name: Cow::Borrowed("without defect"),
         colour: Some([0xd8, 0xd8, 0xd4]),
     };
 
-    /// Labels that this crate assigns itself.
+    /// Standard labels, which this crate assigns.
     pub const STANDARD: [Self; 5] = [
         Self::SURFACE,
         Self::INTERIOR,
@@ -51,7 +51,8 @@ impl Label {
     ];
 
     /// Colours of the standard labels in files and pictures: sand, slate, grey, and the blue and vermilion of
-    /// Okabe and Ito, which nearly all eyes can distinguish.
+    /// Okabe and Ito, which nearly all people can distinguish, including those with colour vision
+    /// deficiencies.
     pub const STANDARD_COLOURS: [[u8; 3]; 5] = [
         [0xe8, 0xb0, 0x6c],
         [0x5b, 0x7c, 0x99],
@@ -83,7 +84,7 @@ impl Label {
         }
     }
 
-    /// Sets the colour.
+    /// Sets the colour of the label.
     #[must_use]
     pub fn with_colour(self, colour: [u8; 3]) -> Self {
         Self {
@@ -92,16 +93,16 @@ impl Label {
         }
     }
 
-    /// Returns the standard label with this name.
+    /// Returns the standard label with this name. `None` if there is none.
     pub(crate) fn standard_of(name: &str) -> Option<Self> {
         Self::STANDARD.into_iter().find(|label| label.name == name)
     }
 }
 
-/// Content that a digest of labels covers.
+/// Content of a grid of labels that its digest covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LabelDigest {
-    /// Occupied cells only. The digest equals the digest of the bits.
+    /// Only the occupied cells. The digest equals that of a grid of bits with the same cells.
     #[default]
     Occupancy,
     /// The value of every cell.
@@ -109,7 +110,7 @@ pub enum LabelDigest {
 }
 
 impl LabelDigest {
-    /// Returns the name in files.
+    /// Returns the name of the variant in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Occupancy => "occupancy",
@@ -117,7 +118,7 @@ impl LabelDigest {
         }
     }
 
-    /// Returns the variant with this name.
+    /// Returns the variant with this name. `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Occupancy, Self::Values]
             .into_iter()
@@ -125,8 +126,8 @@ impl LabelDigest {
     }
 }
 
-/// Default colours of labels: eight that nearly all eyes can distinguish (Okabe and Ito, Color Universal
-/// Design, 2008), then darker and lighter ones.
+/// Default colours of labels, which nearly all people can distinguish (Okabe and Ito, Color Universal Design,
+/// 2008). Further labels have darker and lighter variants of these.
 const COLOURS: [[u8; 3]; 8] = [
     [0xe6, 0x9f, 0x00],
     [0x56, 0xb4, 0xe9],
@@ -138,8 +139,8 @@ const COLOURS: [[u8; 3]; 8] = [
     [0x82, 0x82, 0x82],
 ];
 
-/// Values of a grid of labels with their names. A legend names every value that a cell may have, or none.
-/// Without names, cells may have any value from 1 to 255.
+/// List of the labels that the cells of a grid may have. If the list is empty, cells may have any value from
+/// 1 to 255.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -157,17 +158,17 @@ const COLOURS: [[u8; 3]; 8] = [
 pub struct Legend {
     labels: Vec<Label>,
     digest: LabelDigest,
-    /// One bit for each named value.
+    /// Bit set with one bit for each value. The bits of the values of the labels are set.
     named: [u64; 4],
 }
 
 impl Legend {
-    /// Creates a legend of these labels. Digests cover the values unless [`with_digest`](Self::with_digest)
-    /// excludes them.
+    /// Creates a legend of these labels. The digest of a grid covers the values of its cells, unless
+    /// [`with_digest`](Self::with_digest) excludes them.
     ///
     /// # Errors
-    /// A value is 0 or named twice, or a name is empty, longer than 255 bytes, used twice, or contains a
-    /// control character.
+    /// Fails if a value is 0 or occurs twice, or if a name is empty, is longer than 255 bytes, occurs twice
+    /// or contains a control character.
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self> {
         let labels: Vec<Label> = labels.into_iter().collect();
         for (n, label) in labels.iter().enumerate() {
@@ -190,48 +191,48 @@ impl Legend {
         }
     }
 
-    /// Creates a legend of labels that this crate assigns itself. No digest covers them.
+    /// Creates a legend of standard labels. The digest of a grid does not cover them.
     fn standard(labels: &[Label]) -> Self {
         Self::of(labels.to_vec(), LabelDigest::Occupancy)
     }
 
-    /// Returns the legend of a filled grid: surface and interior.
+    /// Returns the legend with the labels surface and interior, for a filled grid.
     pub fn surface_and_interior() -> Self {
         Self::standard(&[Label::SURFACE, Label::INTERIOR])
     }
 
-    /// Returns the legend of two grids: common, added and removed cells.
+    /// Returns the legend with the labels common, added and removed, for the comparison of two grids.
     pub fn difference() -> Self {
         Self::standard(&[Label::COMMON, Label::ADDED, Label::REMOVED])
     }
 
-    /// Returns the legend of changes between two grids: added and removed cells.
+    /// Returns the legend with the labels added and removed, for the differences between two grids.
     pub fn changes() -> Self {
         Self::standard(&[Label::ADDED, Label::REMOVED])
     }
 
-    /// Sets the content that digests cover.
+    /// Sets the content that the digest of a grid covers.
     #[must_use]
     pub fn with_digest(self, digest: LabelDigest) -> Self {
         Self { digest, ..self }
     }
 
-    /// Returns the labels in the given order.
+    /// Returns the labels in the order in which they were given.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// Returns the content that digests cover.
+    /// Returns the content that the digest of a grid covers.
     pub fn digest(&self) -> LabelDigest {
         self.digest
     }
 
-    /// Returns the label of a value.
+    /// Returns the label with this value. `None` if there is none.
     pub fn get(&self, value: u8) -> Option<&Label> {
         self.labels.iter().find(|label| label.value == value)
     }
 
-    /// Returns the name of a value: the name of its label, or its number.
+    /// Returns the name of the label with this value, or `label N` if the value `N` has no label.
     pub fn name(&self, value: u8) -> Cow<'_, str> {
         match self.get(value) {
             Some(label) => (&*label.name).into(),
@@ -239,16 +240,17 @@ impl Legend {
         }
     }
 
-    /// Returns red, green and blue of a value: the colour of its label, or a default colour that differs from
-    /// the colours of nearby values.
+    /// Returns the colour of a value as red, green and blue. It is the colour of its label, if the label has
+    /// one, otherwise a default colour that differs from the default colours of nearby values.
     pub fn colour(&self, value: u8) -> [u8; 3] {
         if let Some(colour) = self.get(value).and_then(|label| label.colour) {
             return colour;
         }
         let n = usize::from(value.max(1) - 1);
         let colour = COLOURS[n % COLOURS.len()];
-        // Alternately a quarter darker and a quarter lighter, then a half darker and a half lighter, round
-        // after round.
+        // The first eight values have the default colours. For the next eight values the colours are a
+        // quarter darker, then a quarter lighter, then a half darker, then a half lighter. Then the cycle
+        // repeats.
         let round = n / COLOURS.len() % 5;
         let share = [0, 1, 1, 2, 2][round];
         let towards = if round % 2 == 1 { 0 } else { 255 };
@@ -262,8 +264,8 @@ impl Legend {
                 || self.named[usize::from(value / 64)] >> (value % 64) & 1 == 1)
     }
 
-    /// Reports whether all labels are standard and not covered by a digest, so that their names describe the
-    /// legend completely.
+    /// Reports whether all labels are standard labels and the digest does not cover them. The names then
+    /// describe the legend completely.
     pub fn is_standard(&self) -> bool {
         self.digest == LabelDigest::Occupancy
             && !self.labels.is_empty()
@@ -274,7 +276,8 @@ impl Legend {
     }
 }
 
-/// Describes the problem of a label that follows others.
+/// Returns a description of the fault in a label, given the labels before it in the legend. `None` if the
+/// label is valid.
 fn problem_of(label: &Label, before: &[Label]) -> Option<String> {
     let value = label.value;
     let name = sanitize(&*label.name);

@@ -1,4 +1,4 @@
-//! Length requested by a user: an exact decimal, in units of the file or in cells.
+//! Length that a user requests: an exact decimal, in the unit of the file or in cells.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,14 +14,15 @@ use super::lattice::MAX_DIM;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LengthUnit {
-    /// Units of the file's coordinates.
+    /// Unit of the coordinates in the file.
     World,
-    /// Cells. If their sides differ, the smallest of the three counts.
+    /// Side of a cell. If the sides have different lengths, the shortest side.
     Cells,
 }
 
-/// Length of zero or more: an exact decimal of at most 40 significant digits, with its unit. `Display` writes
-/// the text that [`FromStr`] parses: `0.5` in units of the file, `2vx` in cells.
+/// Nonnegative length: an exact decimal of at most 40 significant digits, with its unit. `Display` writes the
+/// text that [`FromStr`] parses, such as `0.5` for a length in the unit of the file, or `2vx` for a length in
+/// cells.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -36,9 +37,10 @@ pub enum LengthUnit {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Length {
-    /// Decimal digits, the last one first. It is not zero, except for a length of zero.
+    /// Decimal digits, with the least significant digit first. This digit is not zero unless the length is
+    /// zero.
     digits: [u8; MAX_DIGITS],
-    /// Power of ten of the last digit. 0 for a length of zero.
+    /// Exponent of ten of the least significant digit. 0 for a length of zero.
     exponent: i8,
     unit: LengthUnit,
 }
@@ -54,8 +56,8 @@ impl Length {
     /// Suffix of a length in cells.
     const CELLS: &str = "vx";
 
-    /// Creates a length of this value. `None` if the value is negative or not a decimal of at most 40
-    /// significant digits.
+    /// Creates a length with this value and unit. `None` if the value is negative, or if it is not a decimal
+    /// of at most 40 significant digits.
     pub fn new(value: &Rational, unit: LengthUnit) -> Option<Self> {
         let mut whole = value.clone();
         let mut exponent = 0_i8;
@@ -86,7 +88,7 @@ impl Length {
         })
     }
 
-    /// Creates a length in cells.
+    /// Creates a length of `count` cells.
     pub const fn cells(count: u32) -> Self {
         let mut length = Self {
             unit: LengthUnit::Cells,
@@ -107,7 +109,7 @@ impl Length {
         length
     }
 
-    /// Returns the digits without leading zeros.
+    /// Returns the significant digits as text, without leading zeros.
     fn significant(&self) -> String {
         let first = self.digits.iter().rposition(|digit| *digit > 0);
         let digits = self.digits[..=first.unwrap_or(0)].iter().rev();
@@ -119,7 +121,7 @@ impl Length {
         self.unit
     }
 
-    /// Returns the exact number before the unit.
+    /// Returns the exact number of units.
     pub fn value(&self) -> Rational {
         let ten = Rational::from(10);
         let mut power = Rational::ONE;
@@ -127,7 +129,7 @@ impl Length {
             power = &power * &ten;
         }
         let mut whole = Rational::ZERO;
-        // Most significant digit first.
+        // The most significant digit comes first.
         for digit in self.digits.iter().rev() {
             whole = &(&whole * &ten) + &Rational::from(i64::from(*digit));
         }
@@ -138,8 +140,8 @@ impl Length {
         }
     }
 
-    /// Returns the length in units of the file for cells with these sides. A length in cells uses the
-    /// smallest side.
+    /// Converts the length to the unit of the file. `spacing` has the side lengths of a cell. If the length
+    /// is in cells, the shortest side is used.
     pub fn in_world(&self, spacing: &[Rational; 3]) -> Rational {
         match self.unit {
             LengthUnit::World => self.value(),
@@ -147,8 +149,8 @@ impl Length {
         }
     }
 
-    /// Returns the number of cells with these sides that the length reaches into along each axis, rounded up
-    /// and at most [`MAX_DIM`].
+    /// Returns, for each axis, the number of cells that are at least as long as this length together. It is
+    /// limited to [`MAX_DIM`]. `spacing` has the side lengths of a cell.
     pub fn cells_to_cover(&self, spacing: &[Rational; 3]) -> [usize; 3] {
         let length = self.in_world(spacing);
         spacing.each_ref().map(|side| {

@@ -1,11 +1,11 @@
-//! Metadata of saved cells and its JSON form, which all formats share.
+//! Metadata of saved grids, and its JSON form, which all formats share.
 //!
 //! ```json
 //! {"tool":"voxelize 0.1.0","dims":[3,2,1],"origin":["0/1","0/1","0/1"],"spacing":["1/10","1/10","1/10"],
 //!  "closed":[true,true,true],"rule":"surface","ties":"up","snap":"float","input":"part.stl"}
 //! ```
-//! `origin` is the outer corner of cell (0, 0, 0). Fractions are exact. Unknown entries are omitted. Sidecars
-//! additionally contain the nearest doubles as `origin_float` and `spacing_float`.
+//! `origin` is the outer corner of cell (0, 0, 0). Fractions are exact. Entries whose values are unknown are
+//! omitted. Sidecars additionally contain the nearest doubles as `origin_float` and `spacing_float`.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,28 @@ use super::record::Record;
 use crate::error::sanitize;
 use crate::geom::Rational;
 
-/// Metadata of a saved grid: its lattice, its [`Record`], and entries of the format.
+/// Metadata of a saved grid: its lattice, its [`Record`], and entries that depend on the format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metadata {
-    /// Cells per axis, `[nx, ny, nz]`.
+    /// Number of cells along each axis, `[nx, ny, nz]`.
     pub dims: Option<[usize; 3]>,
-    /// Place of the cells.
+    /// Position of the cells in space. `None` if it is unknown.
     pub lattice: Option<Lattice>,
-    /// Origin of the grid.
+    /// Record of how the cells were made.
     pub record: Record,
-    /// Names of labels. `None` for other cells.
+    /// Legend of the labels. `None` if the cells have no labels.
     pub legend: Option<Legend>,
-    /// Background of a field. `None` for other cells.
+    /// Background value of the field. `None` if the cells are not a field.
     pub background: Option<f32>,
-    /// Textual entries of the format itself, such as its number type.
+    /// Further entries of the format whose values are text, such as the type of numbers.
     pub extra: BTreeMap<String, String>,
-    /// Integer entries of the format itself, such as the bytes per row.
+    /// Further entries of the format whose values are integers, such as the number of bytes per row.
     pub numbers: BTreeMap<String, u64>,
 }
 
 impl Metadata {
-    /// Returns the JSON text with keys in a fixed order. Pretty text ends with a newline.
+    /// Formats the metadata as JSON, with keys in a fixed order. In the style `Pretty` the text ends with a
+    /// newline.
     pub fn to_json(&self, style: Style) -> String {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| map.insert(key.into(), value);
@@ -83,11 +84,11 @@ impl Metadata {
         }
     }
 
-    /// Parses the text that [`to_json`](Self::to_json) writes. Unknown keys are kept in `extra` if they
-    /// contain text, and in `numbers` if they contain an integer.
+    /// Parses the text that [`to_json`](Self::to_json) writes. Entries with unknown keys are stored in
+    /// `extra` if their value is text, and in `numbers` if it is an integer.
     ///
     /// # Errors
-    /// A sentence that describes the problem.
+    /// Fails with a sentence that describes the problem.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON: {e}"))?;
         let map = value.as_object().ok_or("not a JSON object")?;
@@ -146,27 +147,27 @@ impl Metadata {
     }
 }
 
-/// Keys of the contents of the cells.
+/// Keys of the entries about the contents of the cells.
 const CELLS: [&str; 4] = [PARTS, LABELS, LABEL_DIGEST, BACKGROUND];
 
-/// Keys of the place of the cells.
+/// Keys of the entries about the position of the cells.
 const PLACE: [&str; 4] = ["dims", "origin", "spacing", "closed"];
 
 #[doc(hidden)]
 /// Layout of JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// One line, for attributes.
+    /// A single line, for attributes in files.
     OneLine,
-    /// Indented, for files that people open.
+    /// Indented lines, for files that people read.
     Pretty,
 }
 
 #[doc(hidden)]
-/// Creates the lattice described by fractions `p/q`, for formats that store them as text.
+/// Creates a lattice from fractions `p/q`, for formats that store them as text.
 ///
 /// # Errors
-/// A sentence that describes the problem.
+/// Fails with a sentence that describes the problem.
 pub fn lattice_from_fractions(
     dims: [usize; 3],
     origin: &[String; 3],
@@ -186,11 +187,11 @@ fn exact(texts: &[String; 3]) -> Result<[Rational; 3], String> {
 }
 
 #[doc(hidden)]
-/// Creates the lattice described by doubles with their exact values, closed along every axis, for files
-/// without fractions.
+/// Creates a lattice from doubles, for files without fractions. Each double is used with its exact value, and
+/// all axes are closed.
 ///
 /// # Errors
-/// A sentence that describes the problem.
+/// Fails with a sentence that describes the problem.
 pub fn lattice_from_doubles(
     dims: [usize; 3],
     origin: [f64; 3],
@@ -223,7 +224,8 @@ fn json_of_lattice(lattice: &Lattice, style: Style) -> Vec<(&'static str, Value)
     entries
 }
 
-/// Returns the nearest doubles, for programs without fractions. They are never read back.
+/// Returns the nearest doubles as JSON, for programs that do not read fractions. This program does not read
+/// them.
 fn floats(values: &[Rational; 3]) -> Value {
     values.iter().map(Rational::to_f64).collect()
 }
@@ -232,19 +234,20 @@ fn fractions(values: &[Rational; 3]) -> Value {
     values.iter().map(Rational::to_string).collect()
 }
 
-/// Key of the names of standard labels, which no digest covers.
+/// Key of the names of standard labels, if the digest does not cover them.
 const PARTS: &str = "parts";
 
-/// Key of other labels: a list of `{"value":1,"name":"bone","colour":"#eee8d5"}`.
+/// Key of other labels. The value is a list of objects such as
+/// `{"value":1,"name":"bone","colour":"#eee8d5"}`.
 const LABELS: &str = "labels";
 
-/// Key of the content that a digest of labels covers.
+/// Key of the name of the content that the digest of labels covers.
 const LABEL_DIGEST: &str = "label_digest";
 
-/// Key of the background of a field, stored as text because JSON has no infinity.
+/// Key of the background value of a field. The value is stored as text, because JSON has no infinity.
 const BACKGROUND: &str = "background";
 
-/// Returns the names separated by spaces: `surface interior`.
+/// Returns the names of the labels, separated by spaces, such as `surface interior`.
 fn names(legend: &Legend) -> String {
     let names: Vec<&str> = legend.labels().iter().map(|label| &*label.name).collect();
     names.join(" ")
@@ -265,7 +268,7 @@ pub fn hex([r, g, b]: [u8; 3]) -> String {
 }
 
 #[doc(hidden)]
-/// Parses `#rrggbb`.
+/// Parses a colour of the form `#rrggbb`. `None` if the text has another form.
 pub fn parse_hex(text: &str) -> Option<[u8; 3]> {
     let digits = text.strip_prefix('#')?;
     if digits.len() != 6 || !digits.bytes().all(|c| c.is_ascii_hexdigit()) {
@@ -298,7 +301,8 @@ fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
     Ok(Some(legend.with_digest(digest)))
 }
 
-/// Returns the legend of standard labels with these names.
+/// Returns the legend of the standard labels with these names, which are separated by spaces. `None` if a
+/// name is unknown, or if there are none.
 fn standard_legend(names: &str) -> Option<Legend> {
     let mut labels = vec![];
     for name in names.split_whitespace() {

@@ -1,5 +1,5 @@
-//! Grids: the place of cells in space ([`Lattice`]), their contents ([`Cells`]: bits, labels or a field), and
-//! their origin ([`Record`]).
+//! Grids: the position of cells in space ([`Lattice`]), their contents ([`Cells`]: bits, labels or a field),
+//! and the record of how they were made ([`Record`]).
 
 pub(crate) mod arrays;
 pub mod bits;

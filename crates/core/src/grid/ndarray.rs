@@ -1,4 +1,4 @@
-//! Conversion of bits, labels and fields to and from dense arrays, indexed `a[[x, y, z]]`.
+//! Conversions of bits, labels and fields to and from dense arrays, which are indexed as `a[[x, y, z]]`.
 
 use ndarray::{Array3, ShapeBuilder};
 
@@ -9,8 +9,8 @@ use super::legend::Legend;
 use crate::error::{Error, Result};
 
 impl From<&BitGrid> for Array3<bool> {
-    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order: x fastest in memory, one byte per
-    /// cell.
+    /// Creates a dense array of shape `(nx, ny, nz)` with one byte per cell. It is in Fortran order, with x
+    /// fastest in memory.
     fn from(grid: &BitGrid) -> Self {
         let [nx, ny, nz] = grid.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| grid.get([i, j, k]))
@@ -20,7 +20,7 @@ impl From<&BitGrid> for Array3<bool> {
 impl TryFrom<&Array3<bool>> for BitGrid {
     type Error = Error;
 
-    /// Returns the grid whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the array.
+    /// Creates a grid whose cell `(i, j, k)` is `a[[i, j, k]]`. The array may have any memory order.
     fn try_from(array: &Array3<bool>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut grid = Self::new([nx, ny, nz])?;
@@ -32,7 +32,7 @@ impl TryFrom<&Array3<bool>> for BitGrid {
 }
 
 impl From<&Labels> for Array3<u8> {
-    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order, 0 for empty cells.
+    /// Creates a dense array of shape `(nx, ny, nz)` in Fortran order. Empty cells have the value 0.
     fn from(labels: &Labels) -> Self {
         let [nx, ny, nz] = labels.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| labels.get([i, j, k]))
@@ -42,8 +42,8 @@ impl From<&Labels> for Array3<u8> {
 impl TryFrom<&Array3<u8>> for Labels {
     type Error = Error;
 
-    /// Returns labels without names whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the
-    /// array. [`with_legend`](Labels::with_legend) names them.
+    /// Creates labels without names. The value of cell `(i, j, k)` is `a[[i, j, k]]`. The array may have any
+    /// memory order. [`with_legend`](Labels::with_legend) adds names.
     fn try_from(array: &Array3<u8>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut labels = Self::new([nx, ny, nz], Legend::default())?;
@@ -55,7 +55,7 @@ impl TryFrom<&Array3<u8>> for Labels {
 }
 
 impl From<&Field> for Array3<f32> {
-    /// Returns a dense array of shape `(nx, ny, nz)` in Fortran order.
+    /// Creates a dense array of shape `(nx, ny, nz)` in Fortran order.
     fn from(field: &Field) -> Self {
         let [nx, ny, nz] = field.dims();
         Self::from_shape_fn((nx, ny, nz).f(), |(i, j, k)| field.get([i, j, k]))
@@ -65,8 +65,8 @@ impl From<&Field> for Array3<f32> {
 impl TryFrom<&Array3<f32>> for Field {
     type Error = Error;
 
-    /// Returns the field whose cell `(i, j, k)` is `a[[i, j, k]]`, for any memory order of the array, with
-    /// the background 0. [`with_background`](Field::with_background) changes it.
+    /// Creates a field with the background 0. The value of cell `(i, j, k)` is `a[[i, j, k]]`. The array may
+    /// have any memory order. [`with_background`](Field::with_background) changes the background.
     fn try_from(array: &Array3<f32>) -> Result<Self> {
         let (nx, ny, nz) = array.dim();
         let mut field = Self::new([nx, ny, nz], 0.0)?;

@@ -1,46 +1,48 @@
-//! Connectivity of the cells of a grid, counted while they are written slab by slab: pieces that share no
-//! face, and places where two cells meet only in an edge or a vertex. A finite element model falls apart or
-//! moves at these places.
+//! Checks the connectivity of a grid while it is written slab by slab. Counts pieces, which are sets of cells
+//! connected by faces, and the edges and vertices at which two cells touch without being connected by faces
+//! there. At such points a finite element model falls apart or moves.
 
 use super::bits::bits_of;
 use super::{CellArray, CellSource, CellType, CellsRef, Digest, Lattice, Record, Slab};
 use crate::error::Result;
 use crate::geom::forest::{join, root};
 
-/// Source that passes slabs on and counts their pieces.
+/// Source that passes on the slabs of another source and counts their pieces.
 pub struct CountedPieces<'a> {
     source: &'a mut dyn CellSource,
-    /// Counts so far.
+    /// Counts over the layers that were passed on.
     pub counts: PieceCounts,
     before: LayerRuns,
-    /// Words of the last layer, row by row.
+    /// Words of the previous layer, row by row.
     words: Vec<u64>,
 }
 
-/// Pieces of a grid and the contacts between them.
+/// Numbers of pieces of a grid, and of contacts only at an edge or a vertex.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PieceCounts {
-    /// Number of pieces. Pieces share no face with each other.
+    /// Number of pieces. Cells of different pieces do not share a face.
     pub pieces: u64,
-    /// Number of cells of all pieces.
+    /// Total number of cells in all pieces.
     pub cells: u64,
-    /// Number of cells of the largest piece.
+    /// Number of cells in the largest piece.
     pub largest: u64,
-    /// Number of edges around which only two diagonally opposite cells are occupied.
+    /// Number of edges for which only two diagonally opposite ones of the four cells around the edge are
+    /// occupied.
     pub edges: u64,
-    /// Number of vertices around which only two opposite cells are occupied.
+    /// Number of vertices for which only two diagonally opposite ones of the eight cells around the vertex
+    /// are occupied.
     pub vertices: u64,
 }
 
-/// Runs of a layer along x in the order of rows, each with the number of its piece, and the number of cells
-/// of each piece that reaches this layer.
+/// Runs of occupied cells in a layer, in the order of rows, and the number of cells so far of each piece in
+/// the layer.
 #[derive(Default)]
 struct LayerRuns {
     runs: Vec<PieceRun>,
     sizes: Vec<u64>,
 }
 
-/// Run of occupied cells.
+/// Run of occupied cells along x, with the number of its piece.
 #[derive(Clone, Copy)]
 struct PieceRun {
     row: usize,
@@ -60,7 +62,7 @@ impl<'a> CountedPieces<'a> {
         }
     }
 
-    /// Returns the counts after the last slab.
+    /// Returns the final counts. Must be called after the last slab.
     pub fn finish(mut self) -> PieceCounts {
         self.counts.end(&self.before.sizes);
         self.counts
@@ -68,7 +70,7 @@ impl<'a> CountedPieces<'a> {
 }
 
 impl PieceCounts {
-    /// Counts completed pieces of these sizes.
+    /// Counts pieces of these sizes that are complete.
     fn end(&mut self, sizes: &[u64]) {
         for size in sizes {
             self.pieces += 1;
@@ -77,7 +79,7 @@ impl PieceCounts {
         }
     }
 
-    /// Counts the edges and vertices between a layer and the one below, and the edges along z within the
+    /// Counts the edges and vertices between a layer and the layer below it, and the edges along z within the
     /// layer.
     fn touch(&mut self, below: &[u64], above: &[u64], row_words: usize) {
         let rows = above.len() / row_words;
@@ -88,7 +90,8 @@ impl PieceCounts {
             for word in 0..row_words {
                 let [a0, b0] = [a[word], b[word]];
                 let [a1, b1] = [shifted(a, word), shifted(b, word)];
-                // The edge along y between this cell, the next along x, and the two above.
+                // Counts edges along y, each between a cell, the next cell along x, and the two cells above
+                // these.
                 self.edges += diagonals(a0, a1, b0, b1);
                 let Some(next) = next.clone() else { continue };
                 let [c, d] = [&below[next.clone()], &above[next]];
@@ -106,18 +109,19 @@ impl PieceCounts {
     }
 }
 
-/// Returns a word shifted by one cell: its bit `i` is cell `i + 1`.
+/// Returns a word of a row shifted by one cell: bit `i` of the result is bit `i + 1` of the row from this
+/// word on.
 fn shifted(row: &[u64], word: usize) -> u64 {
     row[word] >> 1 | row.get(word + 1).map_or(0, |next| next << 63)
 }
 
-/// Counts the places where only two diagonally opposite cells of four are occupied.
+/// Counts the bits for which only two diagonally opposite ones of four cells are occupied.
 fn diagonals(a: u64, b: u64, c: u64, d: u64) -> u64 {
     let [one, other] = [a & d & !b & !c, b & c & !a & !d];
     u64::from(one.count_ones() + other.count_ones())
 }
 
-/// Appends the runs of a row of words.
+/// Appends the runs of occupied cells in a row.
 fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
     let mut last: Option<PieceRun> = None;
     for (n, word) in words.iter().enumerate() {
@@ -141,7 +145,7 @@ fn runs_of(words: &[u64], row: usize, runs: &mut Vec<PieceRun>) {
 }
 
 impl CountedPieces<'_> {
-    /// Counts the cells of one layer.
+    /// Updates the counts for the next layer, which has the words `new`.
     fn add(
         counts: &mut PieceCounts,
         before: &mut LayerRuns,
@@ -149,7 +153,7 @@ impl CountedPieces<'_> {
         new: &[u64],
         row_words: usize,
     ) {
-        // Below the first layer, all cells are empty. Edges along z are counted with the layer above them.
+        // All cells below the first layer are empty.
         if words.len() != new.len() {
             *words = vec![0; new.len()];
         }
@@ -158,7 +162,7 @@ impl CountedPieces<'_> {
         for (row, words) in new.chunks(row_words).enumerate() {
             runs_of(words, row, &mut runs);
         }
-        // The forest contains the pieces of the layer below, then the runs of this layer.
+        // The forest has the pieces of the layer below, followed by the runs of this layer.
         let known = before.sizes.len();
         let mut forest: Vec<u32> = (0..(known + runs.len()) as u32).collect();
         for (n, run) in runs.iter_mut().enumerate() {
@@ -194,7 +198,8 @@ impl CountedPieces<'_> {
     }
 }
 
-/// Joins the pieces of runs that overlap along x, of rows `first` and `first + step`.
+/// Joins the pieces of a run of `first` and a run of `second` if they overlap along x and the second run is
+/// `step` rows further.
 fn join_touching(first: &[PieceRun], second: &[PieceRun], step: usize, forest: &mut [u32]) {
     let mut from = 0;
     for run in first {
@@ -307,7 +312,8 @@ mod tests {
 
     #[test]
     fn pieces_and_hinges_are_counted() {
-        // Cells and the expected numbers: pieces, cells of the largest piece, edges and vertices.
+        // Each case has the occupied cells, and the expected numbers of pieces, of cells in the largest
+        // piece, of edges and of vertices.
         let cases: [(&[[usize; 3]], [u64; 4]); 8] = [
             (&[], [0, 0, 0, 0]),
             (&[[0, 0, 0]], [1, 1, 0, 0]),
@@ -316,7 +322,7 @@ mod tests {
             (&[[63, 1, 1], [64, 2, 1]], [2, 1, 1, 0]),
             (&[[1, 1, 1], [1, 2, 2]], [2, 1, 1, 0]),
             (&[[63, 1, 1], [64, 2, 2]], [2, 1, 0, 1]),
-            // One piece through three layers.
+            // A single piece that extends through three layers.
             (
                 &[
                     [0, 0, 0],

@@ -1,16 +1,17 @@
-//! Conversion of crossings to cells inside. A toggle is a cell at which a line of cells enters or leaves the
-//! mesh. Toggles become a parity along their line, and the parities along three axes become a majority, in
-//! one pass over the grids, layer by layer.
+//! Finds the cells inside a mesh from crossings along three axes. A toggle is a cell at which a line of cells
+//! enters or leaves the mesh. Along each axis, a cell is inside if the number of toggles up to the cell is
+//! odd. The majority of the three axes decides. The grids are processed layer by layer in one pass.
 
 use super::bits::BitGrid;
 use crate::par;
 
-/// Occupies the cells with an odd number of toggles up to and including the cell along at least two of the
-/// axes x, y, z. `toggles` are the toggles of these axes. Returns the number of cells for which the axes
-/// disagree. Occupied cells stay occupied. Runs in the threads of the caller.
+/// Occupies every cell that is inside along at least two of the three axes: the number of toggles up to and
+/// including the cell is odd. `toggles` has the toggles of the axes x, y and z. Cells that are already
+/// occupied stay occupied. Returns the number of cells for which the axes disagree. Uses the calling thread
+/// pool.
 ///
 /// # Panics
-/// The dims differ.
+/// Panics if the dims of the grids differ.
 pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     assert!(
         toggles.iter().all(|toggles| toggles.dims() == grid.dims()),
@@ -21,7 +22,7 @@ pub fn vote(toggles: [&BitGrid; 3], grid: &mut BitGrid) -> u64 {
     let layer_words = grid.layer_words();
     let height = nz.div_ceil(par::current_threads());
     let slabs: Vec<_> = (0..nz).step_by(height).collect();
-    // Changes of parity along z from each slab to the slabs above.
+    // For each slab, the parity of its number of toggles along z in each column of cells.
     let changes = par::map_range(0..slabs.len() - 1, |n| {
         let mut all = vec![0; layer_words];
         (slabs[n]..slabs[n] + height).for_each(|k| toggle(&mut all, toggles[2].layer(k)));
@@ -66,10 +67,10 @@ fn toggle(words: &mut [u64], toggles: &[u64]) {
         .for_each(|(word, toggles)| *word ^= toggles);
 }
 
-/// Replaces every cell of a row by the xor of itself and all previous cells. `cells` marks the bits of the
-/// last word that are cells.
+/// Replaces every bit of a row by the xor of itself and all previous bits. `cells` has the bits of the last
+/// word that belong to cells.
 fn along_row(row: &mut [u64], cells: u64) {
-    // All ones after an odd number of toggles.
+    // All bits are one if the number of previous toggles is odd, otherwise zero.
     let mut carry = 0;
     for word in row.iter_mut() {
         if *word != 0 {
@@ -105,7 +106,7 @@ mod tests {
         (0..nx * ny * nz).map(move |n| [n % nx, n / nx % ny, n / nx / ny])
     }
 
-    /// Returns a grid with about `percent` of all cells.
+    /// Returns a grid in which about `percent` % of the cells are occupied.
     fn random(dims: [usize; 3], seed: u64, percent: u64) -> BitGrid {
         let mut grid = BitGrid::new(dims).unwrap();
         let mut random = Random::new(seed);

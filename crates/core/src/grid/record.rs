@@ -1,15 +1,16 @@
-//! Record of the origin of a grid. Every format that can stores it, in its file or in a sidecar.
+//! Record of how a grid was made. Formats store it in their files if they can, and otherwise in a sidecar
+//! file.
 //!
-//! The rule is stored as text, with the names and values of its options. A later version or another tool may
-//! have used a rule that this version does not know. `Rule::from_record` parses it.
+//! The rule is stored as text, with the names and values of its options, because a later version or another
+//! tool may have used a rule that this version does not know. `Rule::from_record` parses it.
 
 use crate::geom::axis::Snap;
 
-/// Name and version of this tool in saved files.
+/// Name and version of this tool, as saved files state them.
 pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
-/// Names of the rule's options in files, in their order: options of the rule itself, then the method that
-/// finds the inside and the options of that method.
+/// Names of the rule's options in files. First come the options of the rule itself, then the method for the
+/// inside, then the options of this method.
 pub const FIELDS: [&str; 7] = [
     "variant",
     "radius",
@@ -20,13 +21,14 @@ pub const FIELDS: [&str; 7] = [
     "close_holes",
 ];
 
-/// Name of the method that finds the inside. Its options follow it in [`FIELDS`].
+/// Name of the option that states the method for the inside. In [`FIELDS`] the options of the method come
+/// after it.
 pub const INSIDE: &str = "inside";
 
-/// Names of the transformations of coordinates in files: the axis that points up, `y`; the axes of the file
-/// that become the axes of the grid, `x,-z,y`; the matrix, row by row; the rotations, `x,10;z,30`; the
-/// factor, `1/1000`; the translation; the point of the file that coordinates are relative to, `450123.4,0,0`;
-/// the unit, `mm`.
+/// Names of the entries in files that describe the transform of coordinates. They are the axis that points up
+/// (such as `y`), the axes of the file that become the axes of the grid (`x,-z,y`), the matrix (row by row),
+/// the rotations (`x,10;z,30`), the factor (`1/1000`), the translation, the point of the file to which
+/// coordinates are relative (`450123.4,0,0`), and the unit (`mm`).
 pub const TRANSFORM: [&str; 8] = [
     "up",
     "axes",
@@ -38,37 +40,39 @@ pub const TRANSFORM: [&str; 8] = [
     "unit",
 ];
 
-/// Name of the volume of the mesh in files.
+/// Name of the entry in files that has the volume of the mesh.
 pub const MESH_VOLUME: &str = "mesh_volume";
 
-/// Origin of a grid, as far as known.
+/// Record of how a grid was made, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Name and version of the tool.
+    /// Name and version of the tool that made the grid.
     pub tool: Option<String>,
-    /// Rule by its name on the command line, or another name for the content of the cells.
+    /// Name of the rule as on the command line, or another name for the content of the cells.
     pub rule_name: Option<String>,
-    /// Options of the rule with their values, in the order of [`FIELDS`]. Missing options are unknown or do
-    /// not exist for the rule.
+    /// Names and values of the rule's options, in the order of [`FIELDS`]. An option is missing if it is
+    /// unknown or if the rule has no such option.
     pub fields: Vec<(&'static str, String)>,
-    /// Transformations of the file's coordinates, and their unit, in the order of [`TRANSFORM`]. Missing
-    /// entries have their default.
+    /// Names and values of the entries that describe the transform of coordinates, in the order of
+    /// [`TRANSFORM`]. Missing entries have their default values.
     pub transform: Vec<(&'static str, String)>,
-    /// Name of the snap of coordinates.
+    /// Name of the method of snapping coordinates.
     pub snap: Option<String>,
-    /// Volume of the mesh that shares of cells refer to, in cubic units of the coordinates.
+    /// Volume of the voxelized mesh, in cubic units of the coordinates. It is stored only with shares of
+    /// volume.
     pub mesh_volume: Option<String>,
-    /// File name of the mesh, without its folder.
+    /// Name of the mesh file, without its folder.
     pub input: Option<String>,
 }
 
 impl Record {
-    /// Returns the value of an option of the rule, by its name in [`FIELDS`].
+    /// Returns the value of the rule's option with this name, which is one of [`FIELDS`]. `None` if the
+    /// option is missing.
     pub fn field(&self, name: &str) -> Option<&str> {
         value_of(&self.fields, name)
     }
 
-    /// Returns the snap of coordinates on the lattice of the cells.
+    /// Returns the method of snapping coordinates. It is the default method if the record does not state it.
     pub fn snap_of_lattice(&self) -> Snap {
         if self.snap.as_deref() == Some(Snap::None.name()) {
             Snap::None
@@ -77,12 +81,13 @@ impl Record {
         }
     }
 
-    /// Returns the value of an entry of [`TRANSFORM`].
+    /// Returns the value of the entry with this name, which is one of [`TRANSFORM`]. `None` if the entry is
+    /// missing.
     pub fn transform(&self, name: &str) -> Option<&str> {
         value_of(&self.transform, name)
     }
 
-    /// Returns every entry with its name and value, in the order of files.
+    /// Returns the names and values of all entries, in the order of files.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self {
             tool,
@@ -105,10 +110,11 @@ impl Record {
             .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Creates a record from entries. `value` returns the value of the entry with a given name.
+    /// Creates a record. `value` returns the value of the entry with a given name, or `None` if there is no
+    /// such entry.
     ///
     /// # Errors
-    /// The first error of `value`.
+    /// Returns the first error of `value`.
     pub fn from_entries<E>(
         mut value: impl FnMut(&str) -> Result<Option<String>, E>,
     ) -> Result<Self, E> {
@@ -131,7 +137,7 @@ impl Record {
         })
     }
 
-    /// Reports whether `name` is the name of an entry.
+    /// Reports whether `name` is the name of an entry of a record.
     pub(crate) fn has_entry(name: &str) -> bool {
         FIELDS.contains(&name)
             || TRANSFORM.contains(&name)

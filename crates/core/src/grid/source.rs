@@ -1,5 +1,5 @@
-//! Source of cells in slabs of consecutive layers. Formats write such sources; the grid may be in memory or
-//! be computed slab by slab.
+//! Source of cells in slabs of consecutive layers. Formats write grids from such sources. The grid may be in
+//! memory, or may be computed slab by slab.
 
 use super::arrays::CellArray;
 use super::cells::{CellType, CellsRef};
@@ -8,11 +8,11 @@ use super::lattice::Lattice;
 use super::record::Record;
 use crate::error::Result;
 
-/// Cells of a grid, slab by slab from the lowest layer to the highest, with the properties that are known in
-/// advance.
+/// Source of the cells of a grid, slab by slab from the lowest layer to the highest. It also has the
+/// properties of the grid that are known in advance.
 ///
-/// Implement this trait to write a grid larger than memory. This example is a field, the distance from a
-/// point, with one layer in memory at a time:
+/// Implement this trait to write a grid that is larger than memory. The following example makes a field of
+/// distances from a point, with only one layer in memory at a time:
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -69,39 +69,39 @@ use crate::error::Result;
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 pub trait CellSource {
-    /// Returns the cells per axis of the whole grid, `[nx, ny, nz]`.
+    /// Returns the number of cells of the whole grid along each axis, `[nx, ny, nz]`.
     fn dims(&self) -> [usize; 3];
 
-    /// Returns the place of the cells, if known.
+    /// Returns the position of the cells in space. `None` if it is unknown.
     fn lattice(&self) -> Option<&Lattice>;
 
-    /// Returns rule, ties, tool and input, as far as known.
+    /// Returns the record of how the cells were made.
     fn record(&self) -> &Record;
 
-    /// Returns the kind of all slabs, with their legend or background.
+    /// Returns the kind of the cells of all slabs, with the legend of labels or the background of a field.
     fn cell_type(&self) -> CellType<'_>;
 
-    /// Returns the next slab, `None` after the last.
+    /// Returns the next slab. `None` after the last slab.
     ///
     /// # Errors
-    /// The slab cannot be computed because memory is short or the run is cancelled.
+    /// Fails if the slab cannot be computed because memory does not suffice, or if the run is cancelled.
     fn next(&mut self) -> Result<Option<Slab<'_>>>;
 
-    /// Returns the digests of all cells. Must be called after the last slab.
+    /// Returns the digests of the whole grid. Must be called only after the last slab.
     fn digest(&self) -> Digest;
 
-    /// Returns the additional arrays with the numbers of the last slab. They have no layers before the first
-    /// slab.
+    /// Returns the additional arrays, with the values for the cells of the last slab. Before the first slab
+    /// they have no layers.
     fn arrays(&self) -> &[CellArray] {
         &[]
     }
 }
 
-/// Consecutive layers of a grid.
+/// Slab: consecutive layers of a grid.
 #[derive(Debug, Clone, Copy)]
 pub struct Slab<'a> {
-    /// Layer of the grid that is layer 0 of `cells`.
+    /// Index in the grid of layer 0 of `cells`.
     pub first: usize,
-    /// Layers with all cells of the grid along x and y.
+    /// Cells of the layers. They have the dims of the grid along x and y.
     pub cells: CellsRef<'a>,
 }

@@ -276,8 +276,8 @@ pub struct Stats {
     pub snapped: u64,
     /// Findings about the inside.
     pub inside: InsideReport,
-    /// Features that [`Rule::Solid`] would have lost without [`ThinFeatures::Keep`]. `None` if the rule keeps
-    /// no features; [`lost::find`] then finds the lost ones.
+    /// Features that [`Rule::Solid`] loses, or would have lost without [`ThinFeatures::Keep`]. `None` if they
+    /// were not searched. [`lost::find`] searches them.
     pub lost: Option<LostFeatures>,
     /// Number of cells that were added to keep thin features. `None` if the rule keeps no features.
     pub kept: Option<u64>,

@@ -1,5 +1,6 @@
-//! The oracle collects the corners of the intersection of two triangles in fractions: vertices of one in the
-//! other, points where an edge passes through the plane of the other, points where coplanar edges cross.
+//! Tests against an oracle. It computes the corners of the intersection of two triangles in rational numbers:
+//! vertices of one triangle in the other, points where an edge passes through the plane of the other, and
+//! points where coplanar edges cross.
 
 use super::*;
 use crate::geom::{Point, Rational};
@@ -61,7 +62,8 @@ fn contains(triangle: &[Fractions; 3], x: &Fractions) -> bool {
             .all(|[a, b]| product(&outer(&sub(b, a), &sub(x, a)), &n) >= Rational::ZERO)
 }
 
-/// Returns the point where an edge passes through the plane of a triangle, if it is not parallel.
+/// Returns the point at which the line of an edge intersects the plane of a triangle. `None` if they are
+/// parallel.
 fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractions> {
     let n = normal(triangle);
     let e = sub(b, a);
@@ -69,7 +71,8 @@ fn pierced([a, b]: [&Fractions; 2], triangle: &[Fractions; 3]) -> Option<Fractio
     (!slope.is_zero()).then(|| at(a, &e, &(product(&n, &sub(&triangle[0], a)) / &slope)))
 }
 
-/// Returns the point where the lines of two edges meet, if they are not parallel.
+/// Returns the point of the first edge's line that is closest to the line of the second edge. `None` if the
+/// lines are parallel.
 fn crossed([a, b]: [&Fractions; 2], [c, d]: [&Fractions; 2]) -> Option<Fractions> {
     let e = sub(b, a);
     let f = sub(d, c);
@@ -110,7 +113,7 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
     if points.iter().any(|x| !is_zero(&outer(&e, &sub(x, first)))) {
         return Meeting::Overlap;
     }
-    // The middle of the segment is in the interior of both triangles, and the planes differ.
+    // The triangles cross if the midpoint of the segment is in the interior of both.
     let middle = at(first, &e, &Rational::new(1, 2));
     let is_inner = |triangle: &[Fractions; 3]| {
         !edges(triangle)
@@ -125,7 +128,7 @@ fn oracle(first: &Triangle, second: &Triangle) -> Meeting {
 }
 
 impl Random {
-    /// Returns a vertex on a small lattice, on the plane z = 0, or anywhere.
+    /// Returns a vertex on a small lattice (kind 0), in the plane z = 0 (kind 1), or at any position.
     fn vertex(&mut self, kind: u64) -> Point {
         let mut number = |n: usize| match kind {
             0 => self.below(4) as f32,
@@ -141,8 +144,8 @@ impl Random {
     }
 }
 
-/// Returns pairs of every kind: on a lattice, in a plane, with common vertices, with one vertex in the plane
-/// of the other.
+/// Returns pairs of triangles of many kinds: on a lattice, in one plane, with shared vertices, and with a
+/// vertex of one in the plane of the other.
 fn pairs(count: u64) -> impl Iterator<Item = [Triangle; 2]> {
     let mut random = Random::new(0x7121_2722);
     (0..count).map(move |n| {
@@ -174,7 +177,7 @@ fn meetings_match_fractions() {
     assert!(seen.iter().all(|n| *n > 200), "{seen:?}");
 }
 
-/// Numbers so far apart that 128 bits cannot hold their determinants.
+/// Tests coordinates of such different magnitudes that determinants do not fit in 128 bits.
 #[test]
 fn long_numbers_are_decided_as_well() {
     let mut seen = [0; 5];
@@ -189,8 +192,8 @@ fn long_numbers_are_decided_as_well() {
     assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
 }
 
-/// The points lie on their triangles, no other pair is closer, and only triangles that meet have a distance
-/// of 0.
+/// Checks that the closest points are on their triangles, that no other pair is closer, and that the distance
+/// is zero if the triangles intersect.
 #[test]
 fn closest_points_are_on_the_triangles_and_none_are_closer() {
     let mut random = Random::new(0xc105e);
@@ -209,7 +212,7 @@ fn closest_points_are_on_the_triangles_and_none_are_closer() {
             _ => assert!(distance < 1e-12, "{s:?} {t:?}: {distance:e}"),
         }
         for _ in 0..20 {
-            // A point of each triangle by random weights.
+            // A random point of each triangle.
             let [x, y] = [s, t].map(|triangle| {
                 let mut w = [0.0; 3].map(|_: f64| random.below(1000) as f64);
                 let sum: f64 = w.iter().sum::<f64>().max(1.0);
@@ -220,7 +223,7 @@ fn closest_points_are_on_the_triangles_and_none_are_closer() {
             });
             assert!(length(minus(x, y)) > distance - 1e-12, "{s:?} {t:?}");
         }
-        // A closest point is a fixed point: the other triangle has no point closer to it.
+        // The other triangle must not have a point that is closer to `p`.
         let again = closest::on_triangle(p, wide(t));
         assert!(length(minus(again, p)) > distance - 1e-12);
     }

@@ -1,4 +1,5 @@
-//! Views from boxes compared with direct sums: polynomials keep their bounds, and decided numbers agree.
+//! Tests that compare views from boxes with direct sums. The errors of polynomials stay within their bounds,
+//! and numbers that a view decides equal the numbers by the direct sum.
 
 use super::tests::{plus, sets};
 use super::*;
@@ -12,7 +13,7 @@ mod batches {
     use voxelize_kernel::Level;
     use voxelize_kernel::angles::{self, BRICK, CELLS};
 
-    /// Returns a brick of cells near a node: the lowest of its cell centres and the distances between
+    /// Returns a brick of cells near a node: its least cell centre, and the distances between adjacent cell
     /// centres.
     fn brick(random: &mut Random, winding: &Winding, n: usize) -> (Vector, Vector) {
         let node = &winding.nodes[(n * 31) % winding.nodes.len()].moments;
@@ -40,14 +41,14 @@ mod batches {
             for n in 0..200 {
                 let (low, step) = brick(&mut random, &winding, n);
                 let high = std::array::from_fn(|i| low[i] + step[i] * (BRICK - 1) as f64);
-                // Narrow from a larger box through an intermediate one.
+                // The view is narrowed from a larger box through an intermediate box.
                 let out: [Vector; 2] = [plus(&low, &step, -20.0), plus(&high, &step, 28.0)];
                 let between: [Vector; 2] = [plus(&low, &step, -4.0), plus(&high, &step, 8.0)];
                 let view = BoxView::whole(&winding, &out[0], &out[1], Depth::Further, level)
                     .narrowed(&winding, &between[0], &between[1], Depth::Further);
                 let closer = view.narrowed(&winding, &low, &high, Depth::Last);
                 let whole = [view.outside(&winding), closer.outside(&winding)];
-                // Every other box uses its own polynomials.
+                // Every second box uses polynomials that were computed for this box only.
                 let closer = Some(&closer)
                     .filter(|_| n % 2 == 1)
                     .and_then(|closer| closer.sharpened(&winding))
@@ -91,7 +92,7 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
     let mut seen = 0;
     let mut worst = 0.0_f64;
     for n in 0..60_000 {
-        // Half of the triangles are needles.
+        // Half of the triangles are extremely thin.
         let a = random.point(1.0);
         let b = random.point(1.0);
         let c = if n % 2 == 0 {
@@ -130,7 +131,8 @@ fn one_triangle_seen_from_a_ball_keeps_its_bound() {
 
 #[test]
 fn corners_that_are_off_by_little_do_not_decide() {
-    // A square of two triangles, slightly bent by the error of its corners. It never exceeds a half.
+    // A square of two triangles that is slightly bent by the errors of its corners. The exact square has a
+    // winding number of at most one half.
     let mut random = Random::new(23);
     let mut decided = 0;
     for _ in 0..3000 {
@@ -147,8 +149,8 @@ fn corners_that_are_off_by_little_do_not_decide() {
             let winding = Winding::about(vec![[a, b, c], [a, c, d]], slack, &()).unwrap();
             winding.outside_up_to(&p, |_| Ordering::Less, |_| None)
         };
-        // The winding number is a half less. Without crossings the point is inside only if that is
-        // distinguished from a half.
+        // The winding number is −½. Without crossings the point is inside only if the number is distinguished
+        // from −½.
         assert_eq!(of(2e-13), 0);
         decided += usize::from(of(0.0) != 0);
     }
@@ -156,8 +158,8 @@ fn corners_that_are_off_by_little_do_not_decide() {
 }
 
 impl BoxView {
-    /// Returns the deviation of a sum from the exact one as a share of the bound. `None` where the bound is
-    /// too large to mean anything.
+    /// Returns the error of a sum, divided by the error bound. `None` if the bound is so large that the
+    /// comparison is meaningless.
     fn off(&self, winding: &Winding, p: &Vector, near: f64, off: f64, exact: f64) -> Option<f64> {
         let value = near + self.far.at(&minus(*p, self.ball.centre));
         let margin = self.margin(winding, off);

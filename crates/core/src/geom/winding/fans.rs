@@ -1,6 +1,7 @@
-//! Fans: triangles around a common apex whose outer edges form a closed loop, such as the caps of holes. The
-//! winding number of a fan is smooth in a ball that the fan does not meet, and its derivatives depend on the
-//! loop alone, because the edges between triangles cancel (`docs/internals/winding.md`, section 7).
+//! Fans: sets of triangles around a common apex whose outer edges form a closed loop, such as the caps of
+//! holes. In a ball that does not intersect the fan, the winding number is smooth, and its derivatives depend
+//! only on the loop, because the contributions of the edges between triangles cancel
+//! (`docs/internals/winding.md`, section 7).
 
 use std::f64::consts::PI;
 
@@ -11,34 +12,35 @@ use voxelize_geom::vector::{dot, minus};
 use voxelize_kernel::Level;
 use voxelize_kernel::fans::{FanLanes, FanSeen};
 
-/// Maximum number of fans that are examined one by one. More are left to the tree. The tree took two thirds of the
-/// instructions for a part with 16 small holes, but two and a half times as many for scans with five or six large
-/// holes.
+/// Greatest number of fans that are examined one by one. If there are more, the tree is used. Compared to
+/// fans, the tree needed two thirds of the instructions for a part with 16 small holes, but two and a half
+/// times as many for scans with five or six large holes.
 const MOST: usize = 8;
 
-/// Fan of triangles.
+/// Fan: triangles around a common apex.
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
-    /// Triangles in the given order, each from its first corner over its second to the apex.
+    /// Triangles in the given order. The third corner of each triangle is the apex.
     lanes: FanLanes,
-    /// Places of its triangles among the sorted triangles.
+    /// Indices of the fan's triangles in the list of sorted triangles.
     pub members: Vec<u32>,
-    /// Middles and lengths of the edges of the loop.
+    /// Midpoint and length of each edge of the loop.
     rim: Vec<(Vector, f64)>,
 }
 
-/// Estimated view of a fan from a ball.
+/// Estimates for a fan and a ball.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FanGuess {
-    /// Estimated error of a polynomial.
+    /// Estimated error of the fan's polynomial.
     pub left_out: f64,
-    /// Nearest edge of the loop. If the ball meets the fan, it does so near this edge.
+    /// Index of the nearest edge of the loop. If the ball intersects the fan, it probably does so near this
+    /// edge.
     pub first: usize,
 }
 
 impl Fan {
-    /// Estimates the error of the fan's polynomial in a ball and finds its nearest edge, from the middles of
-    /// edges alone. The error is infinite where an edge is too near for a polynomial.
+    /// Estimates the error of the fan's polynomial in a ball and finds the nearest edge, using only the
+    /// midpoints of edges. The estimate is infinite if an edge is too near for a polynomial.
     pub(super) fn guess(&self, ball: &Ball) -> FanGuess {
         let mut sum = 0.0;
         let mut nearest = f64::INFINITY;
@@ -59,14 +61,15 @@ impl Fan {
         FanGuess { left_out, first }
     }
 
-    /// Returns the permitted error of its polynomial, which is as large as for its individual triangles.
+    /// Returns the permitted error of the fan's polynomial, which is the sum of the permitted errors of its
+    /// triangles.
     pub(super) fn aim(&self) -> f64 {
         AIM * self.members.len() as f64
     }
 }
 
-/// Splits a list of triangles into consecutive fans. Returns an empty list if the triangles are anything
-/// else, or more fans than [`MOST`].
+/// Splits a list of triangles into consecutive fans. Returns an empty list if the triangles do not split into
+/// closed fans, or if they form more than [`MOST`] fans.
 pub(super) fn fans(given: &[[Vector; 3]]) -> Vec<Vec<[Vector; 3]>> {
     let mut fans: Vec<Vec<[Vector; 3]>> = vec![];
     let mut fan: Vec<[Vector; 3]> = vec![];
@@ -89,7 +92,7 @@ pub(super) fn fans(given: &[[Vector; 3]]) -> Vec<Vec<[Vector; 3]>> {
     if is_open { vec![] } else { fans }
 }
 
-/// Finds the triangles of fans among the sorted triangles.
+/// Creates the fans, with the index of each of their triangles in the list of sorted triangles.
 pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan> {
     if fans.is_empty() {
         return vec![];
@@ -112,7 +115,7 @@ pub(super) fn placed(fans: Vec<Vec<[Vector; 3]>>, sorted: &[Placed]) -> Vec<Fan>
     all
 }
 
-/// Returns the middle and the length of a triangle's first edge.
+/// Returns the midpoint and the length of a triangle's first edge.
 fn middle_and_length([a, b, _]: &[Vector; 3]) -> (Vector, f64) {
     let along = minus(*b, *a);
     let middle = std::array::from_fn(|i| a[i] + along[i] / 2.0);
@@ -120,8 +123,8 @@ fn middle_and_length([a, b, _]: &[Vector; 3]) -> (Vector, f64) {
 }
 
 impl Local {
-    /// Returns the polynomial of a fan if its loop is far enough and the ball does not meet it. The
-    /// evaluation starts at triangle `first`.
+    /// Returns the polynomial of a fan. `None` if its loop is too near, or if the ball may intersect the fan.
+    /// The evaluation starts at triangle `first`.
     pub(super) fn of_fan(
         fan: &Fan,
         first: usize,
@@ -166,7 +169,8 @@ mod tests {
     use crate::geom::winding::tree;
     use crate::random::Random;
 
-    /// Returns triangles from a loop of edges to an apex. An open loop lacks its last triangle.
+    /// Returns triangles that join the edges of a loop to an apex. If `is_open` is true, the last triangle is
+    /// missing.
     fn loop_of(edges: usize, place: f64, is_open: bool) -> Vec<[Vector; 3]> {
         let at = |n: usize| {
             [

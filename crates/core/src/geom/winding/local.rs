@@ -1,5 +1,6 @@
-//! Winding numbers in a ball, as a polynomial of second degree about its centre. Triangles are added one by
-//! one, and nodes of the tree at once if they are far enough for their size (`docs/internals/winding.md`, section 6).
+//! Approximates the winding number in a ball by a quadratic polynomial about its centre. Triangles are added
+//! one by one. A node of the tree is added as a whole if it is far enough away for its size
+//! (`docs/internals/winding.md`, section 6).
 
 use std::f64::consts::PI;
 
@@ -15,23 +16,23 @@ pub(super) struct Ball {
     pub radius: f64,
 }
 
-/// Winding number around a point of a ball, as a polynomial.
+/// Winding number in a ball, as a quadratic polynomial in the offset from the centre.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Local {
     pub value: f64,
     pub gradient: Vector,
-    /// Coefficients of the products of pairs of axes.
+    /// Coefficients of the products of two coordinates, in the order of [`PAIRS`].
     pub square: [f64; 6],
-    /// Error bound relative to the sum of exact angles.
+    /// Bound of the difference between the polynomial and the sum of the exact angles.
     pub error: f64,
-    /// Error bound of the direct sum of angles relative to the sum of exact angles.
+    /// Bound of the difference between the direct sum of computed angles and the sum of the exact angles.
     pub direct: f64,
     /// Upper bound of the sum of the magnitudes of the angles.
     pub size: f64,
 }
 
 impl Local {
-    /// Evaluates the polynomial at a point relative to the centre.
+    /// Evaluates the polynomial at a point, which is given relative to the centre.
     pub(super) fn at(&self, h: &Vector) -> f64 {
         let square: f64 = PAIRS
             .iter()
@@ -41,13 +42,14 @@ impl Local {
         self.value + dot(self.gradient, *h) + square
     }
 
-    /// Returns an upper bound of the deviation from the central value in a ball of that radius.
+    /// Returns an upper bound of the difference between the value at the centre and any value in a ball of
+    /// this radius.
     pub(super) fn varies(&self, radius: f64) -> f64 {
         let square: f64 = self.square.iter().map(|x| x * x).sum();
         1.000_001 * radius * (dot(self.gradient, self.gradient).sqrt() + radius * square.sqrt())
     }
 
-    /// Returns this polynomial about another centre, displaced by `by`.
+    /// Returns the same polynomial about another centre, which is displaced by `by`.
     pub(super) fn moved(&self, by: &Vector) -> Self {
         let mut gradient = self.gradient;
         for ((i, j), its) in PAIRS.into_iter().zip(&self.square) {
@@ -70,7 +72,7 @@ impl Local {
         self.size += more.size;
     }
 
-    /// Returns the polynomial of a node with `count` triangles if its error is at most `aim`.
+    /// Returns the polynomial of a node with `count` triangles. `None` if its error may exceed `aim`.
     pub(super) fn of_node(
         node: &Moments,
         count: usize,
@@ -107,8 +109,8 @@ impl Local {
         })
     }
 
-    /// Returns the polynomial of a triangle if its error is at most `aim`, its rim is far enough, and the
-    /// ball does not meet it.
+    /// Returns the polynomial of a triangle. `None` if its error may exceed `aim`, if its rim is too near, or
+    /// if the ball may intersect the triangle.
     pub(super) fn of_triangle(
         triangle: &[Vector; 3],
         ball: &Ball,
@@ -152,19 +154,19 @@ impl Local {
     }
 }
 
-/// Rim of a triangle, seen from the centre of a ball.
+/// Measurements of a triangle's rim relative to the centre of a ball.
 struct Rim {
-    /// Distances of the corners.
+    /// Distance of each corner from the centre.
     lengths: [f64; 3],
-    /// Lengths of the edges.
+    /// Length of each edge.
     edges: [f64; 3],
-    /// Distances of the edges.
+    /// Lower bound of the distance of each edge from the centre.
     distances: [f64; 3],
-    /// Distance of the nearest edge.
+    /// Lower bound of the distance of the nearest edge.
     distance: f64,
     /// Distance of the farthest corner.
     farthest: f64,
-    /// Twice the area, as a vector.
+    /// Normal whose length is twice the area.
     normal: Vector,
 }
 
@@ -179,7 +181,7 @@ impl Rim {
             let side = &sides[n];
             let along = (-dot(*from, *side) / (edges[n] * edges[n])).clamp(0.0, 1.0);
             let nearest: Vector = std::array::from_fn(|i| from[i] + along * side[i]);
-            // Slightly less, for rounding.
+            // Slightly reduced to allow for rounding.
             (dot(nearest, nearest).sqrt() - 8.0 * U * (lengths[n] + edges[n]))
                 * (1.0 - 2f64.powi(-40))
         };
@@ -197,8 +199,8 @@ impl Rim {
         }
     }
 
-    /// Returns the distance of the triangle: the distance of its plane if the centre is above its face,
-    /// otherwise the distance of its rim.
+    /// Returns a lower bound of the distance of the triangle. It is the distance of its plane if the centre
+    /// projects into the triangle, otherwise the distance of its rim.
     fn to_face(&self, corners: &[Vector; 3]) -> f64 {
         let [a, b, c] = corners;
         let above = [(a, b), (b, c), (c, a)]
@@ -212,18 +214,20 @@ impl Rim {
         }
     }
 
-    /// Bounds the integral of 1/dist⁴ over the edges, for distances reduced by the radius of the ball.
+    /// Returns an upper bound of the integral of 1/dist⁴ over the edges, for any point of the ball. `reach`
+    /// is the radius of the ball.
     fn by_edges(&self, reach: f64) -> f64 {
         self.by_edge(0, reach) + self.by_edge(1, reach) + self.by_edge(2, reach)
     }
 
-    /// Bounds the integral of 1/dist⁴ over one edge.
+    /// Returns an upper bound of the integral of 1/dist⁴ over one edge, for any point of the ball.
     fn by_edge(&self, n: usize, reach: f64) -> f64 {
         let d = self.distances[n];
         (self.edges[n] / d).min(PI / 2.0) / (d * d * d) / (1.0 - reach / d)
     }
 
-    /// Bounds the integral of 1/dist⁵ over the triangle.
+    /// Returns an upper bound of the integral of 1/dist⁵ over the triangle. `distance` is a lower bound of
+    /// its distance.
     fn by_area(&self, distance: f64) -> f64 {
         let longest = self.edges.into_iter().fold(0.0, f64::max);
         let rounded = longest * longest * 2f64.powi(-49);
@@ -243,8 +247,8 @@ fn slopes(corners: &[Vector; 3], lengths: &[f64; 3]) -> (Vector, [f64; 6]) {
     slopes.done()
 }
 
-/// Derivatives of the winding number of a surface with given edges: the field of a current along the edges,
-/// by the law of Biot and Savart.
+/// Derivatives of the winding number of a surface with given boundary edges. The gradient is the magnetic
+/// field of a current along the edges, by the law of Biot and Savart.
 #[derive(Default)]
 pub(super) struct EdgeSlopes {
     pub gradient: Vector,
@@ -252,7 +256,8 @@ pub(super) struct EdgeSlopes {
 }
 
 impl EdgeSlopes {
-    /// Adds an edge, given by its ends relative to the centre and their distances.
+    /// Adds an edge. `a` and `b` are its ends relative to the centre, and `of_a` and `of_b` are their
+    /// distances from it.
     fn add(&mut self, a: &Vector, b: &Vector, of_a: f64, of_b: f64) {
         let v = cross(*a, *b);
         let both = of_a * of_b;
@@ -260,7 +265,7 @@ impl EdgeSlopes {
         let bottom = both * round;
         let f = (of_a + of_b) / bottom;
         let edge = minus(*a, *b);
-        // Change of f as the centre moves.
+        // Derivatives of f with respect to the position of the centre.
         let of_f: Vector = std::array::from_fn(|i| {
             let to_a = a[i] / of_a;
             let to_b = b[i] / of_b;
@@ -268,7 +273,8 @@ impl EdgeSlopes {
             let of_bottom = of_both * round + both * (of_both - (a[i] + b[i]));
             (-(to_a + to_b) - f * of_bottom) / bottom
         });
-        // Change of v: the cross product of an axis and the edge.
+        // Derivatives of v with respect to the position of the centre: the cross products of an axis and the
+        // edge.
         let of_v = [
             [0.0, edge[2], -edge[1]],
             [-edge[2], 0.0, edge[0]],

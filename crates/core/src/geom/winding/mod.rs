@@ -1,10 +1,11 @@
-//! Generalized winding number: the sum of the solid angles of triangles over 4π (Jacobson, Kavan and
-//! Sorkine-Hornung 2013). A tree approximates distant nodes by three terms of an expansion (Barill et al.,
-//! Fast Winding Numbers for Soups and Clouds, 2018), each with a proven bound of the truncation error
-//! (`docs/internals/winding.md`).
+//! Generalized winding number: the sum of the solid angles of triangles, divided by 4π (Jacobson, Kavan and
+//! Sorkine-Hornung 2013). Distant nodes of a tree of triangles are approximated by three terms of an
+//! expansion (Barill et al., Fast Winding Numbers for Soups and Clouds, 2018), with a proven bound of the
+//! truncation error (`docs/internals/winding.md`).
 //!
-//! Decisions never depend on the tree: where its bound does not settle a question, all angles are summed one
-//! by one. They do not depend on the order of the triangles either, because the triangles are sorted.
+//! Decisions whether a point is inside never depend on the tree: if its error bound does not allow a
+//! decision, all angles are summed one by one. The decisions do not depend on the order of the triangles
+//! either, because the triangles are sorted.
 
 mod fans;
 mod local;
@@ -30,7 +31,7 @@ use moments::Moments;
 use tree::TreeNode;
 pub use view::{BoxView, Depth};
 
-/// Triangles whose winding number is evaluated at points.
+/// Set of triangles whose winding number can be evaluated at points.
 ///
 /// ```
 /// # use voxelize_core as voxelize;
@@ -42,34 +43,35 @@ pub use view::{BoxView, Depth};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Winding {
-    /// Sorted triangles, each with its place in the given list.
+    /// Sorted triangles, each with its index in the given list.
     triangles: Vec<Placed>,
     nodes: Vec<TreeNode>,
-    /// Fans, if the triangles form a few fans. Otherwise empty.
+    /// Fans that the triangles form. Empty if they do not form fans or form too many.
     fans: Vec<Fan>,
-    /// Error bound of corners along each axis.
+    /// Error bound of the coordinates of corners.
     slack: f64,
-    /// Permitted error of the polynomial of a triangle or node. The sum of all errors grows with their area.
+    /// Permitted error of the polynomial of a triangle or node. It is smaller for sets with a large total
+    /// area, because the sum of all errors grows with the area.
     aim: f64,
 }
 
-/// Triangle with its place in the given list.
+/// Triangle with its index in the given list.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     corners: [Vector; 3],
     given: u32,
-    /// Original number of the first corner.
+    /// Index in the given triangle of the corner that is now first.
     first: u8,
 }
 
-/// Sum of angles with its error bound and the sum of the magnitudes of its terms.
+/// Sum of angles, with its error bound and the sum of the magnitudes of its terms.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     value: f64,
     error: f64,
     size: f64,
-    /// Error that individually summed angles may have due to the error of corners, for nodes that were
-    /// approximated.
+    /// Error that the direct sum of the angles in approximated nodes may have because of the errors of
+    /// corners.
     shaken: f64,
 }
 
@@ -80,7 +82,7 @@ impl Sum {
         self.size += term.value.abs();
     }
 
-    /// Returns the value and its error, with room for the rounding of the bound itself.
+    /// Returns the value and its error bound, which is increased to allow for rounding of the bound itself.
     fn estimate(&self) -> Estimate {
         Estimate {
             value: self.value,
@@ -92,24 +94,25 @@ impl Sum {
 /// Permitted error of the polynomial of a triangle or node in a sparse set.
 const AIM: f64 = 1.0 / 8192.0;
 
-/// Largest divisor of `AIM`, for sets in which many triangles surround every point.
+/// Greatest divisor of `AIM`, for sets in which many triangles are near every point.
 const FINEST: f64 = 1024.0;
 
-/// Distances from a node, in units of its radius, beyond which it is approximated. If one does not settle a
-/// question, the next is tried.
+/// Distances, in units of a node's radius, beyond which the node is approximated. If the error with one
+/// distance is too large, the next distance is tried.
 const FAR: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Error of an angle above which the point may be on the rim of the triangle. The error is a quarter there.
+/// Error bound of an angle above which the point may be on the rim of the triangle. On the rim the error
+/// bound is 1/4.
 const NEAR_RIM: f64 = 0.2;
 
-/// Entries of `FAR` that are tried for single points near one half.
+/// Distances, as in `FAR`, that [`Winding::outside_up_to`] tries.
 const FAR_APART: [f64; 2] = [8.0, 32.0];
 
 impl Winding {
-    /// Prepares triangles with finite coordinates below 1e40. At most 2³² of them.
+    /// Prepares triangles. The magnitudes of their coordinates must be below 1e40.
     ///
     /// # Panics
-    /// There are more than 2³² triangles.
+    /// Panics if there are more than 2³² triangles.
     pub fn new(triangles: Vec<[Vector; 3]>) -> Self {
         Self::about(triangles, 0.0, &()).unwrap_or_else(|_| unreachable!("nobody cancels"))
     }
@@ -117,10 +120,10 @@ impl Winding {
     /// Prepares triangles whose corners may deviate by `slack` along each axis.
     ///
     /// # Errors
-    /// The work is cancelled.
+    /// Fails if the work is cancelled.
     ///
     /// # Panics
-    /// There are more than 2³² triangles.
+    /// Panics if there are more than 2³² triangles.
     pub fn about(triangles: Vec<[Vector; 3]>, slack: f64, progress: &dyn Progress) -> Result<Self> {
         let fans = fans::fans(&triangles);
         let triangles = tree::sorted(triangles, progress)?;
@@ -152,11 +155,11 @@ impl Winding {
         self.triangles.is_empty()
     }
 
-    /// Returns the winding number around `p` with an error of at most `aim`. If that is impossible, as on the
-    /// edges of triangles, returns the sum of all angles.
+    /// Returns the winding number at `p` with an error of at most `aim`. If this is impossible, as on the
+    /// edges of triangles, returns the sum of all angles with a larger error.
     ///
-    /// `side` returns the side of `p` relative to the triangle with the given place in the list. It is called
-    /// where doubles cannot decide; see [`solid_angle::of`].
+    /// `side` must return the side of `p` relative to the triangle with the given index in the list. It is
+    /// called if doubles cannot decide, see [`solid_angle::of`].
     pub fn at(&self, p: &Vector, aim: f64, side: impl Fn(usize) -> Ordering) -> Estimate {
         for far in FAR {
             let found = self.sum(p, far, &side).estimate();
@@ -176,12 +179,11 @@ impl Winding {
         sum.estimate()
     }
 
-    /// Reports whether `p` is inside a mesh whose holes these triangles close. `crossings`, counted with
-    /// their signs along a ray from `p`, include the mesh and these triangles, so the test is `crossings - w
-    /// > ½` for the winding number `w` of these triangles.
+    /// Reports whether `p` is inside a mesh whose holes these triangles close. `crossings` is the signed
+    /// number of crossings of a ray from `p` with the mesh and with these triangles. The test is `crossings -
+    /// w > ½`, where `w` is the winding number of these triangles.
     ///
-    /// If the sum of all angles cannot be distinguished from ½, as on a flat hole or on an edge, `p` is
-    /// outside.
+    /// If `crossings - w` cannot be distinguished from ½, as on a flat hole or on an edge, `p` is outside.
     pub fn inside_without(
         &self,
         p: &Vector,
@@ -192,8 +194,9 @@ impl Winding {
     }
 
     /// Returns the largest number of crossings for which `p` is outside, in the sense of
-    /// [`inside_without`](Self::inside_without). `rim` returns the exact place of `p` on the rim of a
-    /// triangle near `p`. Such a triangle is seen from the displaced point that `side` refers to.
+    /// [`inside_without`](Self::inside_without). `rim` must return the corner or edge of a triangle that
+    /// contains `p` exactly, if there is one. For such a triangle the angle is that seen from the displaced
+    /// point, to which `side` refers.
     pub fn outside_up_to(
         &self,
         p: &Vector,
@@ -213,7 +216,8 @@ impl Winding {
         half_up(sum.value + sum.error)
     }
 
-    /// Sums all angles one by one. Triangles with `p` on their rim are seen from the displaced point.
+    /// Returns the sum of all angles, computed one by one. Triangles with `p` on their rim are seen from the
+    /// displaced point.
     fn displaced(
         &self,
         p: &Vector,
@@ -235,14 +239,16 @@ impl Winding {
         sum.estimate()
     }
 
-    /// Returns the distance from ½ at which a sum by the tree is certain to be on the same side of ½ as the
-    /// direct sum, which is itself farther from ½ than its own error (`docs/internals/winding.md`, section 4).
+    /// Returns a distance with the following property: if a sum by the tree differs from ½ by more than this
+    /// distance, the direct sum is on the same side of ½, and its difference from ½ exceeds its own error
+    /// bound (`docs/internals/winding.md`, section 4).
     fn settles(&self, sum: &Sum) -> f64 {
         let count = self.len() as f64;
         3.1 * (sum.error + sum.shaken + count * (2f64.powi(-49) + U * sum.size))
     }
 
-    /// Sums angles. Nodes farther than `far` times their radii are approximated.
+    /// Returns the sum of all angles. Nodes that are farther away than `far` times their radius are
+    /// approximated.
     fn sum(&self, p: &Vector, far: f64, side: &impl Fn(usize) -> Ordering) -> Sum {
         let mut sum = Sum::default();
         let mut n = 0;
@@ -265,7 +271,7 @@ impl Winding {
     }
 }
 
-/// Rounds to the nearest integer, halves up.
+/// Rounds to the nearest integer. Halves are rounded up.
 fn half_up(value: f64) -> i32 {
     (value + 0.5).floor() as i32
 }

@@ -1,5 +1,5 @@
-//! Far field of triangles: their area vector and its first and second moments about a central point. The
-//! derivation is in `docs/internals/winding.md`, sections 2 and 3.
+//! Approximates the winding number of distant triangles by their area vector and its first and second moments
+//! about a centre. `docs/internals/winding.md`, sections 2 and 3, derives the formulas.
 
 use std::f64::consts::PI;
 
@@ -7,17 +7,18 @@ use super::{Estimate, Placed};
 use crate::geom::solid_angle::Vector;
 use voxelize_geom::vector::{cross, dot, minus};
 
-/// Integrals over triangles, where `h` is a point of a triangle minus `centre` and `n` its unit normal.
+/// Integrals over a set of triangles. `h` is the offset of a point of a triangle from `centre`, and `n` is
+/// the unit normal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moments {
     pub centre: Vector,
-    /// Upper bound of the distance of any point from the centre.
+    /// Upper bound of the distance from the centre to the points of the triangles.
     pub radius: f64,
-    /// ∫ dA, rounded up
+    /// ∫ dA, rounded up.
     pub area: f64,
-    /// Sum of the products of two sides of each triangle. Rounding errors are proportional to it.
+    /// Sum over all triangles of the product of two side lengths. Rounding errors are proportional to it.
     pub span: f64,
-    /// ∫ h dA, about zero
+    /// ∫ h dA. It is almost zero, because the centre is the centroid.
     first: Vector,
     /// ∫ |h|² dA
     second: f64,
@@ -29,23 +30,23 @@ pub(super) struct Moments {
     square: [Vector; 6],
 }
 
-/// Pairs of axes.
+/// All pairs of axes, without regard to order.
 pub(super) const PAIRS: [(usize, usize); 6] = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)];
 
 /// Index of the pair (i, j) in [`PAIRS`], in either order.
 const PLACE: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
 
-/// Triangles seen from a point.
+/// Winding number of a set of triangles at a point, with bounds.
 pub(super) struct Seen {
     pub estimate: Estimate,
-    /// Upper bound of the sum of the magnitudes of their angles.
+    /// Upper bound of the sum of the magnitudes of the triangles' angles.
     pub size: f64,
-    /// Error bound of the angle of one triangle, divided by the error of its corners.
+    /// Error bound of the angle of one triangle, divided by the error of the triangle's corners.
     pub nearness: f64,
 }
 
 impl Moments {
-    /// Returns the moments of an empty set.
+    /// Returns the moments of an empty set of triangles.
     pub(super) fn none(centre: Vector) -> Self {
         let linear = [[0.0; 3]; 3];
         let square = [[0.0; 3]; 6];
@@ -91,7 +92,7 @@ impl Moments {
         }
         let vector = cross(minus(b, a), minus(c, a)).map(|x| x / 2.0);
         let span = (dot(minus(b, a), minus(b, a)) * dot(minus(c, a), minus(c, a))).sqrt();
-        // The area of a needle may be rounded to zero.
+        // The computed area of an extremely thin triangle may be zero.
         let area = dot(vector, vector).sqrt() + span * 2f64.powi(-49);
         let sum: Vector = std::array::from_fn(|i| a[i] + b[i] + c[i]);
         // Integral of h_i h_j over a triangle, divided by its area.
@@ -111,7 +112,8 @@ impl Moments {
         }
     }
 
-    /// Returns the joint moments about the common centroid, or about `middle` if there is no area.
+    /// Returns the moments of the union of two sets about their common centroid, or about `middle` if they
+    /// have no area.
     pub(super) fn joined(one: &Self, two: &Self, middle: Vector) -> Self {
         let mut first = [0.0; 3];
         for part in [one, two] {
@@ -124,7 +126,7 @@ impl Moments {
         all
     }
 
-    /// Adds the moments of `part`, transferred to this centre.
+    /// Adds the moments of `part`, converted to this centre.
     fn take(&mut self, part: &Self) {
         let by = minus(part.centre, self.centre);
         let way = dot(by, by);
@@ -147,8 +149,8 @@ impl Moments {
         }
     }
 
-    /// Returns the view of the triangles from `p` if `p` is at least `far` times their radius away. `far` is
-    /// at least two.
+    /// Returns the approximate winding number of the triangles at `p`. `None` if `p` is not farther from the
+    /// centre than `far` times the radius. `far` must be at least two.
     #[inline]
     pub(super) fn seen_from(&self, p: &Vector, far: f64) -> Option<Seen> {
         let to = minus(self.centre, *p);
@@ -178,10 +180,11 @@ impl Moments {
         let value = scale * (dot(way, self.dipole) + (trace - 3.0 * linear) / distance + second);
         let q = self.radius / distance;
         let left_out = (4.0 - 3.0 * q) / ((1.0 - q) * (1.0 - q)) * q * self.second / square;
-        // The second term covers rounding.
+        // The second term bounds the rounding errors.
         let error = 1.001 * scale * (left_out + self.span * 2f64.powi(-40));
         let nearness = 1.6 / (distance - self.radius);
-        // The nearest point of the ball is at least half as far away as the centre.
+        // The factor 4.1 is valid because the nearest point of the ball is at least half as far away as the
+        // centre.
         Some(Seen {
             estimate: Estimate { value, error },
             size: 4.1 * scale * self.area,
@@ -189,9 +192,9 @@ impl Moments {
         })
     }
 
-    /// Returns the first derivatives and half the second derivatives of the view at a point with the offset
-    /// `to` to the centre. The first derivatives omit the second moments, and the second derivatives omit the
-    /// first and second moments.
+    /// Returns the first derivatives and half the second derivatives of the winding number at a point. `to`
+    /// is the vector from the point to the centre. The first derivatives ignore the second moments, and the
+    /// second derivatives ignore the first and second moments.
     pub(super) fn slopes(&self, to: &Vector, distance: f64) -> (Vector, [f64; 6]) {
         let way = to.map(|x| x / distance);
         let along = dot(way, self.dipole);

@@ -1,5 +1,5 @@
-//! Upper bounds of winding numbers in a box. Blocks of cells with a small bound need no closer examination
-//! (`docs/internals/winding.md`, section 5).
+//! Upper bounds of the winding number in a box. If the bound is small, the cells of the box need no closer
+//! examination (`docs/internals/winding.md`, section 5).
 
 use std::f64::consts::PI;
 
@@ -8,10 +8,11 @@ use crate::geom::solid_angle::Vector;
 use voxelize_geom::vector::{cross, dot, minus};
 
 impl Winding {
-    /// Returns an upper bound of the magnitude of the winding number at any point of the box.
+    /// Returns an upper bound of the magnitude of the winding number in the box.
     ///
-    /// From a distance of at least `d`, a triangle has at most the angle of its area over `d²`, and never
-    /// more than half of the full sphere. The triangles of a node are bounded together beyond its radius.
+    /// Seen from a distance of at least `d`, the solid angle of a triangle is at most its area divided by
+    /// `d²`, and never more than half of the full sphere. If a node is farther away than its radius, one
+    /// bound is used for all of its triangles.
     pub fn bound(&self, low: &Vector, high: &Vector) -> f64 {
         let mut sum = 0.0;
         let mut n = 0;
@@ -30,13 +31,15 @@ impl Winding {
             }
             n += 1;
         }
-        // Room for rounding: the terms are positive, each with an error of a few units in the last place.
+        // The factor allows for rounding: all terms are positive, and each has an error of a few units in the
+        // last place.
         sum * (1.0 + 2f64.powi(-20))
     }
 }
 
-/// Returns the largest share of the sphere that a triangle covers from any point of the box, the squared
-/// distance of the triangle's bounding box, and the size of that bounding box.
+/// Returns three numbers: an upper bound of the fraction of the sphere that a triangle covers as seen from
+/// any point of the box, the squared distance from the box to the triangle's bounding box, and the sum of the
+/// side lengths of that bounding box.
 pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64, f64, f64) {
     let least = std::array::from_fn(|i| a[i].min(b[i]).min(c[i]));
     let greatest = std::array::from_fn(|i| a[i].max(b[i]).max(c[i]));
@@ -48,7 +51,7 @@ pub(super) fn most([a, b, c]: &[Vector; 3], low: &Vector, high: &Vector) -> (f64
     let one = minus(*b, *a);
     let two = minus(*c, *a);
     let normal = cross(one, two);
-    // The area of a needle may be rounded to zero.
+    // The computed area of an extremely thin triangle may be zero.
     let rounded = (dot(one, one) * dot(two, two)).sqrt() * 2f64.powi(-49);
     let area = dot(normal, normal).sqrt() / 2.0 + rounded;
     ((area / (4.0 * PI * square)).min(0.5), square, size)

@@ -1,15 +1,15 @@
-//! Sums by the tree compared with direct sums, and decisions that must not depend on the tree.
+//! Tests that sums by the tree agree with direct sums, and that decisions do not depend on the tree.
 
 use super::*;
 use crate::par;
 use crate::random::Random;
 use voxelize_geom::vector;
 
-/// Requested error.
+/// Error bound that the tests request.
 const AIM: f64 = 1.0 / 16_384.0;
 
 impl Random {
-    /// Returns a number from −1 to 1.
+    /// Returns a random number from −1 to 1.
     pub(super) fn signed(&mut self) -> f64 {
         self.within(-1.0, 1.0)
     }
@@ -29,7 +29,8 @@ pub(super) fn plus(a: &Vector, b: &Vector, times: f64) -> Vector {
     std::array::from_fn(|i| a[i] + times * b[i])
 }
 
-/// Returns triangles of a size near a place, in all directions.
+/// Returns random triangles near `place`, in all orientations. `extent` is the greatest offset of a triangle
+/// along each axis, and `size` is the size of a triangle.
 fn soup(
     random: &mut Random,
     count: usize,
@@ -44,7 +45,8 @@ fn soup(
     (0..count).map(triangle).collect()
 }
 
-/// Returns triangles at the far end of a ball that all face one way, so that no truncation errors cancel.
+/// Returns triangles near two opposite points of the unit sphere around `place`, most of them near one of the
+/// points. All triangles face the same way, so their truncation errors do not cancel.
 fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]> {
     let way = random.direction();
     let triangle = |_| {
@@ -64,12 +66,12 @@ fn facing(random: &mut Random, count: usize, place: &Vector) -> Vec<[Vector; 3]>
     (0..count).map(triangle).collect()
 }
 
-/// Returns a triangulated patch of a ball.
+/// Returns a fan of triangles from a wavy rim to an apex near the origin.
 fn fan(random: &mut Random, count: usize) -> Vec<[Vector; 3]> {
     around(random.point(0.1), count)
 }
 
-/// Returns triangles from a rim to an apex.
+/// Returns triangles that join a wavy rim to an apex.
 fn around(apex: Vector, count: usize) -> Vec<[Vector; 3]> {
     let rim = |n: usize| {
         let turn = (n % count) as f64 / count as f64 * std::f64::consts::TAU;
@@ -95,7 +97,8 @@ pub(super) fn sets(random: &mut Random) -> Vec<Vec<[Vector; 3]>> {
     sets
 }
 
-/// Returns points anywhere, near the triangles, and at all distances from nodes.
+/// Returns four kinds of points: in a large box around the mesh, near triangles, and at two ranges of
+/// distance from nodes.
 fn points(random: &mut Random, winding: &Winding, count: usize) -> Vec<Vector> {
     let point = |n: usize| {
         let node = &winding.nodes[random.index(winding.nodes.len())].moments;
@@ -221,7 +224,7 @@ fn the_same_for_any_order_and_any_tree() {
                 winding.at(&p, AIM, |_| Ordering::Equal),
                 turned.at(&p, AIM, |_| Ordering::Equal)
             );
-            // The numbers of crossings with sums nearest to one half.
+            // The two numbers of crossings for which `crossings - w` is nearest to one half.
             for crossings in [
                 (direct.value + 0.5).floor() as i32,
                 (direct.value + 0.5).ceil() as i32,

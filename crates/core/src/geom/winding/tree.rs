@@ -1,4 +1,4 @@
-//! Binary tree over triangles sorted along a space-filling curve (Morton 1966).
+//! Binary tree over triangles that are sorted along a space-filling curve (Morton 1966).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,21 +10,22 @@ use crate::par::Progress;
 use voxelize_geom::morton;
 use voxelize_geom::vector::minus;
 
-/// Maximum number of triangles in a leaf.
+/// Greatest number of triangles in a leaf.
 const LEAF: usize = 8;
 
-/// Triangles between two checks for cancellation.
+/// Number of triangles between two checks for cancellation.
 const CHUNK: usize = 1 << 14;
 
-/// Range of consecutive triangles. The first child of an inner node follows it directly.
+/// Node of the tree, which covers a range of consecutive triangles. The first child of an inner node directly
+/// follows it in the list of nodes.
 #[derive(Debug, Clone)]
 pub(super) struct TreeNode {
     pub first: usize,
     pub end: usize,
-    /// Node after all descendants of this one.
+    /// Index of the node that follows all descendants of this node.
     pub next: usize,
     pub moments: Moments,
-    /// Bounding box of the triangles.
+    /// Least corner of the bounding box of the triangles. `high` is the greatest corner.
     pub low: Vector,
     pub high: Vector,
 }
@@ -36,11 +37,12 @@ impl TreeNode {
     }
 }
 
-/// Sorts triangles by the place of their middles on the curve, then by their corners. Each triangle is
-/// rotated to start with its least corner. The result does not depend on the given order.
+/// Sorts triangles by the positions of their centroids on the curve, and equal positions by the corners. The
+/// corners of each triangle are rotated so that the least corner comes first. The result does not depend on
+/// the given order.
 ///
 /// # Errors
-/// The work is cancelled.
+/// Fails if the work is cancelled.
 pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Result<Vec<Placed>> {
     let mut turned = Vec::with_capacity(triangles.len());
     for (given, triangle) in triangles.into_iter().enumerate() {
@@ -60,7 +62,7 @@ pub(super) fn sorted(triangles: Vec<[Vector; 3]>, progress: &dyn Progress) -> Re
         progress.check()?;
         some.sort_unstable_by(compare_keyed);
     }
-    // The stable sort merges the sorted chunks. Triangles that compare equal are identical.
+    // This sort merges the sorted chunks. Triangles that compare as equal have identical corners.
     keyed.sort_by(compare_keyed);
     progress.check()?;
     Ok(keyed.into_iter().map(|(_, triangle)| triangle).collect())
@@ -80,9 +82,9 @@ fn compare(a: &[Vector; 3], b: &[Vector; 3]) -> Ordering {
     Ordering::Equal
 }
 
-/// Returns the number of the least corner, and the corners starting with it.
+/// Returns the index of the least corner, and the corners rotated so that it comes first.
 fn least_first(triangle: &[Vector; 3]) -> (u8, [Vector; 3]) {
-    // −0 + 0 is 0.
+    // The addition of zero turns −0 into 0.
     let [a, b, c] = triangle.map(|v| v.map(|coordinate| coordinate + 0.0));
     let turns = [(0, [a, b, c]), (1, [b, c, a]), (2, [c, a, b])];
     turns
@@ -108,7 +110,8 @@ fn bounds(triangles: &[Placed]) -> (Vector, Vector) {
     (low, high)
 }
 
-/// Returns the place of a point on the curve: the interleaved bits of its three coordinates, 21 of each.
+/// Returns the position of a point on the curve: the interleaved bits of its three coordinates, which have 21
+/// bits each.
 fn code(point: &Vector, low: &Vector, high: &Vector) -> u64 {
     const STEPS: f64 = (1 << 21) as f64;
     let widest = (0..3).map(|i| high[i] - low[i]).fold(0.0, f64::max);
@@ -116,10 +119,11 @@ fn code(point: &Vector, low: &Vector, high: &Vector) -> u64 {
     morton::code([0, 1, 2].map(|i| ((point[i] - low[i]) * scale).clamp(0.0, STEPS - 1.0) as u64))
 }
 
-/// Builds the tree over sorted triangles. Every node precedes its descendants, and halves are in order.
+/// Builds the tree over sorted triangles. In the list, every node precedes its descendants, and the first
+/// child of a node precedes the second.
 ///
 /// # Errors
-/// The work is cancelled.
+/// Fails if the work is cancelled.
 pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec<TreeNode>> {
     let mut nodes = Vec::with_capacity(triangles.len() / LEAF * 4 + 1);
     if !triangles.is_empty() {
@@ -128,7 +132,7 @@ pub(super) fn nodes(triangles: &[Placed], progress: &dyn Progress) -> Result<Vec
     Ok(nodes)
 }
 
-/// Appends the node of a range of triangles and its descendants.
+/// Appends the node for a range of triangles, and all of its descendants.
 fn grow(
     triangles: &[Placed],
     Range { start: first, end }: Range<usize>,
@@ -160,7 +164,7 @@ fn grow(
     };
     let node = &mut nodes[here];
     node.moments = moments;
-    // The farthest corner of the box bounds the radius.
+    // The distance to the farthest corner of the bounding box is another bound of the radius.
     let reach = minus(high, moments.centre).map(f64::abs);
     let other = minus(low, moments.centre).map(f64::abs);
     let corner = (0..3)

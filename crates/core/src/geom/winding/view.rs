@@ -1,5 +1,6 @@
-//! Winding numbers of triangles in a box and in ever smaller boxes within it. Distant triangles enter a
-//! polynomial, and the rest is examined again from a smaller box (`docs/internals/winding.md`, section 6).
+//! Computes winding numbers in a box and in successively smaller boxes within it. Distant triangles are added
+//! to a polynomial. The other triangles are examined again for the smaller boxes
+//! (`docs/internals/winding.md`, section 6).
 
 use std::f64::consts::PI;
 
@@ -11,7 +12,7 @@ use crate::geom::solid_angle::{U, Vector};
 use voxelize_geom::vector::minus;
 use voxelize_kernel::Level;
 
-/// Triangles seen from a box.
+/// Triangles as seen from a box: a polynomial for distant triangles, and lists of the others.
 #[derive(Debug, Clone)]
 pub struct BoxView {
     level: Level,
@@ -20,13 +21,14 @@ pub struct BoxView {
     high: Vector,
     pub(super) far: Local,
     nodes: Vec<u32>,
-    /// Fans that the box meets or whose loop is near.
+    /// Indices of the fans that are not in the polynomial, because the box intersects them or their loop is
+    /// near.
     fans: Vec<u32>,
     near: Vec<u32>,
 }
 
 impl BoxView {
-    /// Returns the view from the box with these corners.
+    /// Returns the view from the box with the corners `low` and `high`.
     pub fn whole(
         winding: &Winding,
         low: &Vector,
@@ -53,7 +55,7 @@ impl BoxView {
         all.narrowed(winding, low, high, depth)
     }
 
-    /// Returns the view from a box within this one.
+    /// Returns the view from a box that is within this box.
     #[must_use]
     pub fn narrowed(&self, winding: &Winding, low: &Vector, high: &Vector, depth: Depth) -> Self {
         let ball = ball(low, high);
@@ -89,16 +91,16 @@ impl BoxView {
         here
     }
 
-    /// Adds fans to the polynomial if they are far, or if the result then settles the whole box. In the last
-    /// box the triangles of the other fans are kept one by one.
+    /// Adds a fan to the polynomial if it is far away. Also adds all other fans if their sum shows that the
+    /// whole box is outside. At the last depth, the triangles of the remaining fans are kept individually.
     fn take_fans(&mut self, winding: &Winding, fans: &[u32], depth: Depth) {
         let mut fans: Vec<_> = fans
             .iter()
             .map(|n| (winding.fans[*n as usize].guess(&self.ball), *n))
             .collect();
         fans.sort_by(|(a, _), (b, _)| b.left_out.total_cmp(&a.left_out));
-        // Nearest fan first. Once a fan has no polynomial, other fans are evaluated only if their error is
-        // small.
+        // The nearest fan comes first. Once a fan has no polynomial, other fans are evaluated only if their
+        // error is small.
         let mut rest = Some(Local::default());
         for (FanGuess { left_out, first }, n) in &fans {
             let fan = &winding.fans[*n as usize];
@@ -148,7 +150,8 @@ impl BoxView {
         }
     }
 
-    /// Returns the largest number of crossings for which a point is outside, if it is equal in the whole box.
+    /// Returns the greatest number of crossings for which a point is outside. `None` if it is not proven to
+    /// be the same for the whole box.
     pub fn outside(&self, winding: &Winding) -> Option<i32> {
         if !self.fans.is_empty() {
             return None;
@@ -178,16 +181,17 @@ impl BoxView {
         whole_between(self.far.value - rest, self.far.value + rest)
     }
 
-    /// Returns twice the error bound of the angle of a triangle with this distance from the box and this
-    /// size.
+    /// Returns twice the error bound of the angle of a triangle. `distance` is its distance from the box, and
+    /// `size` is its size.
     fn doubt(&self, winding: &Winding, distance: f64, size: f64) -> f64 {
         let wide = (distance + 2.0 * self.ball.radius + size) / distance;
         let off = 0.05 * (64.0 * U + 23.0 * winding.slack / distance) * wide * wide * wide;
-        // The minimum is also correct where the error is not a number.
+        // The minimum is also correct if the error is NaN.
         2.0 * 0.25_f64.min(off + 2f64.powi(-50))
     }
 
-    /// Returns the near triangles with corners relative to `from`, and the error bound of the corners.
+    /// Returns the near triangles, with corners relative to `from`, and the error bound of the corners'
+    /// coordinates.
     pub fn near(&self, winding: &Winding, from: &Vector) -> (Vec<[f64; 9]>, f64) {
         let mut farthest = largest(from).max(largest(&minus(self.high, *from)));
         let mut near = Vec::with_capacity(self.near.len());
@@ -201,17 +205,17 @@ impl BoxView {
         (near, winding.slack + 8.0 * U * farthest)
     }
 
-    /// Returns the largest number of crossings for which a point of the box is outside. `near` is the winding
-    /// number of the near triangles, and `off` the error bound of their sums relative to the magnitudes.
-    /// `None` if the bounds do not settle it.
+    /// Returns the greatest number of crossings for which the point `p` of the box is outside. `None` if the
+    /// error bounds do not allow a decision. `near` is the winding number of the near triangles at `p`, and
+    /// `off` is the relative error bound of the sums from which it was computed.
     pub fn outside_at(&self, winding: &Winding, p: &Vector, near: f64, off: f64) -> Option<i32> {
         let value = near + self.far.at(&minus(*p, self.ball.centre));
         let rest = self.margin(winding, off);
         whole_between(value - rest, value + rest)
     }
 
-    /// Returns the view with polynomials of this box alone if there are fans. Polynomials of larger boxes
-    /// have larger errors.
+    /// Returns the view with polynomials that are computed anew for this box, because polynomials of larger
+    /// boxes have larger errors. `None` if there are no fans or a fan has no polynomial.
     pub fn sharpened(&self, winding: &Winding) -> Option<Self> {
         if winding.fans.is_empty() {
             return None;
@@ -230,8 +234,9 @@ impl BoxView {
         })
     }
 
-    /// Returns the distance from ½ at which a sum is certain to be on the same side of ½ as the direct sum of
-    /// all angles, which is itself farther from ½ than its own error.
+    /// Returns a distance with the following property: if a sum differs from ½ by more than this distance,
+    /// the direct sum of all angles is on the same side of ½, and its difference from ½ exceeds its own error
+    /// bound.
     pub(super) fn margin(&self, winding: &Winding, off: f64) -> f64 {
         let count = winding.len() as f64;
         let near = self.near.len() as f64;
@@ -242,7 +247,7 @@ impl BoxView {
         if place > 0.0 {
             rounded += 8.0 * U * place / self.ball.radius;
         }
-        // Three times: for the sum itself, and twice for the direct sum.
+        // The factor three is the sum of one for the error of this sum and two for the direct sum.
         let of_near = 3.0 * (0.25 * off + near * 2f64.powi(-49));
         let of_far = self.far.error + 2.1 * self.far.direct + rounded * polynomial;
         1.001 * (of_near + of_far) + 8.0 * count * U * (size + polynomial)
@@ -252,25 +257,26 @@ impl BoxView {
 /// Depth of the subdivision of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// The box is divided further.
+    /// The box will be divided further.
     Further,
-    /// The box is the last: near triangles are kept one by one.
+    /// The box is not divided further. Near triangles are kept individually.
     Last,
 }
 
-/// Returns the common integer part of both numbers plus a half. `None` if it differs.
+/// Rounds both numbers to the nearest integer, halves up. Returns the result if it is the same for both,
+/// otherwise `None`.
 fn whole_between(low: f64, high: f64) -> Option<i32> {
     let low = (low + 0.5).floor();
     let high = (high + 0.5).floor();
     (low == high && low.abs() < 1e9).then_some(low as i32)
 }
 
-/// Returns the largest magnitude.
+/// Returns the greatest absolute value.
 fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().fold(0.0, |most, c| most.max(c.abs()))
 }
 
-/// Returns the ball around a box.
+/// Returns a ball that contains a box.
 fn ball(low: &Vector, high: &Vector) -> Ball {
     let centre = std::array::from_fn(|i| low[i] + (high[i] - low[i]) / 2.0);
     let square: f64 = (0..3)

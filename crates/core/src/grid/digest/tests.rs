@@ -1,4 +1,4 @@
-//! Digests match their documentation and do not depend on slabs.
+//! Tests that digests match their documentation and do not depend on the division into slabs.
 
 use super::*;
 use crate::geom::Rational;
@@ -71,12 +71,12 @@ fn half_a_grid_has_no_digest() {
 
 #[test]
 fn version_one_never_changes() {
-    // A change here requires `v2`, not a new value.
+    // If this digest changes, the version must become `v2`. The value here must not be edited.
     let digest = Digest::of(&grid(), None).cells.to_string();
     assert_eq!(digest, "v1:8d57eded3c8acae39a79bdb0ed729896");
 }
 
-/// Returns labels in the cells of [`grid`], which has a layer without cells.
+/// Returns labels for the occupied cells of [`grid`], which has an empty layer.
 fn labels(digest: LabelDigest) -> Labels {
     let legend =
         Legend::new([1, 2, 200].map(|value| Label::new(value, format!("label {value}")))).unwrap();
@@ -97,7 +97,7 @@ fn field() -> Field {
     field
 }
 
-/// Computes `cells` from the documented layout, one layer and one word at a time. Every row is one word here.
+/// Computes the digest `cells` as documented, word by word. In these grids every row is a single word.
 fn as_documented(domain: &str, background: &[u8], value: impl Fn([usize; 3]) -> Vec<u8>) -> Hash {
     let number = |n: usize| (n as u64).to_le_bytes();
     let mut cells = [

@@ -1,9 +1,9 @@
-//! Cells, rows and counts of labels agree in every storage.
+//! Tests that cells, rows and counts of labels agree for each kind of storage.
 
 use super::*;
 use crate::grid::legend::Label;
 
-/// Returns legends for every storage: without names, in zero to four planes, in bytes.
+/// Returns legends for each kind of storage: zero to four planes, and bytes with and without names.
 fn legends() -> Vec<Legend> {
     let named = |count: u8| {
         Legend::new((1..=count).map(|n| Label::new(n * 15, format!("label {n}")))).unwrap()
@@ -15,7 +15,7 @@ fn legends() -> Vec<Legend> {
         .collect()
 }
 
-/// Returns a grid with several words per row and values from the legend.
+/// Returns a grid with several words per row and with values from the legend, and the list of these values.
 fn filled(legend: &Legend) -> (Labels, Vec<u8>) {
     let dims = [150, 4, 3];
     let mut labels = Labels::new(dims, legend.clone()).unwrap();
