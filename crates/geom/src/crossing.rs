@@ -1,11 +1,19 @@
-//! Crossings of a triangle with the walls of a lattice, in exact arithmetic. Their positions are rounded down
-//! to the index of a cell.
+//! Crossings of a triangle with the walls of a lattice, in exact arithmetic. Their positions are rounded down to
+//! the index of a cell.
 //!
-//! [`edge_crossing`](ExactTriangle::edge_crossing) and [`plane_crossing`](ExactTriangle::plane_crossing)
-//! compute the floor of a fraction. Let `s` and `t` be the coordinates along two axes. An edge from `A` to
-//! `B` crosses `t = w` at `s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t)`. With the normal `n`, the plane
-//! through `A` meets the lattice line `(y, z) = (w, v)` at `x = A.x - (n.y (w - A.y) + n.z (v
-//! - A.z)) / n.x`.
+//! [`edge_crossing`](ExactTriangle::edge_crossing) and [`plane_crossing`](ExactTriangle::plane_crossing) compute
+//! the floor of a fraction. Let `s` and `t` be the coordinates along two axes. An edge from `A` to `B` crosses
+//! `t = w` at
+//!
+//! ```text
+//! s = (A.s (B.t - w) + B.s (w - A.t)) / (B.t - A.t).
+//! ```
+//!
+//! With the normal `n`, the plane through `A` intersects the lattice line `(y, z) = (w, v)` at
+//!
+//! ```text
+//! x = A.x - (n.y (w - A.y) + n.z (v - A.z)) / n.x.
+//! ```
 
 use std::cmp::Ordering;
 

@@ -111,7 +111,7 @@ impl Rational {
     /// Parses `p/q`, as [`Display`](fmt::Display) writes it, or an integer.
     ///
     /// # Errors
-    /// A sentence that states the problem.
+    /// Fails with a sentence that states the problem.
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
         let (p, q) = text.split_once('/').unwrap_or((text, "1"));
         if text.len() > 4096 {

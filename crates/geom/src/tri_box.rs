@@ -116,7 +116,8 @@ impl<T: Wide> ExactTriangle<T> {
         let Some(first) = signs.iter().position(|&s| s != 0) else {
             return true; // a zero axis separates nothing
         };
-        // The projected box extends from the sum of its negative extents to the sum of its positive extents.
+        // The projected box extends from the sum of the negative projections of its edges to the sum of the
+        // positive ones.
         let mut low = T::from(0);
         let mut high = T::from(0);
         for a in 0..3 {

@@ -11,13 +11,14 @@
 //! end of this segment is on one of the triangle's seven features: vertices, edges and face. Therefore seven
 //! axes suffice. Let the centre be the origin and `A`, `B`, `C` the vertices:
 //!
-//! - the face, along the normal `V = (B - A) × (C - A)`: separate iff `(A · V)² > r² V²`;
-//! - vertex `A`, along `A`: separate iff `A² > r²` and neither other vertex is on the near side of the plane
-//!   through `A` perpendicular to `A`: `A · B >= A²` and `A · C >= A²`;
-//! - edge `AB`, along the foot `Q` of the origin on its line: separate iff `Q² > r²` and `C` is not on the
-//!   near side of the plane through `Q` perpendicular to `Q`: `Q · (C - Q) >= 0`. With `d = A · (B - A)`, `e
-//!   = (B - A)²` and all vectors multiplied by `e` to avoid a division, these are `Q₁ = e A - d (B - A)` and
-//!   `QC = e C - Q₁`.
+//! - the face, along the normal `V = (B - A) × (C - A)`: this axis separates triangle and ball iff
+//!   `(A · V)² > r² V²`;
+//! - vertex `A`, along `A`: it separates them iff `A² > r²` and neither other vertex is on the near side of
+//!   the plane through `A` perpendicular to `A`: `A · B >= A²` and `A · C >= A²`;
+//! - edge `AB`, along the foot `Q` of the perpendicular from the origin to its line: it separates them iff
+//!   `Q² > r²` and `C` is not on the near side of the plane through `Q` perpendicular to `Q`: `Q · (C - Q) >=
+//!   0`. With `d = A · (B - A)`, `e = (B - A)²` and all vectors multiplied by `e` to avoid a division, these
+//!   are `Q₁ = e A - d (B - A)` and `QC = e C - Q₁`.
 //!
 //! The comparisons that test sides of planes use `>=`. All vertices of a triangle without area may be *in*
 //! the separating plane. With `>`, such a triangle would seem to touch a distant ball. The comparisons with

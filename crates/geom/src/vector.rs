@@ -1,4 +1,4 @@
-//! Vectors of three doubles.
+//! Functions of vectors with three doubles.
 
 /// Returns `a - b`.
 #[inline(always)]

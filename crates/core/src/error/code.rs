@@ -39,7 +39,7 @@ pub struct CodeInfo {
     pub code: Code,
     /// Name of the code, such as `S004` or `not-found`.
     pub name: &'static str,
-    /// Meaning of the finding.
+    /// Meaning of the code, as a phrase.
     pub finding: &'static str,
     /// Default severity. With the tolerance `Strict`, every finding about a mesh is an error.
     pub severity: Severity,

@@ -24,7 +24,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Reports whether there is no advice.
+    /// Reports whether the hint has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }

@@ -29,7 +29,7 @@ pub enum Kind {
     Output,
     /// A signal or the caller interrupted the run.
     Interrupted,
-    /// A bug of this crate.
+    /// The program has a bug.
     Internal,
 }
 
@@ -41,7 +41,7 @@ pub enum Kind {
 pub struct Error {
     kind: Kind,
     code: Code,
-    // Boxed text keeps every `Result` small.
+    // The text is boxed so that every `Result` stays small.
     message: Box<str>,
     hint: Option<Box<Hint>>,
     file: Option<Box<str>>,

@@ -14,8 +14,9 @@ use super::vector::{along, cross, dot, minus};
 
 /// Returns the point of the segment from `a` to `b` that is closest to `p`.
 ///
-/// The foot of `p` on the line is `a + t (b - a)` with `t = (p - a) · (b - a) / (b - a)²`. If the foot is
-/// beyond an end, that end is closest (section 5.1.2). A segment without length is a single point.
+/// The foot of the perpendicular from `p` to the line is `a + t (b - a)` with `t = (p - a) · (b - a) / (b -
+/// a)²`. If the foot is beyond an end, that end is closest (section 5.1.2). A segment without length is a
+/// single point.
 ///
 /// ```
 /// # use voxelize_core as voxelize;

@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// The expected values are the nearest doubles to references of 20 digits.
+    /// The expected values are the doubles nearest to reference values with 20 digits.
     #[test]
     fn sines_and_cosines_are_the_nearest_doubles() {
         for (degrees, cos, sin) in [

@@ -1,8 +1,8 @@
 //! Decides exactly on which side of a plane a point is.
 //!
-//! The side is the sign of the determinant `(b - a) × (c - a) · (d - a)`, first in doubles with an error
-//! bound, then in integers (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
-//! predicates", 1997).
+//! The side is the sign of the determinant `(b - a) × (c - a) · (d - a)`, computed first in doubles with an
+//! error bound, and in integers if the bound does not allow a decision (Shewchuk, "Adaptive precision
+//! floating-point arithmetic and fast robust geometric predicates", 1997).
 
 use super::Point;
 use super::degenerate::WholePoints;

@@ -12,7 +12,7 @@ use voxelize_geom::vector::{cross, dot, minus};
 /// Point or vector in doubles.
 pub type Vector = [f64; 3];
 
-/// Computed number with its error bound.
+/// Computed number, with a bound of its error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Estimate {
     /// Computed value.

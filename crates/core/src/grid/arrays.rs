@@ -9,7 +9,7 @@ pub use voxelize_kernel::fraction::Quantity;
 pub struct Quantities(u8);
 
 impl Quantities {
-    /// Returns the quantities in the order of [`Quantity::ALL`].
+    /// Returns the quantities of the set, in the order of [`Quantity::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Quantity> {
         Quantity::ALL
             .into_iter()

@@ -203,7 +203,7 @@ impl BitGrid {
         spread_row(self.row(j, k), row);
     }
 
-    /// Reports whether cell `(i, j, k)` is occupied.
+    /// Reports whether the cell `(i, j, k)` is occupied.
     ///
     /// # Panics
     /// Panics if the cell is outside the grid.

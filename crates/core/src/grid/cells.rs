@@ -1,4 +1,4 @@
-//! Cells of a grid: bits, labels, or a field.
+//! Cells of a grid, which are bits, labels or a field.
 
 use super::arrays::CellArray;
 use super::bits::{BitGrid, bits_of};
@@ -164,7 +164,7 @@ impl<'a> From<&'a mut Field> for CellsMut<'a> {
 }
 
 impl Cells {
-    /// Borrows the cells.
+    /// Returns a reference to the cells.
     pub fn as_ref(&self) -> CellsRef<'_> {
         match self {
             Self::Bits(bits) => CellsRef::Bits(bits),
@@ -173,7 +173,7 @@ impl Cells {
         }
     }
 
-    /// Returns the occupied cells of bits or labels.
+    /// Returns the grid of occupied cells, if the cells are bits or labels.
     ///
     /// # Errors
     /// Fails if the cells are a field, which has no occupied cells.
@@ -221,7 +221,7 @@ impl<'a> CellsRef<'a> {
         }
     }
 
-    /// Returns the occupied cells of bits or labels.
+    /// Returns the grid of occupied cells, if the cells are bits or labels.
     ///
     /// # Errors
     /// Fails if the cells are a field, which has no occupied cells.

@@ -44,7 +44,7 @@ pub struct CellComponent {
     pub reach: [[usize; 3]; 2],
 }
 
-/// Runs of some layers.
+/// Runs in a chunk of layers.
 #[derive(Default)]
 struct Chunk {
     /// Index of the first run of each row, followed by the number of runs.

@@ -7,8 +7,8 @@
 //! - layer `k`: the hash of `n, word` for every nonzero word of the layer, in order of `n`;
 //! - `cells`: the hash of `"voxelize cells v1\n"`, `nx, ny, nz`, then `k` and the 32 bytes of the hash for
 //!   each layer with a nonzero word, in order of `k`;
-//! - `grid`: the hash of `"voxelize grid v1\n"`, the 16 bytes of `cells`, then per axis the text
-//!   `origin spacing closed\n`, with reduced fractions `p/q` and closed as `0` or `1`.
+//! - `grid`: the hash of `"voxelize grid v1\n"`, the 16 bytes of `cells`, then for each axis the text `origin
+//!   spacing closed\n`. Origin and spacing are fractions `p/q` in lowest terms, and closed is `0` or `1`.
 //!
 //! The digest of labels is the digest of their occupied cells, unless the legend specifies that it covers
 //! [values](LabelDigest::Values). For such labels, and for fields, `cells` is the hash of the following
@@ -63,7 +63,7 @@ impl Digest {
     }
 }
 
-/// Computes the digests of a grid whose layers arrive in slabs.
+/// Builder that computes the digests of a grid from slabs of layers.
 ///
 /// ```
 /// # use voxelize_core as voxelize;

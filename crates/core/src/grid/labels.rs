@@ -447,7 +447,7 @@ impl Labels {
     }
 }
 
-/// Value that a legend does not name.
+/// Error: a value that the legend does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unnamed(pub u8);
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, sanitize};
 pub struct Label {
     /// Value of the cells, from 1 to 255.
     pub value: u8,
-    /// Name of the value.
+    /// Name that describes the value.
     pub name: Cow<'static, str>,
     /// Colour as red, green and blue. `None` leaves the choice to the format or the picture.
     pub colour: Option<[u8; 3]>,
@@ -105,7 +105,7 @@ pub enum LabelDigest {
     /// Only the occupied cells. The digest equals that of a grid of bits with the same cells.
     #[default]
     Occupancy,
-    /// The value of every cell.
+    /// The values of all cells.
     Values,
 }
 

@@ -52,7 +52,7 @@ struct PieceRun {
 }
 
 impl<'a> CountedPieces<'a> {
-    /// Wraps a source.
+    /// Creates a source that counts the pieces of `source`.
     pub fn new(source: &'a mut dyn CellSource) -> Self {
         Self {
             source,
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::grid::{BitGrid, Cells, Digest, Lattice, Record};
 
-    /// Source of a single slab.
+    /// Source with a single slab.
     struct OneSlab {
         cells: Cells,
         record: Record,

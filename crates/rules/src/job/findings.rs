@@ -18,7 +18,7 @@ use voxelize_meshes::read::Tolerance;
 /// far from the origin that the spacing of its floats is large compared to the cells (L001).
 ///
 /// # Errors
-/// Fails if the mesh is too far from the origin and `tolerance` is strict.
+/// Fails with the finding L001 if the mesh is too far from the origin and `tolerance` is strict.
 pub fn of_lattice(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -108,7 +108,7 @@ fn less_than_the_radius(
     let Rule::Offset { radius } = rule else {
         return None;
     };
-    // A radius in cells does not depend on the unit.
+    // A radius in cells does not depend on the unit of the mesh, so it is not suspicious.
     if radius.unit() == LengthUnit::Cells {
         return None;
     }

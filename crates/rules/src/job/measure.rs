@@ -26,7 +26,7 @@ pub struct Measure {
     pub number: Rational,
     /// Unit in the text. `None` if the text has no unit.
     pub unit: Option<UnitOfLength>,
-    /// Original text.
+    /// Text that was parsed.
     text: String,
 }
 

@@ -59,7 +59,7 @@ pub struct JobResult {
     pub doubt: Option<Doubt>,
     /// Cells of the paths along which a flood leaks into the mesh. `None` if they were not requested.
     pub leak: Option<BitGrid>,
-    /// Duration of each phase.
+    /// Duration of each phase of the job.
     pub times: JobTimes,
 }
 
@@ -179,7 +179,7 @@ impl Prepared<'_> {
         })
     }
 
-    /// Makes all cells in memory.
+    /// Makes all cells and returns them.
     ///
     /// # Errors
     /// Fails for the reasons listed at [`run`](Self::run).

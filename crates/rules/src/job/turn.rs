@@ -219,7 +219,7 @@ impl FromStr for Matrix {
 }
 
 impl fmt::Display for Matrix {
-    /// Writes 12 numbers, row by row.
+    /// Writes the 12 numbers of the matrix, row by row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.factors.iter().zip(&self.summands);
         let numbers: Vec<_> = rows
@@ -235,9 +235,8 @@ impl Matrix {
         self.determinant() < Rational::ZERO
     }
 
-    /// Returns true if the matrix does not round any coordinate. This is the case if each result is a
-    /// coordinate of the file times a positive or negative power of two, as for quarter turns and mirrors
-    /// along an axis.
+    /// Returns true if the matrix does not round any coordinate. This is the case if each result is plus or
+    /// minus a coordinate of the file times a power of two, as for quarter turns and mirrors along an axis.
     pub fn is_exact(&self) -> bool {
         self.factors.iter().all(|row| {
             let mut factors = row.iter().filter(|factor| !factor.is_zero());

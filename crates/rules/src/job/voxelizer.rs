@@ -128,7 +128,7 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
-    /// Sets the instruction set.
+    /// Sets the instruction set of the kernels.
     #[must_use]
     pub fn level(self, level: Level) -> Self {
         Self {

@@ -34,7 +34,7 @@ pub(super) fn memory(estimate: &MemoryEstimate) -> u128 {
 }
 
 impl<'a> AreaCells<'a> {
-    /// Prepares the rule in the calling threads.
+    /// Prepares the rule. Uses the calling thread pool.
     ///
     /// # Errors
     /// Fails if there are too many triangles, or if the run was cancelled.

@@ -171,7 +171,7 @@ impl BodyCells<'_> {
         Ok(stats)
     }
 
-    /// Removes a negative volume from the cells of a body in these layers.
+    /// Removes the cells in a negative volume from the cells of a body, in these layers.
     fn remove(
         &self,
         cut: &Mesh,

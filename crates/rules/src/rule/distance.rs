@@ -29,7 +29,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// Name of the band of all cells.
+    /// Text of a band that has all cells.
     const ALL: &str = "all";
 
     /// Returns a band of `count` cells.
@@ -48,7 +48,7 @@ impl Default for Band {
 impl FromStr for Band {
     type Err = Error;
 
-    /// Reads `all`, or a number of cells above zero.
+    /// Parses `all`, or a positive number of cells.
     fn from_str(text: &str) -> Result<Self> {
         if text == Self::ALL {
             return Ok(Self::All);
@@ -69,7 +69,7 @@ impl FromStr for Band {
 }
 
 impl fmt::Display for Band {
-    /// Writes the form that [`FromStr`] reads.
+    /// Writes the text that [`FromStr`] parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cells(width) => f.write_str(width.to_string().trim_end_matches("vx")),
@@ -83,7 +83,7 @@ impl fmt::Display for Band {
 pub(super) struct DistanceCells<'a> {
     pub distances: Distances,
     pub inside: Option<PreparedInside<'a>>,
-    /// Greatest distance of occupied cells. `None` for a field.
+    /// Greatest distance of an occupied cell from the mesh. `None` if the rule makes a field.
     pub most: Option<f32>,
 }
 
@@ -128,7 +128,7 @@ impl FillCells for DistanceCells<'_> {
     }
 }
 
-/// Sets the sign bit of the cells that are inside.
+/// Sets the sign bit in the values of the cells that are inside.
 fn negate(field: &mut Field, inside: &BitGrid) {
     let [nx, ny, _] = field.dims();
     let layers = field.values_mut().chunks_mut(nx * ny).enumerate().collect();

@@ -14,17 +14,18 @@ use voxelize_meshes::Mesh;
 use super::Inside;
 use super::inside::flood::{self, Flood};
 
-/// Methods that are compared for every cell, in the order of their bits in a label. The next bit
-/// belongs to flood.
+/// Methods that are compared for every cell, in the order of their bits in a label. The flood has the next
+/// bit.
 const COMPARED: [Inside; 3] = [Inside::Nonzero, Inside::EvenOdd, Inside::Robust];
 
 /// Labels of cells in doubt. Each label stands for a set of the four methods, except the empty set and the
 /// full set.
 const LABELS: std::ops::Range<u8> = 1..(1 << (COMPARED.len() + 1)) - 1;
 
-/// Number of grids in memory at the same time, in addition to the grid of the cells: one for each of the
-/// other three methods and the flood. The flood itself needs no more than four: the walls, the outside, and
-/// the inside by evenodd of the mesh and of the caps of its holes.
+/// Number of grids in memory at the same time, in addition to the grid of the cells: one for each of the four
+/// methods, with the cells that are inside. The grid of the cells first has the cells that the flood did not
+/// reach. The flood itself needs at most four grids: the walls, the outside, and the inside by evenodd of the
+/// mesh and of the caps of its holes.
 const GRIDS: u128 = 4;
 
 /// Number of grids in the result: one for its cells and four planes of labels.
@@ -33,10 +34,9 @@ pub(crate) const RESULT_GRIDS: u128 = 5;
 /// Cells on which methods that find the inside disagree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
-    /// Cells that are inside by some methods and outside by others. Their labels are defined by
-    /// [`legend`].
+    /// Cells that some methods consider inside and others outside. [`legend`] defines their labels.
     pub cells: Labels,
-    /// Number of cells that are inside by at least one compared method.
+    /// Number of cells that at least one compared method considers inside.
     pub inside: u64,
     /// Each method with its number of cells inside. The flood comes first.
     pub by: [(Inside, u64); 4],
@@ -46,8 +46,8 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    /// Returns the share of cells in doubt among the cells that are inside by at least one compared
-    /// method. 0 if there are no such cells.
+    /// Returns the number of cells in doubt divided by the number of cells that at least one compared method
+    /// considers inside. 0 if there are no such cells.
     pub fn share(&self) -> f64 {
         if self.inside == 0 {
             0.0
@@ -177,7 +177,7 @@ fn label(not_outside: BitGrid, planes: &mut [BitGrid]) -> (BitGrid, u64) {
 struct FloodCells {
     /// Number of cells that are inside.
     count: u64,
-    /// The flood leaked and is not compared.
+    /// The flood entered the mesh and is therefore not compared.
     leaked: bool,
     /// Cells that are inside. Empty if the flood leaked.
     inside: BitGrid,

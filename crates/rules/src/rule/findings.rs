@@ -54,7 +54,7 @@ pub fn findings(
             thin: ThinFeatures::Keep,
             ..
         } => LostFeatures::default(),
-        // Such a mesh loses all of its features. Another method helps, and another finding names it.
+        // The method finds nothing inside such a mesh. Another finding reports this.
         _ if mesh.is_two_sided() && is_crossed(inside) => LostFeatures::default(),
         // The features are lost because the flood leaked. Smaller cells do not help.
         _ if leak.is_some() || cut.is_some() => LostFeatures::default(),

@@ -129,7 +129,7 @@ pub(crate) fn quantities_memory(estimate: &MemoryEstimate) -> u128 {
 }
 
 impl<'a> FractionCells<'a> {
-    /// Prepares the rule in the calling threads.
+    /// Prepares the rule. Uses the calling thread pool.
     ///
     /// # Errors
     /// Fails if the mesh is open or not consistently oriented and `inside` requests no repair, or if the run
@@ -322,7 +322,7 @@ impl<'a> FractionCells<'a> {
     }
 }
 
-/// Cells of some layers, all in one layer of bricks.
+/// Cells of some layers that all belong to one layer of bricks.
 pub(super) struct BrickLayers<'a> {
     pub layers: Range<usize>,
     pub values: &'a mut [f32],

@@ -48,8 +48,8 @@ pub fn surface_and_interior(
     })?
 }
 
-/// Labels some layers of a lattice in the calling threads. `cells` has the occupied cells of these layers.
-/// `plane` is a grid whose memory may be reused.
+/// Labels some layers of a lattice. Uses the calling thread pool. `cells` has the occupied cells of these
+/// layers. `plane` is a grid whose memory may be reused.
 pub(crate) fn of_layers(
     mesh: &Mesh,
     lattice: &Lattice,
@@ -71,7 +71,7 @@ pub(crate) fn of_layers(
         .prepare(mesh, lattice, run)?
         .fill(layers.clone(), run, &mut plane)?;
     if let Some(cuts) = mesh.cuts() {
-        // The walls of negative volumes are surface as well.
+        // Cells that the surfaces of negative volumes touch get the label surface as well.
         touched
             .prepare(cuts.mesh(), lattice, run)?
             .fill(layers, run, &mut plane)?;

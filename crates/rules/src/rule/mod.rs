@@ -274,7 +274,7 @@ trait FillCells: Send + Sync {
 pub struct Stats {
     /// Number of triangle coordinates that snapping moved onto a lattice plane or a plane of cell centres.
     pub snapped: u64,
-    /// Findings about the inside.
+    /// Counts and findings about the inside.
     pub inside: InsideReport,
     /// Features that [`Rule::Solid`] loses, or would have lost without [`ThinFeatures::Keep`]. `None` if they
     /// were not searched. [`lost::find`] searches them.
@@ -502,7 +502,7 @@ impl Rule {
             .map(|info| info.rule)
     }
 
-    /// Returns the ties. `None` if the rule has no ties.
+    /// Returns the ties of the rule. `None` if the rule has no ties.
     pub fn ties(&self) -> Option<Ties> {
         match self {
             Self::Surface { ties } | Self::Filled { ties, .. } => Some(*ties),

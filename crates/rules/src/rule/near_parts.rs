@@ -57,7 +57,7 @@ pub(super) fn near_parts(
     Ok(Some(of))
 }
 
-/// Returns true if parts of a mesh may overlap each other or themselves.
+/// Returns true if some components of a mesh may overlap each other or themselves.
 pub(crate) fn may_overlap(mesh: &Mesh, lattice: &Lattice, progress: &dyn Progress) -> Result<bool> {
     let frame = KernelLattice::new(lattice.axes(), mesh.bounds(), Ties::None);
     Ok(near_parts((mesh.triangles(), mesh.bounds()), &frame, progress)?.is_some())

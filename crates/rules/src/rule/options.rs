@@ -55,8 +55,8 @@ impl Rule {
     /// to ties up. Replacing a flood by another method restores the default ties.
     ///
     /// # Errors
-    /// Fails if the rule has no inside, or if a flood is requested and the ties of the rule are neither its
-    /// default nor ties up.
+    /// Fails if the rule has no inside, or if `new` is a flood and the ties of the rule are neither the
+    /// default ties nor ties up.
     pub fn with_inside(mut self, new: Inside) -> Result<Self> {
         if let Self::Filled { inside, ties, .. } = &mut self {
             match (inside.is_flood(), new.is_flood()) {

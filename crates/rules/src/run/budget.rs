@@ -51,7 +51,7 @@ impl MemoryLimit {
 /// Memory limit, and the part of it that the program itself uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryBudget {
-    /// Limit.
+    /// Memory limit.
     pub limit: MemoryLimit,
     /// Memory of the program in bytes, without mesh and grid. A requested limit includes this memory.
     pub program: u64,

@@ -33,7 +33,7 @@ pub(crate) struct Flooded<'a> {
     pub lattice: &'a Lattice,
     /// Cells that the flood reached. Neither the mesh nor the cap of a closed hole touches any of them.
     pub outside: &'a BitGrid,
-    /// Cells inside the mesh with caps over all its holes.
+    /// Cells that are inside the mesh if all of its holes are closed with caps.
     pub inside: &'a BitGrid,
 }
 

@@ -8,10 +8,10 @@ use voxelize_kernel::sink::{Brick, SIDE, bricks_in, kept_bytes_for};
 use voxelize_kernel::{bricks, distance};
 use voxelize_meshes::Mesh;
 
-/// Arrangement of a grid in memory while it is made.
+/// Arrangement of a grid in memory while its cells are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// The whole grid at once.
+    /// The whole grid is in memory.
     Dense,
     /// Slabs with this number of layers along z, one after the other. The last slab may have fewer layers.
     /// Each slab needs a pass over the triangles.
@@ -352,7 +352,7 @@ mod tests {
         let mesh = 21 * 36;
         let row = 64;
         let brick = 512 + 2 + 12;
-        // At least one brick is counted.
+        // The estimate has at least one brick.
         assert_eq!(
             demand.bytes(Plan::Dense),
             mesh + 20 * 80 + 512 + 6 * brick + row
@@ -395,7 +395,7 @@ mod tests {
         // A thread keeps all of its bricks if they are at most a quarter of all bricks.
         let room = 16 * 91 * 58 / 4;
         let all_in_thread = touching(room);
-        // A pool allocates pages of 2 MiB.
+        // A memory pool allocates pages of 2 MiB.
         assert_eq!(touching(room - 1), all_in_thread - 12);
         assert_eq!(
             all_in_thread - touching(4095),

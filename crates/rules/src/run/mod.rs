@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the instruction set to use.
+    /// Returns the instruction set that the run uses.
     ///
     /// # Errors
     /// Fails if the machine lacks the requested instruction set.
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         Ok(level)
     }
 
-    /// Returns the number of threads to use.
+    /// Returns the number of threads that the run uses.
     pub fn thread_count(&self) -> usize {
         if self.threads == 0 {
             par::available_threads()

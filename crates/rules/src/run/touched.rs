@@ -169,7 +169,7 @@ impl Touched {
         if (0..3).any(is_outside) {
             return None;
         }
-        // The conversion turns negative numbers into zero.
+        // The conversion to `usize` turns negative numbers into zero.
         Some(
             [0, 1, 2]
                 .map(|a| ends[a][0] as usize..(ends[a][1] as usize).min(self.bricks[a] - 1) + 1),

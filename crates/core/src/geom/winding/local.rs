@@ -9,7 +9,7 @@ use super::moments::{Moments, PAIRS};
 use crate::geom::solid_angle::{self, U, Vector};
 use voxelize_geom::vector::{cross, dot, minus};
 
-/// Ball.
+/// Ball, given by its centre and radius.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ball {
     pub centre: Vector,
@@ -164,7 +164,7 @@ struct Rim {
     distances: [f64; 3],
     /// Lower bound of the distance of the nearest edge.
     distance: f64,
-    /// Distance of the farthest corner.
+    /// Distance of the farthest corner from the centre.
     farthest: f64,
     /// Normal whose length is twice the area.
     normal: Vector,

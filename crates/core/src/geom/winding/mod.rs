@@ -91,7 +91,7 @@ impl Sum {
     }
 }
 
-/// Permitted error of the polynomial of a triangle or node in a sparse set.
+/// Permitted error of the polynomial of a triangle or node, for sets with a small total area.
 const AIM: f64 = 1.0 / 8192.0;
 
 /// Greatest divisor of `AIM`, for sets in which many triangles are near every point.
@@ -170,7 +170,7 @@ impl Winding {
         self.direct(p, side)
     }
 
-    /// Sums all angles one by one.
+    /// Returns the sum of all angles, computed one by one.
     pub fn direct(&self, p: &Vector, side: impl Fn(usize) -> Ordering) -> Estimate {
         let mut sum = Sum::default();
         for triangle in &self.triangles {

@@ -20,13 +20,13 @@ pub(super) struct Moments {
     pub span: f64,
     /// ∫ h dA. It is almost zero, because the centre is the centroid.
     first: Vector,
-    /// ∫ |h|² dA
+    /// ∫ |h|² dA.
     second: f64,
-    /// ∫ n dA
+    /// ∫ n dA.
     dipole: Vector,
-    /// ∫ h_i n_k dA at `[i][k]`
+    /// Entry `[i][k]` is ∫ h_i n_k dA.
     linear: [Vector; 3],
-    /// ∫ h_i h_j n_k dA at `[PLACE[i][j]][k]`, for the pairs of axes
+    /// Entry `[PLACE[i][j]][k]` is ∫ h_i h_j n_k dA, for each pair of axes.
     square: [Vector; 6],
 }
 

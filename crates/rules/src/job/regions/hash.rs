@@ -1,4 +1,4 @@
-//! Hash that identifies a mesh.
+//! The hash that identifies the mesh of a plan.
 
 use std::io::Write as _;
 

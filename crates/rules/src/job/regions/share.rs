@@ -79,7 +79,7 @@ pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -
 /// Triangles of a mesh, prepared for distribution to the bins of regions.
 pub(super) struct TriangleBins<'a> {
     mesh: &'a Mesh,
-    /// Parts that labels represent.
+    /// Parts of the mesh that labels represent. `None` if labels do not represent parts.
     pub(super) parts: Option<&'a MeshParts>,
     lattice: &'a Lattice,
     /// Distance from the layers of a region within which triangles affect its cells.
@@ -185,7 +185,7 @@ impl<'a> TriangleBins<'a> {
         Ok(())
     }
 
-    /// Writes the bin of these layers.
+    /// Writes the bin of a region with these layers to `out`.
     pub(super) fn write(
         &self,
         layers: Range<usize>,

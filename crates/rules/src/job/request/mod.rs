@@ -102,7 +102,7 @@ pub struct Request {
     pub radius: Option<WrittenLength>,
     /// Band around the mesh in which cells store distances.
     pub band: Option<Band>,
-    /// Distances are negative inside.
+    /// The rule distance makes signed distances, which are negative inside.
     pub is_signed: bool,
     /// Greatest distance of an occupied cell, for the rule distance.
     pub iso: Option<WrittenLength>,
@@ -209,7 +209,7 @@ pub static OPTIONS: &[RequestOption] = &[
         put(&mut request.translate, parse::point(text))
     }),
     row("unit", Name(|| names(&units())), |request, text| {
-        // Synonyms of units are accepted as well.
+        // Other names of units are accepted as well.
         let known = UnitOfLength::from_name(text).map(UnitOfLength::name);
         put(&mut request.unit, named(known.unwrap_or(text), &units()))
     }),

@@ -24,7 +24,7 @@ use voxelize_meshes::closed::Closedness;
 pub(in crate::rule) struct Flood {
     /// Cells that the flood reached.
     pub outside: BitGrid,
-    /// Cells that stopped the flood. The mesh or a cap of a closed hole touches them.
+    /// Cells that stopped the flood, because the mesh or a cap of a closed hole touches them.
     pub walls: BitGrid,
     /// Number of holes that were closed. `None` if the method does not close holes.
     closed: Option<u64>,
@@ -82,7 +82,7 @@ pub(in crate::rule) fn flooded(
     })
 }
 
-/// Returns the cells that are inside by [`Inside::EvenOdd`].
+/// Returns the cells that [`Inside::EvenOdd`] considers inside.
 fn evenodd(mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<BitGrid> {
     let mut inside = BitGrid::try_from(lattice)?;
     let prepared = Inside::EvenOdd.prepare(mesh, lattice, run)?;

@@ -1,4 +1,5 @@
-//! Methods that find the inside of a mesh, one per file, and their table.
+//! Methods that find the inside of a mesh. Each method has its own file, and this file has a table of all
+//! methods.
 //!
 //! A method decides whether the centre of a cell is inside. Centres are displaced by −ε, −ε² and −ε³ along x,
 //! y and z, as the inner walls are, so that no centre is on a triangle.
@@ -128,7 +129,7 @@ pub static METHODS: &[Method] = &[
     },
 ];
 
-/// Method prepared for a mesh and a lattice.
+/// Method that was prepared for a mesh and a lattice.
 pub(super) struct PreparedInside<'a> {
     /// Method that is used, never [`Inside::Auto`].
     pub used: Inside,
@@ -175,8 +176,8 @@ pub struct Repairs {
 
 /// Implementation of a method.
 trait FillInside: Send + Sync {
-    /// Occupies the cells of these layers of the lattice whose centres are inside. Layer 0 of the
-    /// grid is layer `layers.start`.
+    /// Occupies the cells of these layers of the lattice whose centres are inside. Layer 0 of the grid is
+    /// layer `layers.start` of the lattice.
     fn fill(&self, layers: Range<usize>, run: &Run, grid: &mut BitGrid) -> Result<Stats>;
 
     /// Occupies the cells of these layers that the flood did not reach, if holes were closed. They include
@@ -319,9 +320,8 @@ impl<'a> PreparedInside<'a> {
         self.fill.close(layers, grid);
     }
 
-    /// Occupies the cells of these layers that the mesh touches, if the method is a flood. The
-    /// flood stops at these cells, so they belong to the inside as in
-    /// [`Rule::Filled`](crate::Rule::Filled).
+    /// Occupies the cells of these layers that the mesh touches, if the method is a flood. The flood stops at
+    /// these cells, so they count as inside, as in [`Rule::Filled`](crate::Rule::Filled).
     pub(super) fn occupy_touched(&self, layers: Range<usize>, grid: &mut BitGrid) {
         self.fill.occupy_touched(layers, grid);
     }

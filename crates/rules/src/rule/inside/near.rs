@@ -51,7 +51,7 @@ pub(super) fn bytes(dims: [usize; 3], max_memory: Option<u64>) -> u128 {
 
 /// Numbers of the cells of the layers that are processed together.
 pub(super) struct Near {
-    /// First layer of cells.
+    /// Index of the first layer of cells.
     first: usize,
     /// Bricks whose numbers are not all zero.
     special: BitGrid,
@@ -76,7 +76,7 @@ pub(super) struct WindingCells<'a> {
     pub first: usize,
     /// Distances between adjacent cell centres along each axis. The origin is the centre of cell (0, 0, 0).
     pub aspect: Vector,
-    /// Triangles whose winding number is evaluated.
+    /// Triangles whose winding number determines the numbers of the cells.
     pub winding: &'a Winding,
 }
 
@@ -150,7 +150,7 @@ impl Near {
         }
     }
 
-    /// Returns the number of a cell of a brick.
+    /// Returns the number of a cell. `numbers` has the numbers of the brick that contains the cell.
     pub(super) fn number(&self, numbers: &Numbers, [i, j, k]: [usize; 3]) -> i32 {
         let [x, y, z] = [i, j, k - self.first].map(|n| n % BRICK);
         let bit = x + BRICK * (y + BRICK * z);
@@ -351,8 +351,7 @@ impl<P: ExactPlaces> NearSearch<'_, P> {
     }
 }
 
-/// Returns the depth of a box of `size` bricks along each axis. A single brick is not divided
-/// further.
+/// Returns whether a box with `size` bricks along each axis is divided further. A single brick is not.
 fn depth(size: usize) -> Depth {
     if size == 1 {
         Depth::Last

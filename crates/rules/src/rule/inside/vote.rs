@@ -59,7 +59,7 @@ impl FillInside for Vote<'_> {
 }
 
 impl Vote<'_> {
-    /// Toggles the first cell after every crossing along an axis. Returns the number of coordinates
+    /// Toggles the first cell after every crossing along an axis. Returns the number of triangle coordinates
     /// that snapping moved.
     fn toggle(
         &self,

@@ -48,7 +48,7 @@ impl Around {
         })
     }
 
-    /// Returns true if the mesh extends beyond the original lattice.
+    /// Returns true if the lattice was extended, because the mesh extends beyond the original lattice.
     pub(super) fn is_cut(&self) -> bool {
         self.lattice.dims() != self.dims
     }

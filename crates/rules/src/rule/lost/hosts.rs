@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Finds the pairs by testing every triangle against every cell.
+    /// Finds the expected pairs by voxelizing each triangle separately.
     fn slowly(mesh: &Mesh, of: &[u32], cells: &CellComponents, lattice: &Lattice) -> Hosts {
         let mut found = vec![];
         for (triangle, component) in mesh.triangles().iter().zip(of) {

@@ -3,7 +3,7 @@
 /// Features of a mesh that [`Rule::Solid`](crate::Rule::Solid) loses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LostFeatures {
-    /// Components that are lost or broken. `None` if there are none.
+    /// Components of filled cells that are lost or broken. `None` if there are no such components.
     pub components: Option<LostComponents>,
     /// Lost places in components that are not lost. `None` if there are no such places.
     pub places: Option<LostPlaces>,
@@ -42,7 +42,7 @@ pub struct LostComponents {
 /// reported. Places in lost components are not reported either.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LostPlaces {
-    /// Number of places.
+    /// Number of reported places.
     pub places: u64,
     /// Total number of cells in the reported places.
     pub cells: u64,
