@@ -46,6 +46,7 @@ fn voxels_of(data: &DotVoxData) -> BTreeMap<[i64; 3], [u8; 3]> {
                     let cell = [voxel.x, voxel.y, voxel.z].map(i64::from);
                     let place = [0, 1, 2].map(|a| at[a] + cell[a] - size[a] / 2);
                     let colour = data.palette[usize::from(voxel.i)];
+                    assert_eq!(colour.a, 255);
                     let before = found.insert(place, [colour.r, colour.g, colour.b]);
                     assert_eq!(before, None, "{place:?} is there twice");
                 }
