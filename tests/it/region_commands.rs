@@ -198,8 +198,6 @@ fn wrong_questions_are_refused() {
         &place,
         "6 plan knot.stl -r 299 --filled -o cells.zarr
             err another plan
-         6 plan knot.stl -r 300 --solid -o cells.zarr
-            err another plan
          6 knot.stl -o cells.zarr
             err other files
          2 cells.zarr --region 3
@@ -268,15 +266,6 @@ fn regions_are_made_of_bins_without_the_mesh() {
     );
     rows::check(&place, &table);
     assert_eq!(fs::read(&bins[1]).unwrap(), bytes);
-    rows::refused(
-        &place,
-        "2 plan knot.stl --solid --inside vote --bin -o new.zarr
-            err the method vote
-         2 plan knot.stl --filled --inside robust --bin -o new.zarr
-            err the method robust
-         2 plan knot.stl --rule distance --band all --bin -o new.zarr
-            err a band of all cells",
-    );
 }
 
 /// Starts the command several times, and kills it after a longer and longer time. Calls `check` after each.
@@ -382,9 +371,7 @@ fn one_process_goes_on_after_it_was_killed() {
     );
     rows::refused(
         &place,
-        "6 knot.stl -r 500 --solid -o cells.zarr --resume
-            err another plan
-         2 knot.stl -r 500 --solid -o cells.npz --resume
+        "2 knot.stl -r 500 --solid -o cells.npz --resume
             err regions of a folder of Zarr
          2 knot.stl --filled --inside flood -o new.zarr --resume
             err a flood

@@ -10,7 +10,7 @@ use voxelize::job::regions::{
 use voxelize::job::{Extras, JobLabels};
 use voxelize::mesh::PartKind;
 use voxelize::rule::Band;
-use voxelize::{Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, Voxelizer, Voxels};
+use voxelize::{Fit, Inside, Lattice, Mesh, Rule, Voxelizer, Voxels};
 
 use crate::support::meshes::fixture;
 use crate::support::random::Random;
@@ -164,25 +164,6 @@ fn no_two_regions_write_one_file() {
         plans == 12 && shards > 100,
         "{plans} plans, {shards} shards"
     );
-}
-
-#[test]
-fn rules_that_need_more_than_a_region_are_refused_by_name() {
-    let mesh = fixture("knot.stl");
-    let lattice = Lattice::fit(mesh.bounds(), 64).unwrap();
-    let flood = Rule::solid().with_inside(Inside::flood()).unwrap();
-    let hollow = Rule::filled().with_shell(2).unwrap();
-    let thin = Rule::solid().with_thin(ThinFeatures::Keep).unwrap();
-    let little = Voxelizer::new(Rule::surface()).memory(1000);
-    for (voxelizer, words) in [
-        (Voxelizer::new(flood), "a flood"),
-        (Voxelizer::new(hollow), "hollow"),
-        (Voxelizer::new(thin), "keep-thin"),
-        (of_labels(Rule::surface(), JobLabels::Colours), "colours"),
-        (little, "a slab of 8 layers needs"),
-    ] {
-        refused(plan(&voxelizer, &mesh, &lattice, 2, &[]), words);
-    }
 }
 
 #[test]
