@@ -19,4 +19,5 @@ pub mod rules;
 pub mod solids;
 pub mod stores;
 pub mod suite;
+pub mod tables;
 pub mod wild;

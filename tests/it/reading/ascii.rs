@@ -1,12 +1,14 @@
 //! ASCII STL of other programs: accepted texts, and rejected ones with their lines.
 
-use voxelize::mesh::read::{Loaded, ReadOptions, read_stream};
-use voxelize::{Error, Kind, Mesh, Result};
+use voxelize::mesh::read::Tolerance;
+use voxelize::{Error, Kind};
 
-type Triangle = [[f32; 3]; 3];
+use super::inputs::{Triangle, rows, stream, text};
 
-fn read(text: &[u8]) -> Result<Loaded> {
-    read_stream(&mut { text }, "part.stl", &ReadOptions::default())
+fn read(text: &str) -> Vec<Triangle> {
+    let loaded = stream(text, Tolerance::Usual).unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert_eq!(loaded.format, "stl-ascii");
+    loaded.mesh.triangles().to_vec()
 }
 
 /// Two facets whose numbers have signs, exponents and leading or trailing points.
@@ -36,74 +38,30 @@ fn solid(name: &str) -> String {
     format!("solid{name}\n{FACETS}endsolid{name}\n")
 }
 
+/// Returns a solid on one line.
+fn one_line(name: &str) -> String {
+    solid(name).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The cases of `wild` vary these texts further.
 #[test]
 fn every_way_of_writing_it_is_read() {
     let plain = solid(" part");
-    let one_line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
-    let latin1: Vec<u8> = [
-        &b"solid caf\xe9 \xb5m\n"[..],
-        FACETS.as_bytes(),
-        b"endsolid caf\xe9\n",
-    ]
-    .concat();
-    let cases: Vec<(&str, Vec<u8>)> = vec![
-        ("plain", plain.clone().into()),
-        ("no name", solid("").into()),
-        ("upper case", plain.to_uppercase().into()),
-        ("leading blanks", format!("\n\n \t  {plain}").into()),
-        ("tabs", plain.replace(' ', "\t").into()),
-        ("byte order mark", format!("\u{feff}{plain}").into()),
-        (
-            "byte order mark and blanks",
-            format!("\u{feff}\r\n {plain}").into(),
-        ),
-        ("CRLF", plain.replace('\n', "\r\n").into()),
-        ("CR", plain.replace('\n', "\r").into()),
-        ("blank lines", plain.replace('\n', "\n\n \n").into()),
-        ("no last line end", plain.trim_end().into()),
-        ("one line", one_line(" part").into()),
-        ("one line without name", one_line("").into()),
-        (
-            "a name of keywords",
-            solid(" Solid facet vertex loop 1").into(),
-        ),
-        ("latin-1 name", latin1),
-        ("a long name", solid(&" very".repeat(2000)).into()),
-        (
-            "no name at the end",
-            plain.replace("endsolid part", "endsolid").into(),
-        ),
-        (
-            "nan normals",
-            plain
-                .replace("normal 0 0 1", "normal nan -nan(ind) NaN")
-                .into(),
-        ),
-        (
-            "inf normals",
-            plain
-                .replace("normal 0 0 1", "normal inf -inf 1.#INF")
-                .into(),
-        ),
-        (
-            "comma normals",
-            plain.replace("normal 0 0 1", "normal 0,5 0,5 1,0").into(),
-        ),
-        ("no normals", plain.replace(" normal 0 0 1", "").into()),
-    ];
-    assert!(!cases.is_empty());
-    for (what, text) in cases {
-        let loaded = read(&text).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(loaded.mesh.triangles(), TRIANGLES, "{what}");
-        assert_eq!(
-            (loaded.format, loaded.bytes),
-            ("stl-ascii", text.len() as u64),
-            "{what}"
-        );
-        assert_eq!(
-            loaded.mesh,
-            Mesh::from_triangles(TRIANGLES.to_vec()).unwrap()
-        );
+    for text in [
+        plain.clone(),
+        plain.to_uppercase(),
+        plain.replace(' ', "\t"),
+        plain.replace('\n', "\r"),
+        plain.replace('\n', "\n\n \n"),
+        format!("\u{feff}\r\n {plain}"),
+        one_line(" part"),
+        one_line(""),
+        solid(" Solid facet vertex loop 1"),
+        solid(&" very".repeat(2000)),
+        plain.replace("normal 0 0 1", "normal inf -inf 1.#INF"),
+        plain.replace(" normal 0 0 1", ""),
+    ] {
+        assert_eq!(read(&text), TRIANGLES, "{text}");
     }
 }
 
@@ -111,37 +69,27 @@ fn every_way_of_writing_it_is_read() {
 fn several_solids_are_one_mesh() {
     let a = solid(" a");
     let b = solid(" solid b");
-    let on_one_line = format!("{a} {b}")
-        .replace("solid b", "b")
-        .replace('\n', " ");
     for text in [
         format!("{a}{b}"),
         format!("{a}\n\n{b}\n").replace('\n', "\r\n"),
-        on_one_line,
+        format!("{a} {}", solid(" b")).replace('\n', " "),
     ] {
-        let mesh = read(text.as_bytes()).unwrap().mesh;
-        assert_eq!(mesh.triangles(), [TRIANGLES, TRIANGLES].concat());
+        assert_eq!(read(&text), [TRIANGLES, TRIANGLES].concat());
     }
-    for text in [
-        "solid\nendsolid",
-        "solid nothing\nendsolid nothing\n",
-        "solid\nendsolid\nsolid\nendsolid",
-    ] {
-        assert!(read(text.as_bytes()).unwrap().mesh.triangles().is_empty());
-    }
+    assert!(read("solid\nendsolid").is_empty());
+    assert!(read("solid\nendsolid\nsolid\nendsolid").is_empty());
 }
 
 /// Regression: the second solid was read as part of the first one's name unless everything was on the first
 /// line, and facets without normals were read as part of their solid's name.
 #[test]
 fn solids_that_share_lines_lose_no_facets() {
-    let line = |name: &str| solid(name).split_whitespace().collect::<Vec<_>>().join(" ");
     let no_normals = |text: String| {
         text.replace(" normal 0 0 1", "")
             .replace(" normal 0 0 -1", "")
     };
     let lines = solid(" a");
-    let one = line(" a");
+    let one = one_line(" a");
     let texts = [
         format!("\n{one} {one}\n"),
         format!("solid\nendsolid\n{one} {one}"),
@@ -152,10 +100,7 @@ fn solids_that_share_lines_lose_no_facets() {
         no_normals(format!("{one} {one}")).replace("loop vertex", "loop\nvertex"),
     ];
     for text in texts {
-        let mesh = read(text.as_bytes())
-            .unwrap_or_else(|error| panic!("{text}: {error}"))
-            .mesh;
-        assert_eq!(mesh.triangles(), [TRIANGLES, TRIANGLES].concat(), "{text}");
+        assert_eq!(read(&text), [TRIANGLES, TRIANGLES].concat(), "{text}");
     }
 }
 
@@ -179,7 +124,7 @@ fn numbers_are_the_nearest_floats() {
     ];
     for (text, value) in cases {
         let stl = solid("").replace("vertex 0 0 0", &format!("vertex {text} 0 0"));
-        let found = read(stl.as_bytes()).unwrap().mesh.triangles()[0][0][0];
+        let found = read(&stl)[0][0][0];
         assert_eq!(found.to_bits(), f32::to_bits(value), "{text}");
     }
 }
@@ -190,9 +135,9 @@ fn words_across_blocks_are_whole() {
     let body = FACETS.repeat(3000);
     for shift in 0..24 {
         let text = format!("solid {}\n{body}endsolid\n", "x".repeat(shift));
-        let mesh = read(text.as_bytes()).unwrap().mesh;
-        assert_eq!(mesh.triangles().len(), 6000);
-        assert!(mesh.triangles().chunks(2).all(|pair| pair == TRIANGLES));
+        let triangles = read(&text);
+        assert_eq!(triangles.len(), 6000);
+        assert!(triangles.chunks(2).all(|pair| pair == TRIANGLES));
     }
 }
 
@@ -201,88 +146,64 @@ fn broken(from: &str, to: &str) -> Error {
     let whole = solid(" part");
     let text = whole.replacen(from, to, 1);
     assert_ne!(text, whole);
-    read(text.as_bytes()).expect_err(&format!("{from} → {to}"))
+    stream(text, Tolerance::Usual).expect_err(&format!("{from} → {to}"))
 }
+
+/// Codes, lines, replaced texts and replacements.
+const BAD: &str = r"
+    S006 | 7 | vertex 0 0 0\n | \n
+    S006 | 7 | vertex 0 0 0\n | vertex 0 0 0 vertex 1 1 1\n
+    S006 | 5 | vertex 0 0 0 | vertex 0 0
+    S006 | 4 | vertex 0 0 0 | vertex 0 0 0 0
+    S006 | 4 | outer loop | outer
+    S006 | 4 | outer loop |
+    S006 | 8 | endfacet | endloop
+    S006 | 8 | endfacet | endfacet colour 3
+    S006 | 17 | endsolid part\n | endsolid part\njunk here
+    S003 | 17 | endsolid part\n | endsolid part\n  facet
+    S003 | 16 | endsolid part\n |
+    S003 | 16 | endsolid part\n | ends
+    S007 | 4 | vertex 0 0 0 | vertex 0,5 0 0
+    S007 | 4 | vertex 0 0 0 | vertex 0 1.5d3 0
+    S007 | 4 | vertex 0 0 0 | vertex 0 1.2.3 0
+    S007 | 4 | vertex 0 0 0 | vertex 0 \x1b[31m 0
+";
 
 #[test]
 fn bad_syntax_is_refused_with_its_line() {
-    for (from, to, code, line) in [
-        ("vertex 0 0 0\n", "\n", "S006", 7),
-        ("vertex 0 0 0\n", "vertex 0 0 0 vertex 1 1 1\n", "S006", 7),
-        ("vertex 0 0 0", "vertex 0 0", "S006", 5),
-        ("vertex 0 0 0", "vertex 0 0 0 0", "S006", 4),
-        ("outer loop", "outer", "S006", 4),
-        ("outer loop", "", "S006", 4),
-        ("endfacet", "endloop", "S006", 8),
-        ("endfacet", "endfacet colour 3", "S006", 8),
-        ("endsolid part\n", "endsolid part\njunk here", "S006", 17),
-        ("endsolid part\n", "endsolid part\n  facet", "S003", 17),
-        ("endsolid part\n", "", "S003", 16),
-        ("endsolid part\n", "ends", "S003", 16),
-        ("vertex 0 0 0", "vertex 0,5 0 0", "S007", 4),
-        ("vertex 0 0 0", "vertex 0 1.5d3 0", "S007", 4),
-        ("vertex 0 0 0", "vertex 0 1.2.3 0", "S007", 4),
-        ("vertex 0 0 0", "vertex 0 \x1b[31m 0", "S007", 4),
-    ] {
-        let error = broken(from, to);
+    for [code, line, from, to] in rows(BAD) {
+        let error = broken(&text(from), &text(to));
         assert_eq!(
-            (error.kind(), error.code().name()),
-            (Kind::Input, code),
+            (error.kind(), error.code().name(), error.line()),
+            (Kind::Input, code, line.parse().ok()),
             "{error}"
         );
-        assert_eq!(error.line(), Some(line), "{error}");
         assert!(!error.message().contains(char::is_control), "{error}");
     }
-    assert!(
-        broken("vertex 0 0 0", "vertex 0,5 0 0")
-            .hint()
-            .unwrap()
-            .to_string()
-            .contains("comma")
-    );
-    assert!(
-        broken("vertex 0 0 0", "vertex 1D3 0 0")
-            .hint()
-            .unwrap()
-            .to_string()
-            .contains("1e3")
-    );
+    for (word, advice) in [("0,5", "comma"), ("1D3", "1e3")] {
+        let error = broken("vertex 0 0 0", &format!("vertex {word} 0 0"));
+        assert!(error.advice().to_string().contains(advice), "{error}");
+    }
 }
 
 #[test]
 fn vertices_that_are_not_finite_are_found_at_their_line() {
-    for word in [
-        "nan",
-        "-NaN",
-        "-nan(ind)",
-        "1.#QNAN",
-        "-1.#IND",
-        "inf",
-        "-Infinity",
-        "1.#INF",
-        "1e400",
-        "-3.5e38",
-    ] {
+    let words = "nan -NaN -nan(ind) 1.#QNAN -1.#IND inf -Infinity 1.#INF 1e400 -3.5e38";
+    for word in words.split(' ') {
         let error = broken("vertex 1 2 3", &format!("vertex 1 2 {word}"));
         assert_eq!(
             (error.code().name(), error.triangle(), error.line()),
             ("S004", Some(1), Some(11)),
             "{word}"
         );
-        assert!(error.to_string().starts_with("part.stl: "), "{error}");
     }
 }
 
 #[test]
 fn lines_are_counted_alike_for_every_line_end() {
     for end in ["\n", "\r", "\r\n"] {
-        let text = solid("")
-            .replace("vertex 7e2", "vertex x")
-            .replace('\n', end);
-        assert_eq!(
-            read(text.as_bytes()).unwrap_err().line(),
-            Some(13),
-            "{end:?}"
-        );
+        let bad = solid("").replace("vertex 7e2", "vertex x");
+        let error = stream(bad.replace('\n', end), Tolerance::Usual).unwrap_err();
+        assert_eq!(error.line(), Some(13), "{end:?}");
     }
 }

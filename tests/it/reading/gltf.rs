@@ -1,32 +1,13 @@
 //! glTF and GLB: placed scenes, every kind of primitive and accessor, external files, and damage.
 
 use serde_json::{Value, json};
+use voxelize::Mesh;
 use voxelize::job::{UnitOfLength, UpAxis};
 use voxelize::mesh::PartKind;
-use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_file, read_stream};
-use voxelize::{Code, Error, Mesh, Result};
+use voxelize::mesh::read::{ReadOptions, Tolerance, read_file, read_stream};
 
 use super::indexed::{CUBE, SIDES};
-
-fn read(bytes: &[u8], tolerance: Tolerance) -> Result<Loaded> {
-    read_stream(
-        &mut &bytes[..],
-        "-",
-        &ReadOptions::default().tolerance(tolerance),
-    )
-}
-
-fn usual(bytes: impl AsRef<[u8]>) -> Mesh {
-    let loaded = read(bytes.as_ref(), Tolerance::Strict).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(loaded.bytes, bytes.as_ref().len() as u64);
-    loaded.mesh
-}
-
-fn refused(bytes: impl AsRef<[u8]>) -> Error {
-    read(bytes.as_ref(), Tolerance::Usual)
-        .map(|loaded| loaded.mesh)
-        .expect_err("it is damaged")
-}
+use super::inputs::{codes, refused, rows, sound, stream, too_large};
 
 /// Returns a GLB of this document and these bytes.
 pub(super) fn glb(document: &Value, bin: &[u8]) -> Vec<u8> {
@@ -65,15 +46,13 @@ fn corners() -> Vec<u32> {
 /// Returns the box with indices of this component type.
 fn cube(component: u32) -> (Value, Vec<u8>) {
     let mut bin = floats(&CUBE);
+    let length = match component {
+        5121 => 1,
+        5123 => 2,
+        _ => 4,
+    };
     for corner in corners() {
-        let bytes = corner.to_le_bytes();
-        bin.extend(
-            &bytes[..[(5121, 1), (5123, 2), (5125, 4)]
-                .iter()
-                .find(|row| row.0 == component)
-                .unwrap()
-                .1],
-        );
+        bin.extend(&corner.to_le_bytes()[..length]);
     }
     let document = json!({
         "asset": {"version": "2.0"},
@@ -96,13 +75,8 @@ fn cube(component: u32) -> (Value, Vec<u8>) {
 
 /// Returns the triangles of the box with these corners.
 fn box_of(points: [[f32; 3]; 8]) -> Mesh {
-    let corners = corners();
-    let all = corners
-        .as_chunks()
-        .0
-        .iter()
-        .map(|t: &[u32; 3]| t.map(|n| points[n as usize]));
-    Mesh::from_triangles(all.collect()).unwrap()
+    let corners: Vec<_> = corners().iter().map(|n| points[*n as usize]).collect();
+    Mesh::from_triangles(corners.as_chunks().0.to_vec()).unwrap()
 }
 
 pub(super) fn base64(bytes: &[u8]) -> String {
@@ -123,10 +97,9 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 #[test]
 fn a_box_is_the_same_however_it_is_stored() {
     let whole = box_of(CUBE);
-    let mut seen = 0;
     for component in [5121, 5123, 5125] {
         let (document, bin) = cube(component);
-        let loaded = read(&glb(&document, &bin), Tolerance::Strict).unwrap();
+        let loaded = stream(glb(&document, &bin), Tolerance::Strict).unwrap();
         assert_eq!(
             (loaded.format, loaded.unit, loaded.up),
             ("gltf", Some(UnitOfLength::Metre), Some(UpAxis::Y))
@@ -134,27 +107,19 @@ fn a_box_is_the_same_however_it_is_stored() {
         assert!(loaded.mesh == whole);
         assert!(loaded.mesh.edge_counts().is_oriented());
         let mut embedded = document.clone();
-        embedded["buffers"][0]["uri"] = json!(format!(
-            "data:application/octet-stream;base64,{}",
-            base64(&bin)
-        ));
-        assert!(usual(embedded.to_string()) == loaded.mesh);
-        assert!(usual(format!("\u{feff}\r\n {embedded:#}")) == loaded.mesh);
+        let uri = format!("data:application/octet-stream;base64,{}", base64(&bin));
+        embedded["buffers"][0]["uri"] = json!(uri);
+        assert!(sound(embedded.to_string()) == loaded.mesh);
+        assert!(sound(format!("\u{feff}\r\n {embedded:#}")) == loaded.mesh);
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("a b")).unwrap();
         std::fs::write(path("a b/x%.bin"), &bin).unwrap();
         embedded["buffers"][0]["uri"] = json!("a%20b/x%.bin");
         std::fs::write(path("box.gltf"), embedded.to_string()).unwrap();
-        assert!(
-            read_file(&path("box.gltf"), &ReadOptions::default())
-                .unwrap()
-                .mesh
-                == loaded.mesh
-        );
-        seen += 1;
+        let named = read_file(&path("box.gltf"), &ReadOptions::default()).unwrap();
+        assert!(named.mesh == loaded.mesh);
     }
-    assert_eq!(seen, 3);
     // Interleaved with other numbers, at the end of a longer view.
     let (mut document, bin) = cube(5123);
     let mut mixed = vec![9; 4];
@@ -166,51 +131,24 @@ fn a_box_is_the_same_however_it_is_stored() {
         json!({"buffer": 0, "byteOffset": 4, "byteLength": 160, "byteStride": 20});
     document["bufferViews"][1]["byteOffset"] = json!(164);
     document["buffers"][0]["byteLength"] = json!(mixed.len());
-    assert!(usual(glb(&document, &mixed)) == whole);
+    assert!(sound(glb(&document, &mixed)) == whole);
     // Corners in their order, without indices.
     let (mut document, _) = cube(5125);
     let points: Vec<_> = corners().iter().map(|n| CUBE[*n as usize]).collect();
     document["meshes"][0]["primitives"][0] = json!({"attributes": {"POSITION": 0}});
     document["accessors"][0]["count"] = json!(36);
     document["bufferViews"][0]["byteLength"] = json!(36 * 12);
-    assert!(usual(glb(&document, &floats(&points))) == whole);
+    assert!(sound(glb(&document, &floats(&points))) == whole);
 }
 
 #[test]
-fn strips_and_fans_turn_as_they_should() {
-    let corners = [
-        [0.0, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0],
-        [1.0, 1.0, 0.0],
-    ];
-    let (mut document, _) = cube(5125);
-    document["accessors"][0]["count"] = json!(4);
-    document["bufferViews"][0]["byteLength"] = json!(48);
-    document["meshes"][0]["primitives"][0] = json!({"attributes": {"POSITION": 0}, "mode": 5});
-    let places = |mesh: &Mesh| -> Vec<[u32; 3]> {
-        mesh.triangles()
-            .iter()
-            .map(|t| t.map(|[x, y, _]| (x + 2.0 * y) as u32))
-            .collect()
-    };
-    assert_eq!(
-        places(&usual(glb(&document, &floats(&corners)))),
-        [[0, 1, 2], [2, 1, 3]]
-    );
-    document["meshes"][0]["primitives"][0]["mode"] = json!(6);
-    let fan = [corners[0], corners[1], corners[3], corners[2]];
-    assert_eq!(
-        places(&usual(glb(&document, &floats(&fan)))),
-        [[0, 1, 3], [0, 3, 2]]
-    );
+fn points_and_lines_are_left_out_with_a_note() {
+    let (mut document, bin) = cube(5125);
     for mode in 0..4 {
         document["meshes"][0]["primitives"][0]["mode"] = json!(mode);
-        let loaded = read(&glb(&document, &floats(&corners)), Tolerance::Usual).unwrap();
-        assert_eq!(
-            (loaded.mesh.triangles().len(), loaded.findings[0].code()),
-            (0, Code::S107)
-        );
+        let loaded = stream(glb(&document, &bin), Tolerance::Usual).unwrap();
+        assert!(loaded.mesh.triangles().is_empty());
+        assert_eq!(codes(&loaded), "S107");
     }
 }
 
@@ -228,7 +166,7 @@ fn sparse_and_whole_numbers_are_positions() {
     document["buffers"][0]["byteLength"] = json!(bin.len());
     let sparse = json!({"count": 3, "indices": {"bufferView": 2, "componentType": 5121}, "values": {"bufferView": 3}});
     document["accessors"][0]["sparse"] = sparse;
-    let patched = usual(glb(&document, &bin));
+    let patched = sound(glb(&document, &bin));
     let mut points = CUBE;
     (points[1], points[2], points[4]) = ([3.0, 0.0, 0.0], [3.0, 3.0, 0.0], [0.0, 0.0, 3.0]);
     assert!(patched == box_of(points));
@@ -236,14 +174,11 @@ fn sparse_and_whole_numbers_are_positions() {
         .as_object_mut()
         .unwrap()
         .remove("bufferView");
-    let zeros = std::array::from_fn(|n| {
-        if [1, 2, 4].contains(&n) {
-            points[n]
-        } else {
-            [0.0; 3]
-        }
-    });
-    assert!(usual(glb(&document, &bin)) == box_of(zeros));
+    let mut zeros = [[0.0; 3]; 8];
+    for n in [1, 2, 4] {
+        zeros[n] = points[n];
+    }
+    assert!(sound(glb(&document, &bin)) == box_of(zeros));
     // Integers with their values, and normalized.
     let (mut document, bin) = cube(5123);
     let mut whole: Vec<u8> = CUBE
@@ -264,7 +199,7 @@ fn sparse_and_whole_numbers_are_positions() {
         document["accessors"][0]["normalized"] = json!(normalized);
         let expected = CUBE.map(|p| p.map(|c| (f64::from(c as u8) / unit) as f32));
         assert!(
-            usual(glb(&document, &whole)) == box_of(expected),
+            sound(glb(&document, &whole)) == box_of(expected),
             "{component} {normalized}"
         );
     }
@@ -291,19 +226,16 @@ fn nodes_place_their_meshes() {
     ]);
     document["scenes"] = json!([{"nodes": [4]}, {"nodes": [0, 3]}]);
     document["scene"] = json!(1);
-    let mesh = usual(glb(&document, &bin));
+    let mesh = sound(glb(&document, &bin));
     let objects = mesh.parts(PartKind::Object).unwrap();
     assert_eq!(objects.names(), ["box", "mirrored", ""]);
     assert_eq!(
         mesh.parts(PartKind::Material).unwrap().names(),
         ["red", "material 1", ""]
     );
-    let bounds = |part: u32| *mesh.select(|n| objects.of(n) == part).bounds();
-    let edges = |part| {
-        (
-            bounds(part).min.map(f64::from),
-            bounds(part).max.map(f64::from),
-        )
+    let edges = |part: u32| {
+        let bounds = *mesh.select(|n| objects.of(n) == part).bounds();
+        (bounds.min, bounds.max)
     };
     assert_eq!(edges(0), ([10.0, 0.0, 100.0], [12.0, 2.0, 102.5]));
     assert_eq!(edges(1), ([8.0, 0.0, 0.0], [10.0, 2.0, 2.5]));
@@ -318,213 +250,77 @@ fn nodes_place_their_meshes() {
     // Without scenes: all nodes without a parent.
     document.as_object_mut().unwrap().remove("scenes");
     document.as_object_mut().unwrap().remove("scene");
-    assert_eq!(usual(glb(&document, &bin)).triangles().len(), 12 * 6);
+    assert_eq!(sound(glb(&document, &bin)).triangles().len(), 12 * 6);
 }
+
+/// Codes, changed values of the box, and parts of the message.
+const DAMAGED: &str = r#"
+    S009 | /asset/version | "1.0" | glTF 1.0
+    S002 | /asset | {} | no glTF
+    S009 | /extensionsRequired | ["EXT_odd"] | EXT_odd
+    S012 | /scene | 7 | scenes[7]
+    S006 | /scene | "x" | scene is no whole number
+    S012 | /scenes/0/nodes | [9] | nodes[9]
+    S006 | /nodes/0/children | [0] | nodes[0]: a node that has two parents
+    S006 | /nodes/0/mesh | -1 | nodes[0]: mesh is no whole number
+    S006 | /nodes/0/matrix | [1, 2, 3] | nodes[0]: matrix has not 16 numbers
+    S006 | /nodes/0/matrix | [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] | not affine
+    S006 | /nodes/0/extensions | {"EXT_mesh_gpu_instancing": {}} | EXT_mesh_gpu_instancing without TRANSLATION
+    S012 | /meshes/0/primitives/0/indices | 5 | accessors[5]
+    S006 | /meshes/0/primitives/0/indices | 0 | accessors[0]: its type is not SCALAR
+    S006 | /meshes/0/primitives/0/mode | 7 | 7 is no mode
+    S003 | /accessors/0/count | 9 | accessors[0]: cut short: 9 elements
+    S006 | /accessors/0/componentType | 1 | no type of components
+    S006 | /accessors/1/count | 35 | no whole number of triangles
+    S012 | /accessors/0/count | 7 | meshes[0]: vertex 7 does not exist
+    S003 | /accessors/0/byteOffset | 18446744073709551615 | cut short
+    S003 | /bufferViews/0/byteStride | 18446744073709551615 | cut short
+    S003 | /bufferViews/0/byteLength | 9999 | bufferViews[0]: cut short
+    S012 | /bufferViews/0/buffer | 1 | buffers[1]
+    S008 | /buffers/0/uri | "../x.bin" | buffers[0]: it is in '../x.bin', which is not below
+    S008 | /buffers/0/uri | "/etc/passwd" | not below the folder
+    S008 | /buffers/0/uri | "%2e%2e/x" | not below the folder
+    S008 | /buffers/0/uri | "http://a/x" | not below the folder
+    S008 | /buffers/0/uri | "x.bin" | a stream lies in no folder
+    S006 | /buffers/0/uri | "data:;base64,%%%%" | base64 is broken
+    S003 | /buffers/0/uri | "data:;base64,AAAA" | buffers[0]: cut short: 3 bytes
+    S003 | /buffers/0/uri | "data:text,AAAA" | buffers[0]: cut short: 4 bytes
+    S006 | /buffers/0/uri | "data:text" | without a comma
+    S006 | /bufferViews/0/byteStride | 11 | elements of 12 bytes, 11 bytes apart
+    S006 | /accessors/0 | {"componentType": 5126, "type": "VEC3", "count": 18446744073709551615} | without a view
+"#;
 
 #[test]
 fn damage_is_named_with_its_object() {
     let (document, bin) = cube(5123);
-    let with = |path: &str, value: Value| {
+    let with = |path: &str, value: &str| {
         let mut document = document.clone();
+        let value = serde_json::from_str(value).expect(value);
         let (parent, key) = path.rsplit_once('/').unwrap();
-        let parent = document.pointer_mut(parent).unwrap();
-        match parent {
+        match document.pointer_mut(parent).unwrap() {
             Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
             parent => parent[key] = value,
         }
         glb(&document, &bin)
     };
-    let mut seen = 0;
-    for (file, code, says) in [
-        (with("/asset/version", json!("1.0")), Code::S009, "glTF 1.0"),
-        (with("/asset", json!({})), Code::S002, "no glTF"),
-        (
-            with("/extensionsRequired", json!(["EXT_odd"])),
-            Code::S009,
-            "EXT_odd",
-        ),
-        (with("/scene", json!(7)), Code::S012, "scenes[7]"),
-        (
-            with("/scene", json!("x")),
-            Code::S006,
-            "scene is no whole number",
-        ),
-        (with("/scenes/0/nodes", json!([9])), Code::S012, "nodes[9]"),
-        (
-            with("/nodes/0/children", json!([0])),
-            Code::S006,
-            "nodes[0]: a node that has two parents",
-        ),
-        (
-            with("/nodes/0/mesh", json!(-1)),
-            Code::S006,
-            "nodes[0]: mesh is no whole number",
-        ),
-        (
-            with("/nodes/0/matrix", json!([1, 2, 3])),
-            Code::S006,
-            "nodes[0]: matrix has not 16 numbers",
-        ),
-        (
-            with("/nodes/0/matrix", json!(vec![1; 16])),
-            Code::S006,
-            "not affine",
-        ),
-        (
-            with(
-                "/nodes/0/extensions",
-                json!({"EXT_mesh_gpu_instancing": {}}),
-            ),
-            Code::S006,
-            "EXT_mesh_gpu_instancing without TRANSLATION",
-        ),
-        (
-            with("/meshes/0/primitives/0/indices", json!(5)),
-            Code::S012,
-            "accessors[5]",
-        ),
-        (
-            with("/meshes/0/primitives/0/indices", json!(0)),
-            Code::S006,
-            "accessors[0]: its type is not SCALAR",
-        ),
-        (
-            with("/meshes/0/primitives/0/mode", json!(7)),
-            Code::S006,
-            "7 is no mode",
-        ),
-        (
-            with("/accessors/0/count", json!(9)),
-            Code::S003,
-            "accessors[0]: cut short: 9 elements",
-        ),
-        (
-            with("/accessors/0/componentType", json!(1)),
-            Code::S006,
-            "no type of components",
-        ),
-        (
-            with("/accessors/1/count", json!(35)),
-            Code::S006,
-            "no whole number of triangles",
-        ),
-        (
-            with("/accessors/0/count", json!(7)),
-            Code::S012,
-            "meshes[0]: vertex 7 does not exist",
-        ),
-        (
-            with("/accessors/0/byteOffset", json!(u64::MAX)),
-            Code::S003,
-            "cut short",
-        ),
-        (
-            with("/bufferViews/0/byteStride", json!(u64::MAX)),
-            Code::S003,
-            "cut short",
-        ),
-        (
-            with("/bufferViews/0/byteLength", json!(9999)),
-            Code::S003,
-            "bufferViews[0]: cut short",
-        ),
-        (
-            with("/bufferViews/0/buffer", json!(1)),
-            Code::S012,
-            "buffers[1]",
-        ),
-        (
-            with("/buffers/0/uri", json!("../x.bin")),
-            Code::S008,
-            "buffers[0]: it is in '../x.bin', which is not below",
-        ),
-        (
-            with("/buffers/0/uri", json!("/etc/passwd")),
-            Code::S008,
-            "not below the folder",
-        ),
-        (
-            with("/buffers/0/uri", json!("%2e%2e/x")),
-            Code::S008,
-            "not below the folder",
-        ),
-        (
-            with("/buffers/0/uri", json!("http://a/x")),
-            Code::S008,
-            "not below the folder",
-        ),
-        (
-            with("/buffers/0/uri", json!("x.bin")),
-            Code::S008,
-            "a stream lies in no folder",
-        ),
-        (
-            with("/buffers/0/uri", json!("data:;base64,%%%%")),
-            Code::S006,
-            "base64 is broken",
-        ),
-        (
-            with("/buffers/0/uri", json!("data:;base64,AAAA")),
-            Code::S003,
-            "buffers[0]: cut short: 3 bytes",
-        ),
-        (
-            with("/buffers/0/uri", json!("data:text,AAAA")),
-            Code::S003,
-            "buffers[0]: cut short: 4 bytes",
-        ),
-        (
-            with("/buffers/0/uri", json!("data:text")),
-            Code::S006,
-            "without a comma",
-        ),
-        (
-            with("/bufferViews/0/byteStride", json!(11)),
-            Code::S006,
-            "elements of 12 bytes, 11 bytes apart",
-        ),
-        (
-            with(
-                "/accessors/0",
-                json!({"componentType": 5126, "type": "VEC3", "count": u64::MAX}),
-            ),
-            Code::S006,
-            "without a view",
-        ),
-        (b"{\"asset\": ".to_vec(), Code::S006, "JSON"),
-        (
-            b"glTF\x01\0\0\0\x14\0\0\0\0\0\0\0\0\0\0\0".to_vec(),
-            Code::S009,
-            "version 1",
-        ),
-    ] {
-        let error = refused(&file);
-        assert!(
-            error.code() == code && error.message().contains(says),
-            "{says}\n{error}"
-        );
-        seen += 1;
+    for [code, path, value, text] in rows(DAMAGED) {
+        refused(with(path, value), code, text);
     }
-    assert_eq!(seen, 35);
+    refused(b"{\"asset\": ", "S006", "JSON");
+    let first_version = b"glTF\x01\0\0\0\x14\0\0\0\0\0\0\0\0\0\0\0";
+    refused(first_version, "S009", "version 1");
     // A primitive without positions is omitted with a note.
-    let loaded = read(
-        &with("/meshes/0/primitives/0/attributes", json!({})),
-        Tolerance::Usual,
-    )
-    .unwrap();
-    assert_eq!(
-        (loaded.mesh.triangles().len(), loaded.findings[0].code()),
-        (0, Code::S107)
-    );
+    let file = with("/meshes/0/primitives/0/attributes", "{}");
+    let loaded = stream(file, Tolerance::Usual).unwrap();
+    assert!(loaded.mesh.triangles().is_empty());
+    assert_eq!(codes(&loaded), "S107");
     let mut nan = bin.clone();
     nan[..4].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert_eq!(refused(glb(&document, &nan)).code(), Code::S004);
-    let lenient = read(&glb(&document, &nan), Tolerance::Lenient).unwrap();
+    refused(glb(&document, &nan), "S004", "");
+    let lenient = stream(glb(&document, &nan), Tolerance::Lenient).unwrap();
     // Five of the triangles contain the first corner.
-    assert_eq!(
-        (lenient.mesh.triangles().len(), lenient.dropped),
-        (12 - 5, 5)
-    );
+    let found = (lenient.mesh.triangles().len(), lenient.dropped);
+    assert_eq!(found, (12 - 5, 5));
 }
 
 #[test]
@@ -532,20 +328,18 @@ fn a_glb_that_is_cut_is_an_error_at_every_byte() {
     let (document, bin) = cube(5123);
     let whole = glb(&document, &bin);
     for length in 4..whole.len() {
-        let error = refused(&whole[..length]);
+        let error = stream(&whole[..length], Tolerance::Usual).unwrap_err();
         assert!(
-            [Code::S003, Code::S006].contains(&error.code()),
+            ["S003", "S006"].contains(&error.code().name()),
             "{length}: {error}"
         );
     }
     let longer = [&whole[..], b"more"].concat();
-    assert_eq!(refused(&longer).code(), Code::S005);
-    assert!(read(&longer, Tolerance::Lenient).unwrap().mesh == usual(&whole));
+    refused(&longer, "S005", "");
+    assert!(stream(&longer, Tolerance::Lenient).unwrap().mesh == sound(&whole));
     // The limit applies to the file, its JSON, and its buffers.
     for limit in [100, 1000, 10_000] {
-        let options = ReadOptions::default().memory(limit);
-        let error = read_stream(&mut &whole[..], "-", &options).unwrap_err();
-        assert_eq!(error.kind(), voxelize::Kind::TooLarge, "{limit}");
+        too_large(&whole, limit);
     }
 }
 
@@ -566,7 +360,6 @@ fn links_do_not_lead_out_of_the_folder() {
     symlink("data", path("scene/other")).unwrap();
     // The folder itself may be reached through a link.
     symlink("scene", path("linked")).unwrap();
-    let mut seen = 0;
     for (uri, is_read) in [
         ("data/inside.bin", true),
         ("in.bin", true),
@@ -581,17 +374,13 @@ fn links_do_not_lead_out_of_the_folder() {
             match read_file(&path(mesh), &ReadOptions::default()) {
                 Ok(loaded) => assert!(is_read && loaded.mesh == box_of(CUBE), "{uri}"),
                 Err(error) => {
-                    assert!(!is_read && error.code() == Code::S008, "{uri}: {error}");
-                    assert!(
-                        error.message().contains("not below the folder of the mesh"),
-                        "{error}"
-                    );
+                    let is_outside = error.message().contains("not below the folder of the mesh");
+                    assert!(!is_read && is_outside, "{uri}: {error}");
+                    assert_eq!(error.code().name(), "S008");
                 }
             }
-            seen += 1;
         }
     }
-    assert_eq!(seen, 12);
 }
 
 /// The box in the format of the reference encoder: exact, and with 11 bits per coordinate.
@@ -620,24 +409,17 @@ fn compressed_primitives_are_decoded() {
             json!({"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}});
         glb(&document, bytes)
     };
-    let edges = |mesh: &Mesh| (mesh.bounds().min, mesh.bounds().max);
-    let exact = usual(compressed(EXACT));
+    let exact = sound(compressed(EXACT));
+    assert_eq!((exact.triangles().len(), exact.volume()), (12, 10.0));
     assert_eq!(
-        (exact.triangles().len(), exact.volume(), edges(&exact)),
-        (12, 10.0, ([0.0; 3], [2.0, 2.0, 2.5]))
+        (exact.bounds().min, exact.bounds().max),
+        ([0.0; 3], [2.0, 2.0, 2.5])
     );
-    let rough = usual(compressed(QUANTIZED));
-    assert!(
-        rough.edge_counts().is_oriented() && (rough.volume() - 10.0).abs() < 0.01,
-        "{}",
-        rough.volume()
-    );
+    let rough = sound(compressed(QUANTIZED));
+    assert!(rough.edge_counts().is_oriented());
+    assert!((rough.volume() - 10.0).abs() < 0.01, "{}", rough.volume());
     for length in 0..EXACT.len() {
-        assert_eq!(
-            refused(compressed(&EXACT[..length])).code(),
-            Code::S006,
-            "{length}"
-        );
+        refused(compressed(&EXACT[..length]), "S006", "");
     }
     for at in 0..QUANTIZED.len() {
         for bit in 0..8 {
@@ -656,7 +438,7 @@ fn colours_come_from_materials_and_vertices() {
     document["meshes"][0]["primitives"][0]["material"] = json!(0);
     document["materials"] =
         json!([{"pbrMetallicRoughness": {"baseColorFactor": [1, 0.5, 0, 0.5]}}]);
-    let mesh = usual(glb(&document, &bin));
+    let mesh = sound(glb(&document, &bin));
     // Half of the linear light is 188 of 255.
     assert!((0..12).all(|n| mesh.colours().unwrap().of(n) == [[255, 188, 0]; 3]));
     // Normalized bytes of four channels, then floats of three.
@@ -672,31 +454,18 @@ fn colours_come_from_materials_and_vertices() {
             json!({"buffer": 0, "byteOffset": from, "byteLength": more.len()});
         coloured["accessors"][2] = json!({"bufferView": 2, "componentType": kind, "type": of, "count": 8, "normalized": kind == 5121});
         coloured["buffers"][0]["byteLength"] = json!(bytes.len());
-        usual(glb(&coloured, &bytes))
+        sound(glb(&coloured, &bytes))
     };
-    let mesh = with_colours(
-        5121,
-        "VEC4",
-        (0..8).flat_map(|n| [255, 255, 255, n]).collect(),
-    );
-    assert_eq!(
-        mesh.colours().unwrap().of(7),
-        [[255, 188, 0]; 3],
-        "times the colour of the material"
-    );
-    let shares: Vec<u8> = (0..8)
-        .flat_map(|n| [n as f32 / 7.0, 1.0, 2.0])
-        .flat_map(|share: f32| share.to_le_bytes())
-        .collect();
-    let mesh = with_colours(5126, "VEC3", shares);
+    let white = (0..8).flat_map(|n| [255, 255, 255, n]).collect();
+    let mesh = with_colours(5121, "VEC4", white);
+    // Times the colour of the material.
+    assert_eq!(mesh.colours().unwrap().of(7), [[255, 188, 0]; 3]);
+    let shares = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| [n as f32 / 7.0, 1.0, 2.0]);
+    let mesh = with_colours(5126, "VEC3", floats(&shares));
     assert_eq!(mesh.colours().unwrap().of(0)[0], [0, 188, 0]);
     document["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(1);
-    assert!(
-        refused(glb(&document, &bin))
-            .message()
-            .contains("its type is not VEC3")
-    );
-    assert!(usual(glb(&cube(5123).0, &bin)).colours().is_none());
+    refused(glb(&document, &bin), "S006", "its type is not VEC3");
+    assert!(sound(glb(&cube(5123).0, &bin)).colours().is_none());
 }
 
 /// The box with a colour and a texture coordinate for each vertex, as encoded by the reference encoder.

@@ -4,8 +4,10 @@
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use voxelize::mesh::read::{Loaded, ReadOptions, read_file, read_stream};
-use voxelize::{Error, Kind, Result};
+use voxelize::mesh::read::{Loaded, ReadOptions, Tolerance, read_file, read_stream};
+use voxelize::{Error, Kind, Mesh, Result};
+
+pub use crate::support::tables::{rows, text, unescaped};
 
 /// Three vertices.
 pub type Triangle = [[f32; 3]; 3];
@@ -72,6 +74,55 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Loaded> {
 /// Reads `bytes` in every way without limits.
 pub fn read(bytes: &[u8]) -> Result<Loaded> {
     read_with(bytes, &ReadOptions::default())
+}
+
+/// Reads `bytes` from a stream.
+pub fn stream(bytes: impl AsRef<[u8]>, tolerance: Tolerance) -> Result<Loaded> {
+    let options = ReadOptions::default().tolerance(tolerance);
+    let loaded = read_stream(&mut bytes.as_ref(), "-", &options)?;
+    assert_eq!(loaded.bytes, bytes.as_ref().len() as u64);
+    Ok(loaded)
+}
+
+/// Returns the mesh of a file without findings.
+#[track_caller]
+pub fn sound(bytes: impl AsRef<[u8]>) -> Mesh {
+    match stream(bytes, Tolerance::Strict) {
+        Ok(loaded) => loaded.mesh,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Checks that a file is refused with an error of this code that contains this text. Returns the error.
+#[track_caller]
+pub fn refused(bytes: impl AsRef<[u8]>, code: &str, text: &str) -> Error {
+    let error = stream(bytes, Tolerance::Usual)
+        .map(|loaded| loaded.mesh)
+        .expect_err("a damaged file");
+    assert!(
+        error.code().name() == code && error.to_string().contains(text),
+        "{}: {error}, not {code}: {text}",
+        error.code()
+    );
+    error
+}
+
+/// Checks that a limit of memory refuses a file.
+#[track_caller]
+pub fn too_large(bytes: impl AsRef<[u8]>, limit: u64) {
+    let options = ReadOptions::default().memory(limit);
+    let error = read_stream(&mut bytes.as_ref(), "-", &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::TooLarge, "{limit}: {error}");
+}
+
+/// Returns the codes of the findings, separated by blanks.
+pub fn codes(loaded: &Loaded) -> String {
+    let names: Vec<_> = loaded
+        .findings
+        .iter()
+        .map(|finding| finding.code().name())
+        .collect();
+    names.join(" ")
 }
 
 /// Returns `n` different triangles.
