@@ -1,144 +1,70 @@
-//! The command reports oddities of a mesh, and --strict and --lenient follow their documentation.
+//! The command reports oddities of a mesh, and --strict and --lenient follow their documentation. The texts are
+//! in the transcripts `errors`, `info` and `warnings`.
 
-use crate::support::place::{Place, cuboid, refused, stl};
+use crate::support::place::{Place, cuboid, stl};
+use crate::support::rows::check;
 use crate::support::solids::damaged;
 use crate::support::wild::files::gzip;
-use serde_json::json;
 
 #[test]
-fn damage_is_refused_unless_lenient() {
+fn oddities_are_reported_as_numbers() {
     let place = Place::new();
     place.write("bad.stl", damaged());
-    let error = refused(&place, "bad.stl -r 8 -o a.npy", 3);
-    assert!(
-        error.contains("bad.stl") && error.contains("674"),
-        "{error}"
+    let mut odd = stl(&cuboid([20.0; 3]));
+    odd[..5].copy_from_slice(b"solid");
+    place.write("odd.stl", odd);
+    let far = cuboid([20.0; 3])
+        .into_iter()
+        .map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z]));
+    place.write("far.stl", stl(&far.collect::<Vec<_>>()));
+    check(
+        &place,
+        r#"
+        0 bad.stl -r 8 --lenient --json -o a.npy
+            /mesh/triangles 10
+            /mesh/dropped 2
+            /warnings/0/code "S003"
+            /warnings/1/code "S004"
+            /warnings/1/level "warning"
+            /warnings/1/count 1
+            /warnings/1/triangle 3
+            /warnings/1/byte 246
+            /warnings/1/line null
+        3 bad.stl --json -o a.npy
+            /error/code "S003"
+            /error/byte 674
+        0 info --lenient --json bad.stl
+            /mesh/dropped 2
+            /warnings/0/code "S003"
+        0 odd.stl -r 8 --json -o a.npy
+            /warnings/0/level "note"
+        0 cube.stl -r 8 --strict -o a.npy
+        0 far.stl -r 8 --json -o a.npy
+            /warnings/0/code "L001"
+        # Cells that are coarse enough.
+        0 far.stl -r 4 -o a.npy
+            no err warning[
+        "#,
     );
-    assert!(
-        place
-            .run("bad.stl -r 8 -o a.npy")
-            .line("hint:")
-            .contains("--lenient")
-    );
-    let run = place.run("bad.stl -r 8 --lenient -o a.npy").expect(0);
-    assert_eq!(run.err.matches("warning[").count(), 2, "{}", run.err);
-    let found = place
-        .run("bad.stl -r 8 --lenient --json -o a.npy")
-        .expect(0)
-        .json();
-    assert_eq!(
-        (&found["mesh"]["triangles"], &found["mesh"]["dropped"]),
-        (&json!(10), &json!(2))
-    );
-    let cut = &found["warnings"][0];
-    let nan = &found["warnings"][1];
-    assert_eq!(
-        (&cut["code"], &nan["code"], &nan["level"]),
-        (&json!("S003"), &json!("S004"), &json!("warning"))
-    );
-    let place_of_it = [&nan["count"], &nan["triangle"], &nan["byte"], &nan["line"]];
-    assert_eq!(
-        place_of_it,
-        [&json!(1), &json!(3), &json!(246), &json!(null)]
-    );
-    let error = place.run("bad.stl --json -o a.npy").expect(3).json();
-    assert_eq!(
-        (&error["error"]["code"], &error["error"]["byte"]),
-        (&json!("S003"), &json!(674))
-    );
-}
-
-#[test]
-fn harmless_oddities_are_notes_and_errors_in_strict_mode() {
-    let place = Place::new();
-    let mut bytes = stl(&cuboid([20.0; 3]));
-    bytes[..5].copy_from_slice(b"solid");
-    place.write("odd.stl", bytes);
-    let run = place.run("odd.stl -r 8 -o a.npy").expect(0);
-    assert!(
-        !run.err.contains("note[") && !run.err.contains("warning["),
-        "{}",
-        run.err
-    );
-    let run = place.run("odd.stl -r 8 -v -o a.npy").expect(0);
-    assert_eq!(run.err.matches("note[").count(), 1, "{}", run.err);
-    let found = place.run("odd.stl -r 8 --json -o a.npy").expect(0).json();
-    assert_eq!(found["warnings"][0]["level"], "note");
-    refused(&place, "odd.stl -r 8 --strict -o a.npy", 3);
-    place.run("cube.stl -r 8 --strict -o a.npy").expect(0);
-    refused(&place, "cube.stl --strict --lenient", 2);
-}
-
-#[test]
-fn far_from_the_origin_is_warned_of() {
-    let place = Place::new();
-    let far: Vec<_> = cuboid([20.0; 3])
-        .iter()
-        .map(|t| t.map(|[x, y, z]| [x + 500_000.0, y, z]))
-        .collect();
-    place.write("far.stl", stl(&far));
-    let run = place.run("far.stl -r 8 -o a.npy").expect(0);
-    assert!(
-        run.err.contains("warning[L001]") && run.err.contains("0.03125"),
-        "{}",
-        run.err
-    );
-    assert!(
-        !place
-            .run("far.stl -r 4 -o a.npy")
-            .expect(0)
-            .err
-            .contains("warning[")
-    );
-    refused(&place, "far.stl -r 8 --strict -o a.npy", 3);
-    let found = place.run("far.stl -r 8 --json -o a.npy").expect(0).json();
-    assert_eq!(found["warnings"][0]["code"], "L001");
 }
 
 #[test]
 fn a_gzip_file_is_read_as_its_content() {
     let place = Place::new();
-    place.write("part.stl.gz", gzip(&stl(&cuboid([20.0; 3]))));
-    place.run("part.stl.gz -r 8").expect(0);
-    assert!(
-        place.files().contains(&"part.vox".to_string()),
-        "{:?}",
-        place.files()
+    let packed = gzip(&stl(&cuboid([20.0; 3])));
+    place.write("part.stl.gz", &packed);
+    let runs = check(
+        &place,
+        r#"
+        0 part.stl.gz -r 8
+            file part.vox
+        0 part.stl.gz -r 8 --json -o a.npy
+            /input/packing "gzip"
+        0 cube.stl -r 8 --json -o b.npy
+        "#,
     );
-    let found = place
-        .run("part.stl.gz -r 8 --json -o a.npy")
-        .expect(0)
-        .json();
-    let plain = place.run("cube.stl -r 8 --json -o b.npy").expect(0).json();
-    assert_eq!(
-        (&found["digest"], &found["input"]["packing"]),
-        (&plain["digest"], &json!("gzip"))
-    );
-    let piped = gzip(&stl(&cuboid([20.0; 3])));
-    let found = place
-        .run_with("- -r 8 --json -o c.npy", &piped)
-        .expect(0)
-        .json();
-    assert_eq!(found["digest"], plain["digest"]);
-}
-
-#[test]
-fn info_and_view_take_the_same_options() {
-    let place = Place::new();
-    place.write("bad.stl", damaged());
-    refused(&place, "info bad.stl", 3);
-    let run = place.run("info --lenient bad.stl").expect(0);
-    assert_eq!(run.text().matches("warning[").count(), 2, "{}", run.text());
-    let found = place.run("info --lenient --json bad.stl").expect(0).json();
-    assert_eq!(
-        (&found["mesh"]["dropped"], &found["warnings"][0]["code"]),
-        (&json!(2), &json!("S003"))
-    );
-    place.run("view --lenient -r 8 bad.stl -o a.png").expect(0);
-    place.run("cube.stl -r 4 -o cube.npz").expect(0);
-    let error = refused(&place, "view --lenient cube.npz -o a.png", 2);
-    assert!(
-        error.contains("--lenient") && error.contains("cube.npz"),
-        "{error}"
-    );
+    let piped = place.run_with("- -r 8 --json -o c.npy", &packed).expect(0);
+    let plain = &runs[2].json()["digest"];
+    assert_eq!(&runs[1].json()["digest"], plain);
+    assert_eq!(&piped.json()["digest"], plain);
 }

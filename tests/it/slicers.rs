@@ -3,20 +3,20 @@
 
 use std::io::{Cursor, Write};
 
-use serde_json::Value;
-use voxelize::geom::Triangle;
 use voxelize::grid::CellSource;
 use voxelize::job::{Extras, JobLabels};
 use voxelize::mesh::PartKind;
-use voxelize::mesh::read::{ReadOptions, read_stream};
+use voxelize::mesh::read::{Loaded, ReadOptions, read_stream};
 use voxelize::run::Plan;
-use voxelize::{Code, Inside, Lattice, Mesh, Rule, Severity, Voxelizer, voxelize};
+use voxelize::{Inside, Lattice, Mesh, Rule, Voxelizer, voxelize};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::support::place::{Place, refused};
+use crate::support::place::Place;
 use crate::support::random::Random;
-use crate::support::solids::between;
+use crate::support::rows::{self, check};
+use crate::support::solids::{between, inside_out};
+use crate::support::tables;
 
 /// Low and high corner of a box.
 type Cuboid = [[f32; 3]; 2];
@@ -44,12 +44,8 @@ fn zip(entries: &[(&str, &str)]) -> Vec<u8> {
 fn mesh(boxes: &[Cuboid]) -> String {
     let mut vertices = String::new();
     let mut triangles = String::new();
-    for (n, [x, y, z]) in boxes
-        .iter()
-        .flat_map(|[low, high]| between(*low, *high))
-        .flatten()
-        .enumerate()
-    {
+    let corners = boxes.iter().flat_map(|[low, high]| between(*low, *high));
+    for (n, [x, y, z]) in corners.flatten().enumerate() {
         vertices += &format!("<vertex x=\"{x}\" y=\"{y}\" z=\"{z}\"/>");
         if n % 3 == 2 {
             triangles += &format!("<triangle v1=\"{}\" v2=\"{}\" v3=\"{n}\"/>", n - 2, n - 1);
@@ -73,7 +69,7 @@ fn model(resources: &str, build: &str) -> String {
 }
 
 /// Returns a project of PrusaSlicer: objects of boxes, each with the type of its volume, placed by items.
-fn prusa(objects: &[&[(&str, Cuboid)]], items: &str) -> Vec<u8> {
+fn prusa(objects: &[Vec<(&str, Cuboid)>], items: &str) -> Vec<u8> {
     let mut resources = String::new();
     let mut config = String::new();
     for (id, volumes) in (1..).zip(objects) {
@@ -110,14 +106,8 @@ fn bambu(parts: &[(&str, Cuboid)], more: &str, item: &str) -> Vec<u8> {
             "<part id=\"{id}\" subtype=\"{subtype}\"><metadata key=\"name\" value=\"part {id}\"/></part>"
         );
     }
-    let start = model(
-        &object(
-            9,
-            "type=\"model\"",
-            &format!("<components>{components}</components>"),
-        ),
-        item,
-    );
+    let components = format!("<components>{components}</components>");
+    let start = model(&object(9, "type=\"model\"", &components), item);
     let config = format!(
         "<config><object id=\"9\">{config}</object><plate><metadata key=\"a\" value=\"b\"/></plate></config>"
     );
@@ -136,135 +126,105 @@ fn unit_cells(dims: [usize; 3]) -> Lattice {
     lattice
 }
 
-fn loaded(file: &[u8]) -> voxelize::mesh::read::Loaded {
+fn loaded(file: &[u8]) -> Loaded {
     read_stream(&mut &file[..], "a.3mf", &ReadOptions::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns the findings: codes, severities and texts.
+fn findings(loaded: &Loaded) -> Vec<String> {
+    let findings = loaded.findings.iter();
+    findings
+        .map(|one| format!("{} {} {}", one.code(), one.severity.name(), one.text()))
+        .collect()
+}
+
 fn solid(mesh: &Mesh, dims: [usize; 3]) -> u64 {
-    voxelize(mesh, &unit_cells(dims), Rule::solid())
-        .unwrap()
-        .count()
+    let lattice = unit_cells(dims);
+    voxelize(mesh, &lattice, Rule::solid()).unwrap().count()
+}
+
+/// Returns the joined mesh of bodies less their negative volumes.
+fn less(bodies: &[CutBody], is_inverted: bool) -> Mesh {
+    let own = |[low, high]: &Cuboid| {
+        let mut triangles = between(*low, *high);
+        if is_inverted {
+            triangles = inside_out(triangles);
+        }
+        Mesh::from_triangles(triangles).unwrap()
+    };
+    let mut meshes = vec![];
+    for (body, cuts) in bodies {
+        let mut mesh = own(body);
+        for cut in cuts {
+            mesh = mesh.less(own(cut)).unwrap();
+        }
+        meshes.push(mesh);
+    }
+    Mesh::join(meshes.iter().map(|mesh| ("a", mesh))).unwrap()
 }
 
 const ITEM: &str = "<item objectid=\"1\"/>";
 
+/// Slicers with the types of a piece in the cube and of its object, occupied cells, and the finding.
+const PIECES: &str = r#"
+    prusa | NegativeVolume | | 820 | S111 note negative volumes of 12 triangles
+    prusa | NEGATIVEVOLUME | | 820 | S111 note negative volumes of 12 triangles
+    prusa | ParameterModifier | | 1000 | S109 warning left out: 12 triangles of modifiers
+    prusa | SupportBlocker | | 1000 | S109 warning left out: 12 triangles of support blockers
+    prusa | SupportEnforcer | | 1000 | S109 warning left out: 12 triangles of support enforcers
+    prusa | ModelPart | | 1180 |
+    bambu | negative_part | type="other" | 820 | S111 note negative volumes of 12 triangles
+    bambu | negative_part | type="model" | 820 | S111 note negative volumes of 12 triangles
+    bambu | modifier_part | type="model" | 1000 | S109 warning left out: 12 triangles of modifiers
+    bambu | support_blocker | type="other" | 1000 | S109 warning left out: 12 triangles of support blockers
+    bambu | support_enforcer | | 1000 | S109 warning left out: 12 triangles of support enforcers
+    bambu | normal_part | type="other" | 1180 |
+    slic3r | 0 | | 1180 |
+    slic3r | 1 | | 1000 | S109 warning left out: 12 triangles of modifiers
+"#;
+
 #[test]
 fn pieces_mean_what_the_slicer_shows() {
-    let both = |kind: &str| prusa(&[&[("ModelPart", CUBE), (kind, HOLE)]], ITEM);
-    let item = "<item objectid=\"9\" printable=\"1\"/>";
-    let parts = |kind: &str, more: &str| bambu(&[("normal_part", CUBE), (kind, HOLE)], more, item);
-    let negative = Some((
-        Code::S111,
-        Severity::Note,
-        "negative volumes of 12 triangles",
-    ));
-    let left_out = |text| Some((Code::S109, Severity::Warning, text));
-    let slic3r = |modifier: u32| {
-        let volumes = format!(
-            "<slic3r:volumes><slic3r:volume ts=\"0\" te=\"11\" modifier=\"0\"/>\
-             <slic3r:volume ts=\"12\" te=\"23\" modifier=\"{modifier}\"/></slic3r:volumes>"
-        );
-        let mesh = mesh(&[CUBE, HOLE]).replace("</mesh>", &(volumes + "</mesh>"));
-        zip(&[("3D/3dmodel.model", &model(&object(1, "", &mesh), ITEM))])
-    };
-    let mut seen = 0;
-    for (name, file, cells, finding) in [
-        ("prusa negative", both("NegativeVolume"), 820, negative),
-        ("upper case", both("NEGATIVEVOLUME"), 820, negative),
-        (
-            "prusa modifier",
-            both("ParameterModifier"),
-            1000,
-            left_out("12 triangles of modifiers"),
-        ),
-        (
-            "prusa blocker",
-            both("SupportBlocker"),
-            1000,
-            left_out("12 triangles of support blockers"),
-        ),
-        (
-            "prusa enforcer",
-            both("SupportEnforcer"),
-            1000,
-            left_out("12 triangles of support enforcers"),
-        ),
-        ("prusa parts", both("ModelPart"), 1000 + 180, None),
-        (
-            "bambu negative",
-            parts("negative_part", "type=\"other\""),
-            820,
-            negative,
-        ),
-        (
-            "bambu negative of type model",
-            parts("negative_part", "type=\"model\""),
-            820,
-            negative,
-        ),
-        (
-            "bambu modifier",
-            parts("modifier_part", "type=\"model\""),
-            1000,
-            left_out("12 triangles of modifiers"),
-        ),
-        (
-            "bambu blocker",
-            parts("support_blocker", "type=\"other\""),
-            1000,
-            left_out("12 triangles of support blockers"),
-        ),
-        (
-            "bambu enforcer",
-            parts("support_enforcer", ""),
-            1000,
-            left_out("12 triangles of support enforcers"),
-        ),
-        (
-            "bambu parts",
-            parts("normal_part", "type=\"other\""),
-            1000 + 180,
-            None,
-        ),
-        ("slic3r parts", slic3r(0), 1000 + 180, None),
-        (
-            "slic3r modifier",
-            slic3r(1),
-            1000,
-            left_out("12 triangles of modifiers"),
-        ),
-    ] {
+    for [slicer, kind, more, cells, finding] in tables::rows(PIECES) {
+        let file = match slicer {
+            "prusa" => prusa(&[vec![("ModelPart", CUBE), (kind, HOLE)]], ITEM),
+            "bambu" => {
+                let item = "<item objectid=\"9\" printable=\"1\"/>";
+                bambu(&[("normal_part", CUBE), (kind, HOLE)], more, item)
+            }
+            _ => {
+                let volumes = format!(
+                    "<slic3r:volumes><slic3r:volume ts=\"0\" te=\"11\" modifier=\"0\"/>\
+                     <slic3r:volume ts=\"12\" te=\"23\" modifier=\"{kind}\"/></slic3r:volumes>"
+                );
+                let mesh = mesh(&[CUBE, HOLE]).replace("</mesh>", &(volumes + "</mesh>"));
+                zip(&[("3D/3dmodel.model", &model(&object(1, "", &mesh), ITEM))])
+            }
+        };
         let loaded = loaded(&file);
-        assert_eq!(solid(&loaded.mesh, [10, 10, 15]), cells, "{name}");
-        let found: Vec<_> = loaded
-            .findings
-            .iter()
-            .map(|one| (one.code(), one.severity))
-            .collect();
-        let wanted: Vec<_> = finding
-            .iter()
-            .map(|(code, severity, _)| (*code, *severity))
-            .collect();
-        assert_eq!(found, wanted, "{name}");
-        if let Some((_, _, text)) = finding {
-            assert!(
-                loaded.findings[0].text().contains(text),
-                "{name}: {}",
-                loaded.findings[0].text()
-            );
-        }
-        seen += 1;
-    }
-    assert_eq!(seen, 14);
-    // Bodies of several pieces have the names of the slicer.
-    for file in [both("ModelPart"), parts("normal_part", "")] {
-        let mesh = loaded(&file).mesh;
-        let names = mesh.parts(PartKind::Object).unwrap().names();
-        assert!(
-            names == ["piece 0", "piece 1"] || names == ["part 1", "part 2"],
-            "{names:?}"
+        assert_eq!(
+            solid(&loaded.mesh, [10, 10, 15]).to_string(),
+            cells,
+            "{slicer} {kind}"
         );
+        let found = findings(&loaded);
+        assert_eq!(
+            found.len(),
+            usize::from(!finding.is_empty()),
+            "{slicer} {kind}"
+        );
+        assert!(
+            found.iter().all(|found| found.starts_with(finding)),
+            "{found:?}, not {finding}"
+        );
+        // Bodies of several pieces have the names of the slicer.
+        let names = match kind {
+            "ModelPart" => ["piece 0", "piece 1"],
+            "normal_part" => ["part 1", "part 2"],
+            _ => continue,
+        };
+        assert_eq!(loaded.mesh.parts(PartKind::Object).unwrap().names(), names);
     }
 }
 
@@ -283,135 +243,76 @@ fn settings_that_do_not_fit_are_a_warning() {
             "<config><object id=\"{object}\"><volume firstid=\"{first}\" lastid=\"{last}\">{kind}</volume></object></config>"
         )
     };
-    let mut seen = 0;
+    let part = "<part id=\"7\" subtype=\"negative_part\"/>";
     for config in [
         volume(1, 12, 23),
         volume(1, 5, 3),
         volume(2, 0, 11),
-        "<config><object id=\"1\"><part id=\"7\" subtype=\"negative_part\"/></object></config>"
-            .to_string(),
+        format!("<config><object id=\"1\">{part}</object></config>"),
         "<config><object id=\"1\">".to_string(),
         "<config><object id=\"one\"/></config>".to_string(),
     ] {
         let loaded = loaded(&file(&config));
-        let codes: Vec<_> = loaded
-            .findings
-            .iter()
-            .map(|one| (one.code(), one.severity))
-            .collect();
-        assert_eq!(codes, [(Code::S113, Severity::Warning)], "{config}");
+        let found = findings(&loaded);
+        assert!(
+            found.len() == 1 && found[0].starts_with("S113 warning"),
+            "{config}: {found:?}"
+        );
         assert_eq!(loaded.mesh.triangles().len(), 12, "{config}");
-        seen += 1;
     }
-    assert_eq!(seen, 6);
     assert!(loaded(&file("<config/>")).findings.is_empty());
 }
 
+/// Occupied cells, objects with their volumes, and placed objects: by number, with a shift along x, and mirrored.
+const CUTS: &str = "
+    # Of both bodies, wherever it is in the file, and of no other object.
+    1840 | cube far -bar | 1
+    1840 | -bar cube far | 1
+    1920 | cube -bar ; far | 1 2
+    1920 | cube ; far -bar | 1 2
+    # Of each instance.
+    1984 | cube -nut | 1 1+12
+    1984 | cube -nut | 1-30 1
+    # The body of one instance fills the cut-out of the other.
+    1096 | cube -nut | 1 1+1
+    # Twice, the whole body, and nothing of it.
+    820 | cube -hole -hole | 1
+    0 | cube -cube | 1
+    1000 | cube -far | 1
+";
+
 #[test]
 fn a_negative_volume_cuts_the_bodies_of_its_object_at_every_place() {
-    let far: Cuboid = [[20.0, 0.0, 0.0], [30.0, 10.0, 10.0]];
-    // Extends from one cube into the other.
-    let bar: Cuboid = [[5.0, 3.0, 3.0], [25.0, 7.0, 7.0]];
-    let dims = [32, 10, 10];
-    let moved = |x: i32, y: i32| {
-        format!("<item objectid=\"1\" transform=\"1 0 0 0 1 0 0 0 1 {x} {y} 0\"/>")
+    let volume = |word| {
+        let (kind, name) = match str::strip_prefix(word, "-") {
+            Some(name) => ("NegativeVolume", name),
+            None => ("ModelPart", word),
+        };
+        let cuboid = match name {
+            "cube" => CUBE,
+            "hole" => HOLE,
+            "far" => [[20.0, 0.0, 0.0], [30.0, 10.0, 10.0]],
+            // Extends from one cube into the other.
+            "bar" => [[5.0, 3.0, 3.0], [25.0, 7.0, 7.0]],
+            _ => [[2.0; 3], [4.0; 3]],
+        };
+        (kind, cuboid)
     };
-    let mirrored = "<item objectid=\"1\" transform=\"-1 0 0 0 1 0 0 0 1 30 0 0\"/>";
-    let cut = &[
-        ("ModelPart", CUBE),
-        ("NegativeVolume", [[2.0, 2.0, 2.0], [4.0, 4.0, 4.0]]),
-    ][..];
-    let mut seen = 0;
-    for (name, file, cells) in [
-        (
-            "of both bodies",
-            prusa(
-                &[&[
-                    ("ModelPart", CUBE),
-                    ("ModelPart", far),
-                    ("NegativeVolume", bar),
-                ]],
-                ITEM,
-            ),
-            2000 - 160,
-        ),
-        (
-            "first in the file",
-            prusa(
-                &[&[
-                    ("NegativeVolume", bar),
-                    ("ModelPart", CUBE),
-                    ("ModelPart", far),
-                ]],
-                ITEM,
-            ),
-            2000 - 160,
-        ),
-        (
-            "not of another object",
-            prusa(
-                &[
-                    &[("ModelPart", CUBE), ("NegativeVolume", bar)],
-                    &[("ModelPart", far)],
-                ],
-                &(ITEM.to_string() + "<item objectid=\"2\"/>"),
-            ),
-            2000 - 80,
-        ),
-        (
-            "of the second object",
-            prusa(
-                &[
-                    &[("ModelPart", CUBE)],
-                    &[("ModelPart", far), ("NegativeVolume", bar)],
-                ],
-                &(ITEM.to_string() + "<item objectid=\"2\"/>"),
-            ),
-            2000 - 80,
-        ),
-        (
-            "of each instance",
-            prusa(&[cut], &(moved(0, 0) + &moved(12, 0))),
-            2000 - 16,
-        ),
-        (
-            "mirrored",
-            prusa(&[cut], &(mirrored.to_string() + &moved(0, 0))),
-            2000 - 16,
-        ),
-        // The body of one instance fills the cut-out of the other.
-        (
-            "of instances that overlap",
-            prusa(&[cut], &(moved(0, 0) + &moved(1, 0))),
-            1100 - 4,
-        ),
-        (
-            "twice",
-            prusa(
-                &[&[
-                    ("ModelPart", CUBE),
-                    ("NegativeVolume", HOLE),
-                    ("NegativeVolume", HOLE),
-                ]],
-                ITEM,
-            ),
-            820,
-        ),
-        (
-            "all of it",
-            prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", CUBE)]], ITEM),
-            0,
-        ),
-        (
-            "beside it",
-            prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", far)]], ITEM),
-            1000,
-        ),
-    ] {
-        assert_eq!(solid(&loaded(&file).mesh, dims), cells, "{name}");
-        seen += 1;
+    let item = |word: &str| {
+        let (object, shift) = word.split_at(1);
+        let (side, shift) = match shift.strip_prefix('-') {
+            Some(shift) => (-1, shift),
+            None => (1, shift.strip_prefix('+').unwrap_or("0")),
+        };
+        format!("<item objectid=\"{object}\" transform=\"{side} 0 0 0 1 0 0 0 1 {shift} 0 0\"/>")
+    };
+    for [cells, objects, items] in tables::rows(CUTS) {
+        let volumes = |words: &'static str| words.split_whitespace().map(volume).collect();
+        let objects: Vec<_> = objects.split(';').map(volumes).collect();
+        let items: String = items.split(' ').map(item).collect();
+        let mesh = loaded(&prusa(&objects, &items)).mesh;
+        assert_eq!(solid(&mesh, [32, 10, 10]).to_string(), cells, "{objects:?}");
     }
-    assert_eq!(seen, 10);
 }
 
 /// Returns a random box within some cells. Its sides are on walls or off centres.
@@ -438,33 +339,13 @@ fn solid_and_filled_follow_their_definition() {
     let mut removed = 0;
     let mut occupied = 0;
     for _ in 0..60 {
-        let bodies: Vec<(Cuboid, Vec<Cuboid>)> = (0..1 + random.below(3))
-            .map(|_| {
-                let body = cuboid(&mut random, 9.0);
-                (
-                    body,
-                    (0..random.below(3))
-                        .map(|_| cuboid(&mut random, 9.0))
-                        .collect(),
-                )
-            })
-            .collect();
-        let triangles = |boxes: &[Cuboid]| -> Vec<Triangle> {
-            boxes
-                .iter()
-                .flat_map(|[low, high]| between(*low, *high))
-                .collect()
-        };
-        let meshes: Vec<Mesh> = bodies
-            .iter()
-            .map(|(body, cuts)| {
-                let whole = Mesh::from_triangles(triangles(&[*body])).unwrap();
-                let cut = |cut: &Cuboid| Mesh::from_triangles(triangles(&[*cut])).unwrap();
-                cuts.iter()
-                    .fold(whole, |mesh, one| mesh.less(cut(one)).unwrap())
-            })
-            .collect();
-        let mesh = Mesh::join(meshes.iter().map(|mesh| ("a", mesh))).unwrap();
+        let mut bodies: Vec<CutBody> = vec![];
+        for _ in 0..1 + random.below(3) {
+            let body = cuboid(&mut random, 9.0);
+            let cuts = (0..random.below(3)).map(|_| cuboid(&mut random, 9.0));
+            bodies.push((body, cuts.collect()));
+        }
+        let mesh = less(&bodies, false);
         let within =
             |cell: [usize; 3], [low, high]: &Cuboid, is_so: &dyn Fn(f32, f32, f32) -> bool| {
                 (0..3).all(|axis| is_so(cell[axis] as f32, low[axis], high[axis]))
@@ -488,49 +369,38 @@ fn solid_and_filled_follow_their_definition() {
         for (rule, is_so) in rules {
             let whole = voxelize(&mesh, &lattice, rule).unwrap();
             let cells = whole.occupied().unwrap();
-            for cell in (0..dims.iter().product::<usize>())
-                .map(|n| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])
-            {
-                let wanted = bodies.iter().any(|body| is_so(cell, body));
-                assert_eq!(cells.get(cell), wanted, "{rule:?} {cell:?} {bodies:?}");
-                occupied += u64::from(wanted);
-                removed += u64::from(
-                    !wanted
-                        && bodies
-                            .iter()
-                            .any(|(body, _)| within(cell, body, &has_centre)),
+            let extras = Extras {
+                labels: JobLabels::Parts(PartKind::File),
+                ..Extras::default()
+            };
+            let labelled = Voxelizer::new(rule).extras(extras);
+            let labelled = labelled.run(&mesh, &lattice).unwrap().voxels;
+            let labels = labelled.labels().unwrap();
+            for n in 0..dims.iter().product::<usize>() {
+                let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
+                let first = bodies.iter().position(|body| is_so(cell, body));
+                assert_eq!(
+                    cells.get(cell),
+                    first.is_some(),
+                    "{rule:?} {cell:?} {bodies:?}"
                 );
+                // Labels of the bodies.
+                let label = first.map_or(0, |n| n as u8 + 1);
+                assert_eq!(labels.get(cell), label, "{rule:?} {cell:?}");
+                occupied += u64::from(first.is_some());
+                let mut whole = bodies.iter().map(|(body, _)| body);
+                let is_covered = whole.any(|body| within(cell, body, &has_centre));
+                removed += u64::from(first.is_none() && is_covered);
             }
-            // Slabs of any height, and labels of the bodies.
             for height in [1, 4, 5] {
-                let mut slabs = Voxelizer::new(rule)
-                    .slabs(&mesh, &lattice, Plan::Slabs(height))
-                    .unwrap();
+                let plan = Plan::Slabs(height);
+                let mut slabs = Voxelizer::new(rule).slabs(&mesh, &lattice, plan).unwrap();
                 while slabs.advance().unwrap() {}
                 assert_eq!(
                     slabs.digest().cells,
                     whole.digest().cells,
                     "{rule:?} {height}"
                 );
-            }
-            let extras = Extras {
-                labels: JobLabels::Parts(PartKind::File),
-                ..Extras::default()
-            };
-            let labelled = Voxelizer::new(rule)
-                .extras(extras)
-                .run(&mesh, &lattice)
-                .unwrap()
-                .voxels;
-            let labels = labelled.labels().unwrap();
-            for cell in (0..dims.iter().product::<usize>())
-                .map(|n| [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]])
-            {
-                let wanted = bodies
-                    .iter()
-                    .position(|body| is_so(cell, body))
-                    .map_or(0, |n| n as u8 + 1);
-                assert_eq!(labels.get(cell), wanted, "{rule:?} {cell:?}");
             }
         }
     }
@@ -539,9 +409,7 @@ fn solid_and_filled_follow_their_definition() {
 
 #[test]
 fn a_shell_surrounds_cut_outs() {
-    let cube = Mesh::from_triangles(between([0.0; 3], [9.0; 3])).unwrap();
-    let cut = Mesh::from_triangles(between([4.0; 3], [5.0; 3])).unwrap();
-    let mesh = cube.less(cut).unwrap();
+    let mesh = less(&[([[0.0; 3], [9.0; 3]], vec![[[4.0; 3], [5.0; 3]]])], false);
     let rule = Rule::filled().with_shell(1).unwrap();
     // The outermost layer, and the cells around the cut-out box.
     let cells = voxelize(&mesh, &unit_cells([9; 3]), rule).unwrap();
@@ -551,123 +419,88 @@ fn a_shell_surrounds_cut_outs() {
 /// Creates a folder with a project whose bodies are cut.
 fn place() -> Place {
     let place = Place::new();
-    place.write(
-        "a.3mf",
-        prusa(&[&[("ModelPart", CUBE), ("NegativeVolume", HOLE)]], ITEM),
-    );
+    let cut = vec![("ModelPart", CUBE), ("NegativeVolume", HOLE)];
+    place.write("a.3mf", prusa(&[cut], ITEM));
     place
 }
 
 #[test]
 fn commands_subtract_negative_volumes_or_warn() {
-    let place = place();
-    let warns = |json: &Value| {
-        let all = json["warnings"].as_array().unwrap();
-        all.iter()
-            .filter(|one| one["code"] == "W023" && one["level"] == "warning")
-            .count()
-    };
-    let mut seen = 0;
-    for (line, occupied, warnings) in [
-        ("a.3mf --voxel-size 1 --solid -o a.npz --json", Some(820), 0),
-        (
-            "a.3mf --voxel-size 1 --filled -o a.npz --json",
-            Some(820),
-            0,
-        ),
-        (
-            "a.3mf --voxel-size 1 --solid --labels object -o a.npz --json",
-            Some(820),
-            0,
-        ),
-        // A flood omits the cells of the surface.
-        (
-            "a.3mf --voxel-size 1 --solid --inside flood -o a.npz --json",
-            Some(512 - 144),
-            0,
-        ),
-        (
-            "a.3mf --voxel-size 1 --solid --keep-thin -o a.npz --json",
-            Some(820),
-            0,
-        ),
-        (
-            "a.3mf --voxel-size 1 --rotate z,90 --axes x,-z,y --solid -o a.npz --json",
-            Some(820),
-            0,
-        ),
-        (
-            "a.3mf --voxel-size 1 --scale 2 --solid -o a.npz --json",
-            Some(8 * 820),
-            0,
-        ),
-        ("a.3mf --voxel-size 1 -o a.npz --json", Some(488), 1),
-        ("a.3mf --voxel-size 1 --rule thin -o a.npz --json", None, 1),
-        (
-            "a.3mf --voxel-size 1 --rule offset --radius 1 -o a.npz --json",
-            None,
-            1,
-        ),
-        (
-            "a.3mf --voxel-size 1 --rule distance --signed -o a.npz --json",
-            None,
-            1,
-        ),
-        ("a.3mf --voxel-size 1 --rule area -o a.npz --json", None, 1),
-        (
-            "a.3mf --voxel-size 1 --rule fraction -o a.npz --json",
-            None,
-            0,
-        ),
-        (
-            "a.3mf a.3mf --voxel-size 1 --rule fraction -o a.npz --json",
-            None,
-            1,
-        ),
-        ("a.3mf --voxel-size 1 --solid --dry-run --json", None, 0),
-        ("a.3mf --voxel-size 1 --dry-run --json", None, 1),
-        ("info a.3mf --json", None, 1),
-        ("check a.3mf --json", None, 1),
-    ] {
-        let json = place.run(line).expect(0).json();
-        assert_eq!(warns(&json), warnings, "{line}: {json}");
-        if let Some(occupied) = occupied {
-            assert_eq!(json["counts"]["occupied"], occupied, "{line}");
-        }
-        seen += 1;
-    }
-    assert_eq!(seen, 18);
-    assert!(
-        refused(&place, "a.3mf -r 8 --rule fraction --with area -o a.npz", 2)
-            .contains("negative volumes")
+    check(
+        &place(),
+        r#"
+        0 a.3mf --voxel-size 1 --solid -o a.npz --json
+            no out W023
+            /counts/occupied 820
+        0 a.3mf --voxel-size 1 --filled -o a.npz --json
+            no out W023
+            /counts/occupied 820
+        0 a.3mf --voxel-size 1 --solid --labels object -o a.npz --json
+            no out W023
+            /counts/occupied 820
+        # A flood omits the cells of the surface.
+        0 a.3mf --voxel-size 1 --solid --inside flood -o a.npz --json
+            no out W023
+            /counts/occupied 368
+        0 a.3mf --voxel-size 1 --solid --keep-thin -o a.npz --json
+            no out W023
+            /counts/occupied 820
+        0 a.3mf --voxel-size 1 --rotate z,90 --axes x,-z,y --solid -o a.npz --json
+            no out W023
+            /counts/occupied 820
+        0 a.3mf --voxel-size 1 --scale 2 --solid -o a.npz --json
+            no out W023
+            /counts/occupied 6560
+        0 a.3mf --voxel-size 1 -o a.npz --json
+            /counts/occupied 488
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --rule thin -o a.npz --json
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --rule offset --radius 1 -o a.npz --json
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --rule distance --signed -o a.npz --json
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --rule area -o a.npz --json
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --rule fraction -o a.npz --json
+            no out W023
+        0 a.3mf a.3mf --voxel-size 1 --rule fraction -o a.npz --json
+            out "level":"warning","code":"W023"
+        0 a.3mf --voxel-size 1 --solid --dry-run --json
+            no out W023
+        0 a.3mf --voxel-size 1 --dry-run --json
+            out "level":"warning","code":"W023"
+        0 info a.3mf --json
+            out "level":"warning","code":"W023"
+            /mesh/volume null
+            /mesh/bounds/max/2 10.0
+        0 check a.3mf --json
+            out "level":"warning","code":"W023"
+        0 clearance a.3mf a.3mf
+            err W023
+        0 view a.3mf --mesh -o a.png
+            err W023
+        # Parts that are cut away are not lost.
+        0 a.3mf --voxel-size 1 --solid -o a.npz
+            no err warning
+        "#,
     );
-    let info = place.run("info a.3mf --json").expect(0).json();
-    assert_eq!(
-        (&info["mesh"]["volume"], &info["mesh"]["bounds"]["max"][2]),
-        (&Value::Null, &10.0.into())
-    );
-    assert!(place.run("clearance a.3mf a.3mf").err.contains("W023"));
-    assert!(
-        place
-            .run("view a.3mf --mesh -o a.png")
-            .expect(0)
-            .err
-            .contains("W023")
-    );
-    // Parts that are cut away are not lost.
-    assert!(
-        !place
-            .run("a.3mf --voxel-size 1 --solid -o a.npz")
-            .expect(0)
-            .err
-            .contains("warning")
+    rows::refused(
+        &place(),
+        "
+        2 a.3mf -r 8 --rule fraction --with area -o a.npz
+            err negative volumes
+        2 plan a.3mf -r 140 --solid --regions 3 --bin -o bins.zarr
+            err negative volumes
+        ",
     );
 }
 
 #[test]
 fn shares_are_bodies_minus_their_negative_volumes() {
-    let far = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 12.5, y, z]);
-    let touching = |[low, high]: Cuboid| [low, high].map(|[x, y, z]| [x + 10.0, y, z]);
+    let moved = |cuboid: Cuboid, by: f32| cuboid.map(|[x, y, z]| [x + by, y, z]);
+    let far = moved(CUBE, 12.5);
+    let touching = (moved(CUBE, 10.0), vec![moved(HOLE, 10.0)]);
     let within: Cuboid = [[1.25, 1.25, 1.25], [3.75, 4.5, 8.0]];
     let lattice = Lattice::from_f64([34, 17, 18], [-1.0; 3], [0.75; 3]).unwrap();
     let mut cells = 0;
@@ -676,35 +509,11 @@ fn shares_are_bodies_minus_their_negative_volumes() {
         ("within", vec![(CUBE, vec![within])]),
         ("two that overlap", vec![(CUBE, vec![within, HOLE])]),
         ("nothing is left", vec![(within, vec![CUBE])]),
-        (
-            "one of two",
-            vec![(CUBE, vec![within]), (far(CUBE), vec![])],
-        ),
-        (
-            "two of two, touching",
-            vec![(CUBE, vec![within]), (touching(CUBE), vec![touching(HOLE)])],
-        ),
+        ("one of two", vec![(CUBE, vec![within]), (far, vec![])]),
+        ("two of two, touching", vec![(CUBE, vec![within]), touching]),
     ] {
-        let own = |cuboid: &Cuboid, inverted: bool| {
-            let triangles = between(cuboid[0], cuboid[1]);
-            Mesh::from_triangles(
-                triangles
-                    .into_iter()
-                    .map(|[a, b, c]| if inverted { [a, c, b] } else { [a, b, c] })
-                    .collect(),
-            )
-            .unwrap()
-        };
         for inverted in [false, true] {
-            let meshes: Vec<Mesh> = bodies
-                .iter()
-                .map(|(body, cuts)| {
-                    let start = own(body, inverted);
-                    cuts.iter()
-                        .fold(start, |mesh, cut| mesh.less(own(cut, inverted)).unwrap())
-                })
-                .collect();
-            let mesh = Mesh::join(meshes.iter().map(|mesh| ("", mesh))).unwrap();
+            let mesh = less(&bodies, inverted);
             let field = voxelize::fraction(&mesh, &lattice).unwrap();
             let [nx, ny, _] = lattice.dims();
             for (n, share) in field.values().iter().enumerate() {
@@ -747,35 +556,16 @@ fn left_of(cell: [[f64; 3]; 2], (body, cuts): &CutBody) -> f64 {
 }
 
 #[test]
-fn regions_subtract_negative_volumes_and_bins_are_refused() {
-    let place = place();
+fn regions_subtract_negative_volumes() {
     for rule in ["--solid", "--filled", "--rule fraction"] {
-        let grid = format!("a.3mf -r 140 {rule}");
-        let digest = place
-            .run(&format!("{grid} -o one.zarr --json"))
-            .expect(0)
-            .json()["digest"]
-            .clone();
-        place
-            .run(&format!("plan {grid} --regions 3 -o cells.zarr"))
-            .expect(0);
+        let place = place();
+        let whole = place.run(&format!("a.3mf -r 140 {rule} -o one.zarr --json"));
+        let plan = format!("plan a.3mf -r 140 {rule} --regions 3 -o cells.zarr");
+        place.run(&plan).expect(0);
         for n in 1..=3 {
-            place.run(&format!("cells.zarr --region {n}/3"));
+            place.run(&format!("cells.zarr --region {n}/3")).expect(0);
         }
-        assert_eq!(
-            place.run("finish cells.zarr --json").expect(0).json()["digest"],
-            digest,
-            "{rule}"
-        );
-        std::fs::remove_dir_all(place.path("cells.zarr")).unwrap();
-        std::fs::remove_dir_all(place.path("one.zarr")).unwrap();
+        let made = place.run("finish cells.zarr --json").expect(0).json();
+        assert_eq!(made["digest"], whole.json()["digest"], "{rule}");
     }
-    assert!(
-        refused(
-            &place,
-            "plan a.3mf -r 140 --solid --regions 3 --bin -o bins.zarr",
-            2
-        )
-        .contains("negative volumes")
-    );
 }
