@@ -2,9 +2,11 @@
 //!
 //! Failures are printed in the form of `tests/it/regressions.rs`.
 
-use crate::support::listed::Listed;
+use crate::support::check::Case;
+use crate::support::listed::compare;
 use proptest::prelude::*;
-use voxelize::Snap;
+use voxelize::geom::Triangle;
+use voxelize::{Lattice, Rational, Snap};
 
 /// Coordinates from simple to arbitrary: integers, halves, tenths, their neighbours, uniform numbers, tiny
 /// numbers.
@@ -25,12 +27,12 @@ fn coordinate() -> impl Strategy<Value = f32> {
     ]
 }
 
-fn triangle() -> impl Strategy<Value = [u32; 9]> {
-    prop::array::uniform9(coordinate().prop_map(f32::to_bits))
+fn triangle() -> impl Strategy<Value = Triangle> {
+    prop::array::uniform3(prop::array::uniform3(coordinate()))
 }
 
-fn fraction(p: std::ops::Range<i64>) -> impl Strategy<Value = String> {
-    (p, prop::sample::select(vec![1_i64, 2, 3, 8, 10, 24])).prop_map(|(p, q)| format!("{p}/{q}"))
+fn fraction(p: std::ops::Range<i64>) -> impl Strategy<Value = Rational> {
+    (p, prop::sample::select(vec![1, 2, 3, 8, 10, 24])).prop_map(|(p, q)| Rational::new(p, q))
 }
 
 proptest! {
@@ -45,16 +47,8 @@ proptest! {
         closed in any::<[bool; 3]>(),
         snap in prop::sample::select(vec![Snap::Float, Snap::None]),
     ) {
-        let listed = Listed {
-            triangles: &triangles,
-            dims,
-            origin: origin.each_ref().map(String::as_str),
-            spacing: spacing.each_ref().map(String::as_str),
-            closed,
-            snap,
-        };
-        if let Err(wrong) = listed.check() {
-            return Err(TestCaseError::fail(wrong));
-        }
+        let lattice = Lattice::new(dims, origin, spacing, closed).expect("a lattice");
+        let case = Case { triangles, lattice: lattice.with_snap(snap) };
+        compare(&case).map_err(TestCaseError::fail)?;
     }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, Voxelizer};
+use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
 
+use super::listed;
 use super::oracle::{self, Oracle, TIES};
 
 /// Triangles on a lattice.
@@ -207,47 +208,19 @@ impl Wrong {
 }
 
 impl fmt::Display for Wrong {
-    /// Writes a case of `tests/it/regressions.rs`.
+    /// Writes a row of `tests/it/regressions.rs`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self {
-            case: Case { triangles, lattice },
-            how,
-            ties,
-            cell,
-        } = self;
-        let what = match cell {
+        let what = match self.cell {
             Some((cell, true)) => format!("Cell {cell:?} is touched"),
             Some((cell, false)) => format!("Cell {cell:?} is untouched"),
             None => "The library panics".to_string(),
         };
+        let How { level, threads } = self.how;
+        let ties = self.ties.name();
         writeln!(
             f,
-            "        // {what}, ties {}; wrong at {:?}, {} threads.",
-            ties.name(),
-            how.level,
-            how.threads
+            "# {what}, ties {ties}; wrong at {level:?}, {threads} threads."
         )?;
-        writeln!(f, "        Listed {{\n            triangles: &[")?;
-        for triangle in triangles {
-            let words = triangle
-                .as_flattened()
-                .iter()
-                .map(|c| format!("{:#010x}", c.to_bits()));
-            writeln!(
-                f,
-                "                [{}],",
-                words.collect::<Vec<_>>().join(", ")
-            )?;
-        }
-        let texts = |of: &[Rational; 3]| of.each_ref().map(Rational::to_string);
-        writeln!(f, "            ],\n            dims: {:?},", lattice.dims())?;
-        writeln!(f, "            origin: {:?},", texts(lattice.origin()))?;
-        writeln!(f, "            spacing: {:?},", texts(lattice.spacing()))?;
-        writeln!(f, "            closed: {:?},", lattice.closed())?;
-        writeln!(
-            f,
-            "            snap: Snap::{:?},\n        }},",
-            lattice.snap()
-        )
+        listed::write(&self.case, f)
     }
 }
