@@ -14,30 +14,26 @@ fn key(point: Point) -> Key {
     point.map(|c| (c + 0.0).to_bits())
 }
 
-/// Returns the sum of the directed edges, computed independently of the product.
-fn net(triangles: &[Triangle]) -> HashMap<(Key, Key), i64> {
+fn undirected([from, to]: [Point; 2]) -> (Key, Key) {
+    let [from, to] = [key(from), key(to)];
+    (from.min(to), from.max(to))
+}
+
+fn edges_of(triangles: &[Triangle]) -> impl Iterator<Item = [Point; 2]> {
+    let sides = |t: &Triangle| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    triangles.iter().flat_map(sides)
+}
+
+/// Returns the sum of directed edges, computed independently of the product.
+fn net(edges: impl Iterator<Item = [Point; 2]>) -> HashMap<(Key, Key), i64> {
     let mut net = HashMap::new();
-    for triangle in triangles {
-        for n in 0..3 {
-            let from = key(triangle[n]);
-            let to = key(triangle[(n + 1) % 3]);
-            if from != to {
-                *net.entry((from.min(to), from.max(to))).or_insert(0) +=
-                    if from < to { 1 } else { -1 };
-            }
+    for edge in edges {
+        let [from, to] = edge.map(key);
+        if from != to {
+            *net.entry(undirected(edge)).or_insert(0) += if from < to { 1 } else { -1 };
         }
     }
     net.retain(|_, count| *count != 0);
-    net
-}
-
-fn of_loops(loops: &[Loop]) -> HashMap<(Key, Key), i64> {
-    let mut net = HashMap::new();
-    for [from, to] in loops.iter().flat_map(Loop::edges) {
-        let from = key(from);
-        let to = key(to);
-        *net.entry((from.min(to), from.max(to))).or_insert(0) += if from < to { 1 } else { -1 };
-    }
     net
 }
 
@@ -63,9 +59,10 @@ fn loops_are_the_boundary_and_caps_close_it() {
     let mut several = 0;
     for triangles in meshes(&mut random) {
         let loops = boundary(&triangles).unwrap();
-        assert_eq!(of_loops(&loops), net(&triangles));
+        let open = net(edges_of(&triangles));
+        assert_eq!(net(loops.iter().flat_map(Loop::edges)), open);
         let closed = [triangles.clone(), caps(&loops)].concat();
-        assert!(net(&closed).is_empty());
+        assert!(net(edges_of(&closed)).is_empty());
         assert!(boundary(&closed).unwrap().is_empty());
         for found in &loops {
             let mut keys: Vec<_> = found.points.iter().map(|p| key(*p)).collect();
@@ -80,12 +77,10 @@ fn loops_are_the_boundary_and_caps_close_it() {
         assert_eq!(boundary(&random.shuffled(&triangles)).unwrap(), loops);
         let repaired = repaired(&triangles);
         assert_eq!(repaired.boundary, boundary(&repaired.triangles).unwrap());
-        assert!(net(&[repaired.triangles.clone(), repaired.caps()].concat()).is_empty());
+        let closed = [repaired.triangles.clone(), repaired.caps()].concat();
+        assert!(net(edges_of(&closed)).is_empty());
         loops_seen += loops.len();
-        several += net(&triangles)
-            .values()
-            .filter(|count| count.abs() > 1)
-            .count();
+        several += open.values().filter(|count| count.abs() > 1).count();
     }
     println!("{loops_seen} loops, {several} edges in several");
     assert!(loops_seen > 1000 && several > 100);
@@ -97,25 +92,18 @@ fn holes_are_the_odd_edges_in_any_direction() {
     let mut seen = 0;
     for triangles in meshes(&mut random) {
         let mut odd: HashMap<(Key, Key), u64> = HashMap::new();
-        for triangle in &triangles {
-            for n in 0..3 {
-                let from = key(triangle[n]);
-                let to = key(triangle[(n + 1) % 3]);
-                *odd.entry((from.min(to), from.max(to))).or_insert(0) += u64::from(from != to);
-            }
+        for edge in edges_of(&triangles) {
+            let is_long = key(edge[0]) != key(edge[1]);
+            *odd.entry(undirected(edge)).or_insert(0) += u64::from(is_long);
         }
         odd.retain(|_, count| *count % 2 == 1);
         let holes = mesh(&triangles).holes().unwrap();
-        let edges: Vec<_> = holes
-            .iter()
-            .flat_map(Loop::edges)
-            .map(|[a, b]| (key(a), key(b)))
-            .collect();
+        let edges: Vec<_> = holes.iter().flat_map(Loop::edges).collect();
         assert_eq!(edges.len(), odd.len());
         assert!(
             edges
                 .iter()
-                .all(|(a, b)| odd.contains_key(&(*a.min(b), *a.max(b))))
+                .all(|edge| odd.contains_key(&undirected(*edge)))
         );
         assert_eq!(mesh(&triangles).edge_counts().open_edges, odd.len() as u64);
         let other = tossed(&random.shuffled(&triangles), &mut random);

@@ -7,10 +7,8 @@ use voxelize::mesh::repair::Repaired;
 use crate::support::random::Random;
 
 pub fn fixture(name: &str) -> Vec<Triangle> {
-    Mesh::open(format!("fixtures/{name}.stl"))
-        .unwrap()
-        .triangles()
-        .to_vec()
+    let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
+    mesh.triangles().to_vec()
 }
 
 pub fn mesh(triangles: &[Triangle]) -> Mesh {
@@ -49,11 +47,9 @@ pub fn tossed(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
 
 /// Removes about every fiftieth triangle.
 pub fn torn(triangles: &[Triangle], random: &mut Random) -> Vec<Triangle> {
-    triangles
-        .iter()
-        .filter(|_| !random.one_in(50))
-        .copied()
-        .collect()
+    let mut torn = triangles.to_vec();
+    torn.retain(|_| !random.one_in(50));
+    torn
 }
 
 /// Returns triangles between the points of a small grid, so that they share many points.
@@ -70,11 +66,8 @@ pub fn moebius(quads: usize) -> Vec<Triangle> {
         // After one revolution the two sides have changed places.
         let side = if n >= quads { -side } else { side };
         let out = 4.0 + side * (turn / 2.0).cos();
-        [
-            out * turn.cos(),
-            out * turn.sin(),
-            side * (turn / 2.0).sin(),
-        ]
+        let up = side * (turn / 2.0).sin();
+        [out * turn.cos(), out * turn.sin(), up]
     };
     let quad = |n| {
         let [a, b, c, d] = [at(n, -1.0), at(n, 1.0), at(n + 1, -1.0), at(n + 1, 1.0)];

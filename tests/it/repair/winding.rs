@@ -43,14 +43,17 @@ fn crossings(triangles: &[[Point; 3]], p: &Point) -> Option<i32> {
             if at.abs() < 1e-9 {
                 return None;
             }
-            sum += if at > 0.0 {
-                (u + v + w).signum() as i32
-            } else {
-                0
-            };
+            if at > 0.0 {
+                sum += (u + v + w).signum() as i32;
+            }
         }
     }
     Some(sum)
+}
+
+fn width(triangles: &[Triangle]) -> f64 {
+    let bounds = *mesh(triangles).bounds();
+    f64::from(bounds.max[0] - bounds.min[0])
 }
 
 fn near(triangles: &[Triangle], random: &mut Random, reach: f64) -> Point {
@@ -65,7 +68,7 @@ fn closed_meshes_wind_whole_times() {
         let triangles = fixture(name);
         let winding = winding(&triangles);
         let doubles = doubles(&triangles);
-        let extent = f64::from(mesh(&triangles).bounds().max[0] - mesh(&triangles).bounds().min[0]);
+        let extent = width(&triangles);
         let mut inside = 0;
         let mut tried = 0;
         for _ in 0..300 {
@@ -73,16 +76,14 @@ fn closed_meshes_wind_whole_times() {
             let Some(expected) = crossings(&doubles, &p) else {
                 continue;
             };
-            let found = winding.direct(&p, |_| Ordering::Equal);
-            assert!(
-                (found.value - f64::from(expected)).abs() <= found.error,
-                "{name}: {found:?} {expected}"
-            );
-            assert!(found.error < 1e-6);
-            let found = winding.at(&p, 1e-4, |_| Ordering::Equal);
-            assert!(
-                (found.value - f64::from(expected)).abs() <= found.error && found.error <= 1e-4
-            );
+            for (found, bound) in [
+                (winding.direct(&p, |_| Ordering::Equal), 1e-6),
+                (winding.at(&p, 1e-4, |_| Ordering::Equal), 1e-4),
+            ] {
+                let off = (found.value - f64::from(expected)).abs();
+                assert!(off <= found.error, "{name}: {found:?} {expected}");
+                assert!(found.error <= bound);
+            }
             tried += 1;
             inside += expected;
         }
@@ -109,7 +110,7 @@ fn an_open_mesh_winds_as_with_its_caps_less_its_caps() {
         let closed = doubles(&[repaired.triangles.clone(), closing.clone()].concat());
         let open = winding(&repaired.triangles);
         let only_caps = winding(&closing);
-        let extent = f64::from(mesh(triangles).bounds().max[0] - mesh(triangles).bounds().min[0]);
+        let extent = width(triangles);
         let mut tried = 0;
         let mut inside = 0;
         for m in 0..600 {
@@ -162,10 +163,9 @@ fn a_value_indistinguishable_from_a_half_is_outside() {
         on_spokes += usize::from(winding.direct(&p, |_| Ordering::Less).error > 0.1);
         // At a small distance from it, the isosurface of one half is still the cap.
         for (z, crossings) in [(8.0 - 1e-6, 1), (8.0 + 1e-6, 0)] {
-            assert_eq!(
-                winding.inside_without(&[p[0], p[1], z], crossings, |_| unreachable!()),
-                crossings == 1
-            );
+            let p = [p[0], p[1], z];
+            let is_inside = winding.inside_without(&p, crossings, |_| unreachable!());
+            assert_eq!(is_inside, crossings == 1);
         }
     }
     assert!(tried > 400 && on_spokes > 20, "{tried} {on_spokes}");
@@ -184,38 +184,20 @@ fn angles_keep_their_bound() {
     let mut random = Random::new(14);
     let mut worst: f64 = 0.0;
     for _ in 0..20_000 {
-        let mut v = || {
-            [
-                random.within(-1.0, 1.0),
-                random.within(-1.0, 1.0),
-                random.within(-1.0, 1.0),
-            ]
-        };
-        let [a, b, c, p] = [v(), v(), v(), v()];
+        let [a, b, c, p] = [(); 4].map(|()| [(); 3].map(|()| random.within(-1.0, 1.0)));
         let scale = 10_f64.powi(random.index(12) as i32 - 9);
         let middle: Point = std::array::from_fn(|i| (a[i] + b[i] + c[i]) / 3.0);
         let p: Point = std::array::from_fn(|i| middle[i] + scale * p[i]);
         let seen = |t: [Point; 3]| solid_angle::of(&t, &p, || Ordering::Equal);
         // A tetrahedron, from inside or outside: an integer.
-        let faces = [
-            [a, b, c],
-            [a, c, p_off(&p)],
-            [c, b, p_off(&p)],
-            [b, a, p_off(&p)],
-        ]
-        .map(seen);
-        let (sum, error) = faces
-            .iter()
-            .fold((0.0, 0.0), |(s, e), f| (s + f.value, e + f.error));
+        let d = [p[0] + 3.0, p[1] - 2.0, p[2] + 1.0];
+        let faces = [[a, b, c], [a, c, d], [c, b, d], [b, a, d]].map(seen);
+        let sum: f64 = faces.iter().map(|face| face.value).sum();
+        let error: f64 = faces.iter().map(|face| face.error).sum();
         let off = (sum - f64::round(sum)).abs();
         assert!(off <= error + 1e-15, "{off} is above {error}");
         worst = worst.max(off / (error + 1e-15));
     }
     println!("at most {worst:.3} of the bound");
     assert!(worst > 0.01);
-}
-
-/// Returns a point away from all others.
-fn p_off(p: &Point) -> Point {
-    [p[0] + 3.0, p[1] - 2.0, p[2] + 1.0]
 }
