@@ -25,24 +25,17 @@ fn without(mesh: &Mesh, is_gone: impl Fn(usize) -> bool) -> Mesh {
 fn open_meshes() -> Vec<(&'static str, Mesh)> {
     let sphere = fixture("sphere.stl");
     let cube = of(cuboid([20.0, 14.0, 17.0]));
-    let within = cuboid([6.0; 3])
-        .iter()
-        .map(|t| t.map(|v| v.map(|c| c + 4.0)))
-        .collect::<Vec<_>>();
+    let within = solids::between([4.0; 3], [10.0; 3]);
+    let nested = of([&cube.triangles()[1..], &within[..11]].concat());
+    let neighbours = without(&sphere, |n| n < 7 || n % 211 == 30);
     vec![
         ("a sphere without one", without(&sphere, |n| n == 100)),
         ("a sphere without some", without(&sphere, |n| n % 97 == 3)),
-        (
-            "a sphere without neighbours",
-            without(&sphere, |n| n < 7 || n % 211 == 30),
-        ),
+        ("a sphere without neighbours", neighbours),
         ("a cuboid without one", without(&cube, |n| n == 3)),
         ("a cuboid without a face", without(&cube, |n| n < 2)),
         ("a cuboid without two", without(&cube, |n| n == 0 || n == 7)),
-        (
-            "one in another, both open",
-            of([&cube.triangles()[1..], &within[..11]].concat()),
-        ),
+        ("one in another, both open", nested),
         ("half a sphere", fixture("open.stl")),
         ("a closed one", cube),
     ]

@@ -24,11 +24,9 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
     let mut ways = vec![];
     for hole in holes {
         let cap = surface(&of(hole.cap().collect()), lattice, Ties::Up);
-        let end = cap
-            .iter()
-            .filter_map(|cell| Some((wet.of(cell)?, cell)))
-            .min_by_key(|(steps, _)| *steps);
-        let (_, end) = end.expect("a cap that the flood reached");
+        let reached = cap.iter().filter(|cell| wet.of(*cell).is_some());
+        let end = reached.min_by_key(|cell| wet.of(*cell));
+        let end = end.expect("a cap that the flood reached");
         let mut way = wet.back(end);
         way.reverse();
         if inwards.of(end).is_some() {
@@ -37,11 +35,8 @@ fn ways(mesh: &Mesh, lattice: &Lattice, holes: &[Loop]) -> Vec<Vec<Cell>> {
         }
         assert!(on_face(way[0], dims), "it begins on a face");
         assert!(way.iter().all(|cell| !walls.get(*cell)), "through no wall");
-        assert!(
-            way.windows(2)
-                .all(|pair| beside(pair[0], dims).any(|next| next == pair[1])),
-            "in one piece"
-        );
+        let is_step = |pair: &[Cell]| beside(pair[0], dims).any(|next| next == pair[1]);
+        assert!(way.windows(2).all(is_step), "in one piece");
         ways.push(way);
     }
     ways
@@ -73,21 +68,14 @@ fn the_way_in_is_a_shortest_path_by_definition() {
                 let ways = ways(&of([mesh.triangles(), &caps].concat()), &lattice, &holes);
                 let mut expected = BitGrid::try_from(&lattice).unwrap();
                 ways.iter().flatten().for_each(|cell| expected.set(*cell));
-                let levels = Level::available().into_iter().map(Some);
-                let runs = [1, 2, 7]
-                    .map(|threads| (threads, None))
-                    .into_iter()
-                    .chain(levels.map(|l| (2, l)));
-                for (threads, level) in runs {
+                let mut runs = [1, 2, 7].map(|n| Run::default().threads(n)).to_vec();
+                let levels = Level::available().into_iter();
+                runs.extend(levels.map(|level| Run::default().threads(2).level(level)));
+                let inside = Inside::Flood { close_holes: close };
+                for run in runs {
                     for mesh in [&mesh, &mixed] {
-                        let run = Run::default().threads(threads).level(level);
-                        let found =
-                            leak_path(mesh, &lattice, Inside::Flood { close_holes: close }, &run)
-                                .unwrap();
-                        assert!(
-                            found == expected,
-                            "{name}, {threads} threads, {level:?}, {close:?}"
-                        );
+                        let found = leak_path(mesh, &lattice, inside, &run).unwrap();
+                        assert!(found == expected, "{name}, {close:?}");
                         compared += 1;
                     }
                 }
@@ -116,10 +104,6 @@ fn a_limit_of_memory_refuses_the_way_in_before_it_is_made() {
     let mesh = fixture("open.stl");
     let lattice = Lattice::fit(mesh.bounds(), 400).unwrap();
     let run = Run::default().memory(16 << 20);
-    assert_eq!(
-        leak_path(&mesh, &lattice, Inside::flood(), &run)
-            .unwrap_err()
-            .kind(),
-        voxelize::Kind::TooLarge
-    );
+    let error = leak_path(&mesh, &lattice, Inside::flood(), &run).unwrap_err();
+    assert_eq!(error.kind(), voxelize::Kind::TooLarge);
 }

@@ -7,9 +7,12 @@ mod ribs;
 
 use std::collections::BTreeSet;
 
-use crate::support::place::{Place, refused};
+use crate::support::place::Place;
+use crate::support::rows::check;
 use crate::support::solids::{Triangle, between, block, inside_out, plate, stl};
+use voxelize::grid::CellSource;
 use voxelize::rule::{LostComponents, lost};
+use voxelize::run::Plan;
 use voxelize::{
     BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, ThinFeatures, Ties, Voxelizer,
 };
@@ -34,6 +37,10 @@ fn made(
     let found = lost::find(&mesh, lattice, inside, None, &Run::default()).unwrap();
     assert!(stats.lost.is_none_or(|summary| summary == found));
     (voxels.into_occupied().unwrap(), found.components)
+}
+
+fn grid(triangles: &[Triangle], lattice: &Lattice, what: Rule) -> BitGrid {
+    made(triangles, lattice, what).0
 }
 
 fn keep_thin() -> Rule {
@@ -69,14 +76,12 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
             "{summary:?}"
         );
         let bounds = voxelize::Bounds::of(&plate);
-        assert_eq!(
-            summary.largest,
-            [bounds.min, bounds.max].map(|corner| corner.map(f64::from))
-        );
+        let corners = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
+        assert_eq!(summary.largest, corners);
 
-        let (whole, _) = made(&plate, &lattice, Rule::filled());
+        let whole = grid(&plate, &lattice, Rule::filled());
         assert!(whole.count() >= 100);
-        let (thick, _) = made(&block, &lattice, Rule::solid());
+        let thick = grid(&block, &lattice, Rule::solid());
         let (kept, same) = made(&all, &lattice, keep_thin());
         if lost == 1 {
             assert!(kept == union(&thick, &whole), "{degrees}");
@@ -84,7 +89,7 @@ fn a_plate_of_a_tenth_of_a_cell_is_named_and_kept_and_nothing_else_is() {
         assert!(kept.iter().all(|cell| thick.get(cell) || whole.get(cell)));
         assert_eq!(pieces_of(&kept), 2, "{degrees}");
         assert_eq!(same, Some(summary));
-        let (filled, _) = made(&all, &lattice, Rule::filled());
+        let filled = grid(&all, &lattice, Rule::filled());
         assert!(whole.iter().all(|cell| filled.get(cell)));
     }
 }
@@ -118,72 +123,52 @@ fn thick_parts_stay_as_solid_has_them_wherever_they_are() {
     let sliver = between(low, high);
     let (solid, none) = made(&octahedron, &lattice, Rule::solid());
     assert_eq!(none, None);
-    assert!(made(&octahedron, &lattice, keep_thin()).0 == solid);
+    assert!(grid(&octahedron, &lattice, keep_thin()) == solid);
     let all = [octahedron, sliver.clone()].concat();
-    let (kept, _) = made(&all, &lattice, keep_thin());
-    let (whole, _) = made(&sliver, &lattice, Rule::filled());
+    let kept = grid(&all, &lattice, keep_thin());
+    let whole = grid(&sliver, &lattice, Rule::filled());
     assert!(kept == union(&solid, &whole) && whole.count() >= 6);
-    assert!(made(&all, &lattice, Rule::filled()).0.count() > kept.count());
+    assert!(grid(&all, &lattice, Rule::filled()).count() > kept.count());
 }
 
 #[test]
 fn cavities_are_no_parts_to_be_lost_and_sheets_are() {
-    let slot = between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]);
-    let slot: Vec<Triangle> = slot.into_iter().map(|[a, b, c]| [a, c, b]).collect();
+    let slot = inside_out(between([2.0, 2.0, 5.05], [8.0, 8.0, 5.15]));
     let all = [block(), slot].concat();
     let lattice = cells(&all, 10);
     let (solid, summary) = made(&all, &lattice, Rule::solid());
     assert_eq!(summary, None);
-    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    assert!(grid(&all, &lattice, keep_thin()) == solid);
     // A sheet has no inside and is lost like a plate.
     let sheet = vec![[[12.0, 0.0, 5.1], [14.0, 0.0, 5.1], [12.0, 9.0, 5.1]]];
     let all = [block(), sheet.clone()].concat();
     let lattice = cells(&all, 10);
     let (solid, summary) = made(&all, &lattice, Rule::solid());
-    assert_eq!(
-        (
-            summary.map(|summary| (summary.lost, summary.thickness)),
-            solid.count()
-        ),
-        (Some((1, 0.0)), 1000)
-    );
-    let (whole, _) = made(
-        &sheet,
-        &lattice,
-        Rule::surface().with_ties(Ties::None).unwrap(),
-    );
-    assert!(made(&all, &lattice, keep_thin()).0 == union(&solid, &whole));
+    let summary = summary.unwrap();
+    assert_eq!((summary.lost, summary.thickness), (1, 0.0));
+    assert_eq!(solid.count(), 1000);
+    let surface = Rule::surface().with_ties(Ties::None).unwrap();
+    let whole = grid(&sheet, &lattice, surface);
+    assert!(grid(&all, &lattice, keep_thin()) == union(&solid, &whole));
 }
 
 #[test]
 fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
     // A tilted rod with a cell in its middle; the walls of a hollow box without any; a plate whose cells are
     // connected by corners.
-    let tilted = |t: Triangle| {
-        t.map(|[x, y, z]| {
-            [
-                x + 0.31 * y - 0.135,
-                y - 0.31 * x + 0.2,
-                z + 0.17 * x + 0.05,
-            ]
-        })
-    };
-    let rod: Vec<_> = between([15.0, 8.45, 2.0], [25.0, 8.55, 2.1])
-        .into_iter()
-        .map(tilted)
-        .collect();
+    let mut rod = between([15.0, 8.45, 2.0], [25.0, 8.55, 2.1]);
+    for [x, y, z] in rod.as_flattened_mut() {
+        let [tilted_x, tilted_y] = [*x + 0.31 * *y - 0.135, *y - 0.31 * *x + 0.2];
+        [*x, *y, *z] = [tilted_x, tilted_y, *z + 0.17 * *x + 0.05];
+    }
     let low = [14.3, 0.3, 0.3];
     let outer = between(low, low.map(|c| c + 8.0));
-    let hollow = [
-        outer,
-        inside_out(between(low.map(|c| c + 0.1), low.map(|c| c + 7.9))),
-    ]
-    .concat();
-    let sloped = |t: Triangle| t.map(|[x, y, z]| [x, y, z + 0.7 * x + 0.6 * y]);
-    let sheet: Vec<_> = between([14.0, 0.0, 2.0], [22.0, 8.0, 2.5])
-        .into_iter()
-        .map(sloped)
-        .collect();
+    let inner = between(low.map(|c| c + 0.1), low.map(|c| c + 7.9));
+    let hollow = [outer, inside_out(inner)].concat();
+    let mut sheet = between([14.0, 0.0, 2.0], [22.0, 8.0, 2.5]);
+    for [x, y, z] in sheet.as_flattened_mut() {
+        *z = *z + 0.7 * *x + 0.6 * *y;
+    }
     let mut cells_of_it = vec![];
     for (thin, lost, has_places) in [(rod, 0, true), (hollow, 1, false), (sheet, 0, false)] {
         let all = [block(), thin.clone()].concat();
@@ -192,26 +177,22 @@ fn a_part_with_cells_for_some_of_it_is_named_unless_they_are_all_over_it() {
         let found = lost::find(&mesh, &lattice, Inside::Auto, None, &Run::default()).unwrap();
         let (solid, summary) = made(&all, &lattice, Rule::solid());
         cells_of_it.push(solid.count() - 1000);
-        assert_eq!(
-            summary.map_or(0, |summary| summary.lost),
-            lost,
-            "{summary:?}"
-        );
+        let found_lost = summary.map_or(0, |summary| summary.lost);
+        assert_eq!(found_lost, lost, "{summary:?}");
         assert_eq!(found.places.is_some(), has_places, "{found:?}");
-        let (kept, _) = made(&all, &lattice, keep_thin());
+        let kept = grid(&all, &lattice, keep_thin());
         assert_eq!(pieces_of(&kept), 2);
         assert!(lost == 1 || has_places || kept == solid);
         // The fate of a part depends neither on other parts nor on the orientation of its triangles.
-        let turned =
-            |(n, [a, b, c]): (usize, Triangle)| if n % 2 == 0 { [a, b, c] } else { [a, c, b] };
-        let mixed: Vec<_> = all.into_iter().enumerate().map(turned).collect();
+        let mut mixed = all;
+        for triangle in mixed.iter_mut().skip(1).step_by(2) {
+            triangle.swap(1, 2);
+        }
         for others in [thin, mixed] {
             let mesh = Mesh::from_triangles(others).unwrap();
             let again = lost::find(&mesh, &lattice, Inside::Robust, None, &Run::default()).unwrap();
-            assert_eq!(
-                (again.components.map(|summary| summary.lost), again.places),
-                (summary.map(|summary| summary.lost), found.places)
-            );
+            let again_lost = again.components.map_or(0, |summary| summary.lost);
+            assert_eq!((again_lost, again.places), (lost, found.places));
         }
     }
     assert!(
@@ -238,7 +219,7 @@ fn meshes_without_losses_are_not_reported() {
         let lattice = cells(&all, 10);
         let (solid, summary) = made(&all, &lattice, Rule::solid());
         assert_eq!((summary, solid.count()), (None, 1000 + cells_of_it));
-        assert!(made(&all, &lattice, keep_thin()).0 == solid);
+        assert!(grid(&all, &lattice, keep_thin()) == solid);
     }
     // Beyond the grid.
     let all = [block(), plate(0.0)].concat();
@@ -262,7 +243,7 @@ fn parts_in_holes_and_cavities_are_reported_in_any_orientation() {
     for (around, part, lattice) in cases {
         let (plain, none) = made(&around, &lattice, Rule::solid());
         assert_eq!(none, None);
-        let (whole, _) = made(&part, &lattice, Rule::filled());
+        let whole = grid(&part, &lattice, Rule::filled());
         assert!(whole.count() >= 4 && whole.iter().all(|cell| !plain.get(cell)));
         for part in [part.clone(), inside_out(part)] {
             let all = [around.clone(), part.clone()].concat();
@@ -271,7 +252,7 @@ fn parts_in_holes_and_cavities_are_reported_in_any_orientation() {
             let bounds = voxelize::Bounds::of(&part);
             let corners = [bounds.min, bounds.max].map(|corner| corner.map(f64::from));
             assert_eq!((summary.lost, summary.largest), (1, corners));
-            assert!(made(&all, &lattice, keep_thin()).0 == union(&plain, &whole));
+            assert!(grid(&all, &lattice, keep_thin()) == union(&plain, &whole));
         }
     }
 }
@@ -283,8 +264,8 @@ fn parts_closer_than_a_cell_are_not_broken() {
     let lattice = cells(&all, 10);
     let (solid, summary) = made(&all, &lattice, Rule::solid());
     assert_eq!((pieces_of(&solid), summary), (2, None));
-    assert_eq!(pieces_of(&made(&all, &lattice, Rule::filled()).0), 1);
-    assert!(made(&all, &lattice, keep_thin()).0 == solid);
+    assert_eq!(pieces_of(&grid(&all, &lattice, Rule::filled())), 1);
+    assert!(grid(&all, &lattice, keep_thin()) == solid);
 }
 
 #[test]
@@ -295,15 +276,10 @@ fn parts_are_judged_alike_in_any_order_and_by_any_method() {
     let turned: Vec<_> = all.iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
     let (again, others) = made(&turned, &lattice, keep_thin());
     assert!(again == kept && others == summary);
-    let methods = [
-        Inside::Nonzero,
-        Inside::EvenOdd,
-        Inside::Vote,
-        Inside::Robust,
-    ];
-    for inside in methods {
+    use Inside::{EvenOdd, Nonzero, Robust, Vote};
+    for inside in [Nonzero, EvenOdd, Vote, Robust] {
         let what = keep_thin().with_inside(inside).unwrap();
-        assert!(made(&all, &lattice, what).0 == kept, "{inside:?}");
+        assert!(grid(&all, &lattice, what) == kept, "{inside:?}");
     }
 }
 
@@ -313,51 +289,44 @@ fn two_sided_meshes_are_filled_by_robust_and_lose_nothing() {
     let one = between([0.0; 3], [10.0, 20.0, 30.0]);
     let both = [one.clone(), inside_out(one.clone())].concat();
     place.write("two_sided.stl", stl(&both));
-    let json_of = |options: &str| {
-        let line = format!("two_sided.stl --voxel-size 0.9 {options} -o a.npy --json");
-        place.run(&line).expect(0).json()
-    };
-    let mut seen = 0;
-    let codes = |json: &serde_json::Value| {
-        let warnings = json["warnings"].as_array().unwrap().clone();
-        warnings
-            .into_iter()
-            .map(|warning| warning["code"].as_str().unwrap().to_string())
-            .collect::<Vec<_>>()
-    };
-    for (inside, used) in [("auto", "robust"), ("robust", "robust"), ("flood", "flood")] {
-        let solid = json_of(&format!("--solid --inside {inside}"));
-        let kept = json_of(&format!("--solid --inside {inside} --keep-thin"));
-        let filled = json_of(&format!("--filled --inside {inside}"));
-        assert_eq!(solid["inside"]["used"], used);
-        let wanted = if used == "robust" { 7986 } else { 10 * 21 * 32 };
-        assert_eq!(solid["counts"]["occupied"], wanted, "{inside}");
-        assert_eq!(kept["counts"]["occupied"], wanted, "{inside}");
-        assert_eq!(filled["counts"]["occupied"], 9384, "{inside}");
-        for json in [solid, kept, filled] {
-            let wanted: &[&str] = if inside == "auto" { &["W013"] } else { &[] };
-            assert_eq!(codes(&json), wanted, "{json}");
-            seen += 1;
+    place.write("one_sided.stl", stl(&one));
+    for (inside, used, warnings, solid) in [
+        ("auto", "robust", "/warnings/0/code \"W013\"", 7986),
+        ("robust", "robust", "/warnings []", 7986),
+        ("flood", "flood", "/warnings []", 10 * 21 * 32),
+    ] {
+        for (options, wanted) in [
+            ("--solid", solid),
+            ("--solid --keep-thin", solid),
+            ("--filled", 9384),
+        ] {
+            let table = format!(
+                "0 two_sided.stl --voxel-size 0.9 {options} --inside {inside} -o a.npy --json
+                    /inside/used \"{used}\"
+                    /counts/occupied {wanted}
+                    {warnings}
+                    no out W00"
+            );
+            check(&place, &table);
         }
     }
-    assert_eq!(seen, 9);
     // Lines through it find nothing inside, and the hint advises another method.
     for inside in ["nonzero", "evenodd", "vote"] {
-        let json = json_of(&format!("--solid --inside {inside}"));
-        assert_eq!(
-            (codes(&json), &json["counts"]["occupied"]),
-            (vec!["W006".into(), "W002".into()], &0.into())
+        let table = format!(
+            "0 two_sided.stl --voxel-size 0.9 --solid --inside {inside} -o a.npy --json
+                /counts/occupied 0
+                /warnings/0/code \"W006\"
+                /warnings/1/code \"W002\""
         );
+        check(&place, &table);
     }
-    // As a single side.
-    place.write("one_sided.stl", stl(&one));
-    let json = place
-        .run("one_sided.stl --voxel-size 0.9 --solid -o a.npy --json")
-        .expect(0)
-        .json();
-    assert_eq!(
-        (codes(&json), &json["counts"]["occupied"]),
-        (vec![], &7986.into())
+    check(
+        &place,
+        "
+        0 one_sided.stl --voxel-size 0.9 --solid -o a.npy --json
+            /counts/occupied 7986
+            /warnings []
+        ",
     );
 }
 
@@ -401,115 +370,63 @@ fn hollow_keeps_the_outer_cells_whole_and_in_slabs() {
     for name in ["cube", "knot", "sphere", "open"] {
         let mesh = Mesh::open(format!("fixtures/{name}.stl")).unwrap();
         let lattice = Lattice::fit(mesh.bounds(), 30).unwrap();
-        let voxelize::Voxelized { voxels: filled, .. } =
-            Voxelizer::new(Rule::filled()).run(&mesh, &lattice).unwrap();
+        let filled = voxelize::voxelize(&mesh, &lattice, Rule::filled()).unwrap();
         for steps in [1, 2, 5, 16, 1000] {
             let what = Rule::filled().with_shell(steps).unwrap();
             let wanted = outer(filled.occupied().unwrap(), i64::from(steps).min(31));
             emptied += filled.count() - wanted.count();
-            let voxelize::Voxelized {
-                voxels: whole,
-                stats,
-                ..
-            } = Voxelizer::new(what).run(&mesh, &lattice).unwrap();
-            assert!(*whole.occupied().unwrap() == wanted, "{name}, {steps}");
+            let whole = Voxelizer::new(what).run(&mesh, &lattice).unwrap();
+            let cells = whole.voxels.occupied().unwrap();
+            assert!(*cells == wanted, "{name}, {steps}");
             for height in [1, 4, 11] {
-                let mut slabs = voxelize::Voxelizer::new(what)
-                    .slabs(&mesh, &lattice, voxelize::run::Plan::Slabs(height))
-                    .unwrap();
-                use voxelize::grid::CellSource;
+                let plan = Plan::Slabs(height);
+                let mut slabs = Voxelizer::new(what).slabs(&mesh, &lattice, plan).unwrap();
                 while slabs.next().unwrap().is_some() {}
                 assert_eq!(
                     slabs.digest(),
-                    whole.digest(),
-                    "{name}, {steps}, slabs of {height}"
+                    whole.voxels.digest(),
+                    "{name}, {steps}, {height}"
                 );
-                assert_eq!(slabs.made().stats.snapped, stats.snapped);
+                assert_eq!(slabs.made().stats.snapped, whole.stats.snapped);
             }
         }
     }
     assert!(emptied > 10_000, "{emptied}");
 }
 
+/// The transcripts `summary`, `json` and `warnings` have the texts, and the report with `--keep-thin`.
 #[test]
-fn the_command_warns_keeps_and_records() {
+fn the_command_counts_keeps_and_records() {
     let place = Place::new();
     place.write("plate.stl", stl(&[block(), plate(0.0)].concat()));
-    let kept = place
-        .run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz --json")
-        .expect(0)
-        .json();
-    assert_eq!(
-        (&kept["warnings"], &kept["variant"]),
-        (&serde_json::json!([]), &"keep-thin".into())
+    check(
+        &place,
+        r#"
+        0 plate.stl --solid --voxel-size 1 -o a.npz --json
+            /variant null
+            /counts/occupied 1000
+            /inside/thin/components 2
+            /inside/thin/lost 1
+            /inside/thin/broken 0
+            /inside/thin_places {"places": 0, "cells": 0, "largest": null}
+            /warnings/0/code "W009"
+            no out kept_cells
+        0 cube.stl --solid -o d.npz --json
+            /inside/thin {"components": null, "lost": 0, "broken": 0, "pieces": 0, "largest": null, "thickness": null}
+        0 cube.stl --filled -o d.npz --json
+            /inside/thin null
+        # A golden is reproduced from its record.
+        0 plate.stl --solid --voxel-size 1 --keep-thin -o b.npz --json
+            /inside/kept_cells 200
+        0 info b.npz --json
+            /rule "solid"
+            /variant "keep-thin"
+        0 verify b.npz plate.stl
+        0 cube.stl --filled --hollow 2 -r 20 -o h.npz
+        0 verify h.npz cube.stl
+        0 cube.stl --filled --hollow 2 -r 20 -o h.npz --json --max-memory 1G
+        "#,
     );
-    assert_eq!(kept["inside"]["thin"]["lost"], 1, "{kept}");
-    let occupied = |json: &serde_json::Value| json["counts"]["occupied"].as_u64().unwrap();
-    let json = place
-        .run("plate.stl --solid --voxel-size 1 -o c.npz --json")
-        .expect(0)
-        .json();
-    let none = serde_json::json!({"places": 0, "cells": 0, "largest": null});
-    assert_eq!(json["inside"]["thin_places"], none);
-    let added = occupied(&kept) - occupied(&json);
-    assert!(added > 0 && json["inside"].get("kept_cells").is_none());
-    assert_eq!(kept["inside"]["kept_cells"], added);
-    let run = place
-        .run("plate.stl --solid --voxel-size 1 --keep-thin -o b.npz")
-        .expect(0);
-    assert!(
-        run.err.contains(&format!("{added} of them by --keep-thin")),
-        "{}",
-        run.err
-    );
-    let json_of = |line: &str| {
-        place
-            .run(&format!("{line} -o d.npz --json"))
-            .expect(0)
-            .json()["inside"]
-            .clone()
-    };
-    let nothing = json_of("cube.stl --solid")["thin"].clone();
-    assert_eq!(
-        (&nothing["lost"], &nothing["broken"]),
-        (&0.into(), &0.into())
-    );
-    assert!(json_of("cube.stl --filled")["thin"].is_null());
-    let thin = &json["inside"]["thin"];
-    let keys = |value: &serde_json::Value| {
-        value
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(keys(&nothing), keys(thin));
-    assert_eq!(
-        (&thin["components"], &thin["lost"], &thin["broken"]),
-        (&2.into(), &1.into(), &0.into())
-    );
-    assert_eq!(
-        (
-            json["variant"].as_str(),
-            json["warnings"][0]["code"].as_str()
-        ),
-        (None, Some("W009"))
-    );
-    let info = place.run("info b.npz --json").expect(0).json();
-    assert_eq!(
-        (&info["rule"], &info["variant"]),
-        (&"solid".into(), &"keep-thin".into())
-    );
-    // A golden is reproduced from its record.
-    place.run("verify b.npz plate.stl").expect(0);
-    place
-        .run("cube.stl --filled --hollow 2 -r 20 -o h.npz")
-        .expect(0);
-    place.run("verify h.npz cube.stl").expect(0);
-    place
-        .run("cube.stl --filled --hollow 2 -r 20 -o h.npz --json --max-memory 1G")
-        .expect(0);
 }
 
 #[test]
@@ -518,44 +435,25 @@ fn short_of_memory_the_search_is_skipped_with_a_warning() {
     for name in ["knot.stl", "sphere.stl"] {
         place.write(name, std::fs::read(format!("fixtures/{name}")).unwrap());
     }
-    let json = place
-        .run("knot.stl --solid -r 32 -j 2 --max-memory 17.35M -o a.npz --json")
-        .expect(0)
-        .json();
-    assert_eq!(json["warnings"][0]["code"].as_str(), Some("W010"), "{json}");
-    let whole = place
-        .run("knot.stl --solid -r 32 -o b.npz --json")
-        .expect(0)
-        .json();
-    assert_eq!(
-        (
-            json["digest"].clone(),
-            whole["warnings"].as_array().unwrap().len()
-        ),
-        (whole["digest"].clone(), 0)
+    let runs = check(
+        &place,
+        r#"
+        0 knot.stl --solid -r 32 -j 2 --max-memory 17.35M -o a.npz --json
+            /warnings/0/code "W010"
+        0 knot.stl --solid -r 32 -o b.npz --json
+            /warnings []
+        # Several meshes share the memory, but none of them has fewer findings because of that.
+        0 knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json
+            /2/warnings []
+            no out W010
+        "#,
     );
-    // Several meshes share the memory, but none of them has fewer findings because of that.
-    let line =
-        "knot.stl cube.stl sphere.stl --solid -r 32 -j 2 --max-memory 18.2M -o all/ -f npz --json";
-    let many = place.run(line).expect(0);
-    assert!(
-        !many.text().contains("W010") && many.text().lines().count() == 3,
-        "{}",
-        many.text()
-    );
+    assert_eq!(runs[0].json()["digest"], runs[1].json()["digest"]);
 }
 
+/// The command refuses the options in the transcript `errors`.
 #[test]
 fn variants_belong_to_their_rules() {
-    let place = Place::new();
-    for options in [
-        "--keep-thin",
-        "--filled --keep-thin",
-        "--solid --hollow 1",
-        "--filled --hollow 0",
-    ] {
-        refused(&place, &format!("cube.stl {options}"), 2);
-    }
     for refused in [
         Rule::filled().with_thin(ThinFeatures::Keep),
         Rule::solid().with_shell(1),
@@ -564,12 +462,11 @@ fn variants_belong_to_their_rules() {
     }
     // An explicit shell of zero.
     let mesh = Mesh::from_triangles(block()).unwrap();
-    let lattice = cells(&block(), 10);
     let rule = Rule::Filled {
         inside: Inside::Auto,
         ties: Ties::None,
         shell: Some(0),
     };
-    let error = Voxelizer::new(rule).run(&mesh, &lattice).unwrap_err();
-    assert_eq!(error.kind(), voxelize::Kind::Usage);
+    let error = Voxelizer::new(rule).run(&mesh, &cells(&block(), 10));
+    assert_eq!(error.unwrap_err().kind(), voxelize::Kind::Usage);
 }
