@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::support::bless;
-use crate::support::meshes::{fixture, fixtures, folder, rules, takes};
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::meshes::{fitted, fixture, fixtures, folder, rules, takes};
+use crate::support::suite::{Counts, Suite};
 use voxelize::format::{self, FORMATS, SaveOptions};
 use voxelize::{Digest, Fit, Rule, Snap, voxelize};
 
@@ -25,14 +25,8 @@ type Lines = BTreeMap<String, String>;
 pub const SUITE: Suite = Suite::of(
     "golden",
     &[
-        Check {
-            name: "changes_are_seen",
-            run: changes_are_seen,
-        },
-        Check {
-            name: "nothing_changed",
-            run: nothing_changed,
-        },
+        ("changes_are_seen", changes_are_seen),
+        ("nothing_changed", nothing_changed),
     ],
 );
 
@@ -59,11 +53,7 @@ fn grid_lines() -> Lines {
             .into_iter()
             .chain([(LONGEST[1], 0, Snap::Float)])
         {
-            let lattice = Fit::longest(longest)
-                .pad(pad)
-                .snap(snap)
-                .to(mesh.bounds())
-                .expect("it fits");
+            let lattice = fitted(Fit::longest(longest).pad(pad).snap(snap), &mesh);
             let offsets =
                 ["0", "2.5vx"].map(|radius| Rule::offset(radius.parse().expect("a length")));
             for rule in rules()
@@ -123,7 +113,7 @@ fn file_lines() -> Lines {
 /// Returns the file of a small grid without the version of the tool.
 fn bytes(mesh: &str, format: &'static format::Format, dtype: format::Dtype) -> Vec<u8> {
     let mesh = fixture(mesh);
-    let lattice = Fit::longest(10).pad(1).to(mesh.bounds()).expect("it fits");
+    let lattice = fitted(Fit::longest(10).pad(1), &mesh);
     let mut voxels = voxelize(&mesh, &lattice, Rule::surface()).expect("it fits");
     voxels.record.tool = Some("voxelize golden".to_string());
     let mut bytes = vec![];

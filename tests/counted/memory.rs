@@ -16,35 +16,17 @@ use crate::support::meshes::fixture;
 use crate::support::place::binary;
 use crate::support::random::Random;
 use crate::support::solids::{between, stl};
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 
 pub const SUITE: Suite = Suite::of(
     "memory",
     &[
-        Check {
-            name: "no_run_takes_more_than_its_limit",
-            run: runs,
-        },
-        Check {
-            name: "no_command_takes_more_than_its_limit",
-            run: commands,
-        },
-        Check {
-            name: "no_limit_changes_a_cell",
-            run: equal_cells,
-        },
-        Check {
-            name: "large_grids_in_slabs_stay_within_their_limits",
-            run: large_grids,
-        },
-        Check {
-            name: "a_region_of_bins_takes_its_slab_and_little_more",
-            run: bins,
-        },
-        Check {
-            name: "a_generous_limit_takes_the_plan_of_no_limit",
-            run: generous,
-        },
+        ("no_run_takes_more_than_its_limit", runs),
+        ("no_command_takes_more_than_its_limit", commands),
+        ("no_limit_changes_a_cell", equal_cells),
+        ("large_grids_in_slabs_stay_within_their_limits", large_grids),
+        ("a_region_of_bins_takes_its_slab_and_little_more", bins),
+        ("a_generous_limit_takes_the_plan_of_no_limit", generous),
     ],
 );
 
@@ -58,6 +40,21 @@ struct Measured {
     peak: u64,
     out: String,
     err: String,
+}
+
+impl Measured {
+    /// Describes a peak above a limit.
+    fn above(&self, limit: u64, line: &str) -> Option<String> {
+        let mib = self.peak as f64 / f64::from(1 << 20);
+        (self.peak > limit).then(|| format!("{mib} MiB: {line}"))
+    }
+
+    /// Returns the JSON on standard output. The command must have succeeded.
+    #[track_caller]
+    fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{}", self.err);
+        serde_json::from_str(&self.out).expect("JSON")
+    }
 }
 
 /// Runs the command after [`MEASURE`], prints its peak after its output, and ends with its exit code.
@@ -201,12 +198,7 @@ fn runs() -> Counts {
                         5 => refused += 1,
                         code => panic!("{line}: {code}, {}", found.err),
                     }
-                    if found.peak > limit << 20 {
-                        wrong.push(format!(
-                            "{} MiB: {line}",
-                            found.peak as f64 / f64::from(1 << 20)
-                        ));
-                    }
+                    wrong.extend(found.above(limit << 20, &line));
                     if is_full() && found.code == 0 {
                         predicted += u64::from(show(place.path(), &line, &found));
                     }
@@ -267,15 +259,8 @@ fn large_grids() -> Counts {
         let line =
             format!("surface.stl -r {cells} -j 2 --max-memory {limit}M -o large.{format} --json");
         let found = measure(place.path(), &line);
-        assert_eq!(found.code, 0, "{line}: {}", found.err);
-        let report: Value = serde_json::from_str(&found.out).expect("JSON");
-        assert_eq!(report["run"]["plan"], "slabs", "{line}");
-        if found.peak > limit << 20 {
-            wrong.push(format!(
-                "{} MiB: {line}",
-                found.peak as f64 / f64::from(1 << 20)
-            ));
-        }
+        assert_eq!(found.json()["run"]["plan"], "slabs", "{line}");
+        wrong.extend(found.above(limit << 20, &line));
         if is_full() && !show(place.path(), &line, &found) && format == "zarr" {
             wrong.push(format!("not as predicted: {line}"));
         }
@@ -311,9 +296,7 @@ fn bins() -> Counts {
     drop(triangles);
     let run = |line: &str| {
         let found = measure(place.path(), line);
-        assert_eq!(found.code, 0, "{line}: {}", found.err);
-        let report: Value = serde_json::from_str(&found.out).expect("JSON");
-        (report, found.peak)
+        (found.json(), found.peak)
     };
     let mesh = count * size_of::<Triangle>() as u64;
     let mut counts = vec![];
@@ -325,16 +308,14 @@ fn bins() -> Counts {
             format!("plan tower.stl -r 1400 {rule} -j 2 -o {name}.zarr --regions {most} --json");
         let (report, _) = run(&format!("{plan} --bin --max-memory 96M"));
         let predicted = report["memory"]["region_bytes"].as_u64().expect("bytes");
-        let dims: Vec<_> = report["grid"]["dims"]
-            .as_array()
-            .expect("dims")
-            .iter()
-            .map(|n| n.as_u64())
-            .collect();
-        let slab = dims[0].expect("nx")
-            * dims[1].expect("ny")
-            * report["regions"]["shard_layers"].as_u64().expect("layers")
-            / 8;
+        let number = |at: &str| {
+            report
+                .pointer(at)
+                .and_then(Value::as_u64)
+                .expect("a number")
+        };
+        let cells = number("/grid/dims/0") * number("/grid/dims/1");
+        let slab = cells * number("/regions/shard_layers") / 8;
         let bound = slab + (64 << 20);
         let regions = &report["regions"]["count"].clone();
         let (report, peak) = run(&format!(
@@ -397,36 +378,25 @@ fn generous() -> Counts {
             let line = format!("surface.stl -r {cells} {rule} -j {threads} -o out.raw --json");
             let run = |more: &str| {
                 let found = measure(place.path(), &format!("{line} {more}"));
-                assert!([0, 5].contains(&found.code), "{line} {more}: {}", found.err);
-                (found.code == 0).then(|| {
-                    (
-                        serde_json::from_str::<Value>(&found.out).expect("JSON"),
-                        found.peak,
-                    )
-                })
+                (found.code != 5).then(|| (found.json(), found.peak))
             };
             let (free, need) = run("").expect("it fits");
             let planned = run("-n").expect("it fits").0;
-            let limited = run(&format!("-n --max-memory {}", 8 * need))
-                .expect("it fits")
-                .0;
+            let generous = format!("-n --max-memory {}", 8 * need);
+            let limited = run(&generous).expect("it fits").0;
             assert_eq!(limited["run"], planned["run"], "{line}");
-            assert_eq!(
-                limited["estimate"]["slabs"], planned["estimate"]["slabs"],
-                "{line}"
-            );
+            let slabs = |report: &Value| report["estimate"]["slabs"].clone();
+            assert_eq!(slabs(&limited), slabs(&planned), "{line}");
             let plan = limited["run"]["plan"].as_str().expect("a plan");
-            plans[names
-                .iter()
-                .position(|name| *name == plan)
-                .expect("a known plan")] += 1;
+            let n = names.iter().position(|name| *name == plan);
+            plans[n.expect("a known plan")] += 1;
             for limit in [4 * need, need] {
                 let Some((within, peak)) = run(&format!("--max-memory {limit}")) else {
                     continue;
                 };
                 assert!(
                     peak <= limit + excess,
-                    "{line}: {peak} of {limit}, and {excess} of this build"
+                    "{line}: {peak} of {limit} and {excess}"
                 );
                 assert_eq!(within["digest"], free["digest"], "{line} within {limit}");
                 kept += 1;
@@ -507,12 +477,7 @@ fn commands() -> Counts {
                     5 => refused += 1,
                     code => panic!("{line}: {code}, {}{}", found.out, found.err),
                 }
-                if found.peak > (limit << 20) + excess {
-                    wrong.push(format!(
-                        "{} MiB: {line}",
-                        found.peak as f64 / f64::from(1 << 20)
-                    ));
-                }
+                wrong.extend(found.above((limit << 20) + excess, &line));
             }
         }
     }
@@ -535,12 +500,8 @@ fn equal_cells() -> Counts {
         "--filled --inside robust",
     ] {
         let run = |more: &str| {
-            let found = measure(
-                place.path(),
-                &format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}"),
-            );
-            assert_eq!(found.code, 0, "{rule} {more}: {}", found.err);
-            serde_json::from_str::<Value>(&found.out).expect("JSON")
+            let line = format!("soup.stl -r 200 {rule} -j 2 -o o.raw --json {more}");
+            measure(place.path(), &line).json()
         };
         let whole = run("");
         for limit in [20, 22, 26, 40] {

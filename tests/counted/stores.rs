@@ -11,18 +11,12 @@ use voxelize::grid::Digest;
 use voxelize::job::regions::{RegionMaker, RegionState, RegionStore};
 use voxelize::{Fit, Rule, Voxelizer};
 
-use crate::support::meshes::fixture;
+use crate::support::meshes::{fitted, fixture};
 use crate::support::random::Random;
 use crate::support::stores::{files, make, plan, store, whole};
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 
-pub const SUITE: Suite = Suite::of(
-    "stores",
-    &[Check {
-        name: "damage",
-        run: damage,
-    }],
-);
+pub const SUITE: Suite = Suite::of("stores", &[("damage", damage)]);
 
 /// Number of damaged files.
 const DAMAGES: usize = 1000;
@@ -64,7 +58,7 @@ fn region_of(store: &RegionStore, name: &str) -> usize {
 fn damage() -> Counts {
     let mut random = Random(1000);
     let [mesh, other] = ["knot.stl", "sphere.stl"].map(fixture);
-    let lattice = Fit::longest(150).pad(40).to(mesh.bounds()).unwrap();
+    let lattice = fitted(Fit::longest(150).pad(40), &mesh);
     let voxelizer = Voxelizer::new(Rule::surface());
     let expected: Digest = whole(&voxelizer, &mesh, &lattice).digest;
     let [place, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());

@@ -10,22 +10,14 @@
 //! thirds, which are a hundred times as many, it takes a hundredth of that.
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rational, Rule, Run, Ties, Voxelizer};
+use voxelize::{BitGrid, Lattice, Level, Rational, Rule, Ties, Voxelizer};
 
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::meshes::{cross, each_cell, mesh_of, minus, occupied};
+use crate::support::suite::{Counts, Suite};
 
 pub const SUITE: Suite = Suite::of(
     "worlds",
-    &[
-        Check {
-            name: "halves",
-            run: || compare(2, 1),
-        },
-        Check {
-            name: "thirds",
-            run: || compare(3, 100),
-        },
-    ],
+    &[("halves", || compare(2, 1)), ("thirds", || compare(3, 100))],
 );
 
 /// Cells per axis of a world.
@@ -142,17 +134,15 @@ fn compare_row(grain: i64, worlds: &[Corners], row: Option<usize>) -> u64 {
             }
         }
     }
-    let mesh = Mesh::from_triangles(triangles).expect("finite");
+    let mesh = mesh_of(triangles);
     for (ties, expected) in Ties::ALL.into_iter().zip(&expected) {
         for level in Level::available() {
-            let voxelizer = Voxelizer::new(Rule::Surface { ties })
-                .with_run(Run::default().threads(1).level(level));
-            let found = voxelizer.run(&mesh, &lattice).expect("few cells").voxels;
-            let found = found.occupied().expect("bits");
+            let voxelizer = Voxelizer::new(Rule::Surface { ties });
+            let found = occupied(voxelizer.threads(1).level(level), &mesh, &lattice);
             assert!(
-                *found == *expected,
+                found == *expected,
                 "{}",
-                first_difference(grain, worlds, row, ties, level, found, expected)
+                first_difference(grain, worlds, row, ties, level, &found, expected)
             );
         }
     }
@@ -169,12 +159,9 @@ fn first_difference(
     found: &BitGrid,
     expected: &BitGrid,
 ) -> String {
-    let [nx, ny, nz] = found.dims();
-    let cells = (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / (nx * ny)]);
-    let cell = cells
-        .into_iter()
-        .find(|cell| found.get(*cell) != expected.get(*cell))
-        .expect("they differ");
+    let mut cells = each_cell(found.dims());
+    let cell = cells.find(|cell| found.get(*cell) != expected.get(*cell));
+    let cell = cell.expect("they differ");
     let world = row.map_or(0, |axis| cell[axis] / PITCH as usize);
     format!(
         "corners {:?} by {grain}, row {row:?}, ties {ties:?}, {level:?}: cell {cell:?} of world {world} is {}",
@@ -190,8 +177,7 @@ type Displaced = [i64; 4];
 /// separates them.
 fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [bool; 3] {
     let units = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-    let edge = |v: usize| [0, 1, 2].map(|axis| corners[(v + 1) % 3][axis] - corners[v][axis]);
-    let edges = [edge(0), edge(1), edge(2)];
+    let edges = [0, 1, 2].map(|v| minus(corners[(v + 1) % 3], corners[v]));
     let mut axes = vec![cross(edges[0], edges[1])];
     axes.extend(units);
     axes.extend(
@@ -225,12 +211,4 @@ fn touched(grain: i64, corners: &Corners, cell: [i64; 3], last: [bool; 3]) -> [b
             [most, 0, 0, 0] >= low && [least, 0, 0, 0] <= high
         })
     })
-}
-
-fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }

@@ -4,9 +4,10 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer};
+use voxelize::{BitGrid, Lattice, Level, Rule, Run, Ties, Voxelizer};
 
 use super::listed;
+use super::meshes::{mesh_of, occupied};
 use super::oracle::{self, Oracle, TIES};
 
 /// Triangles on a lattice.
@@ -54,14 +55,17 @@ pub struct Wrong {
     cell: Option<([usize; 3], bool)>,
 }
 
-/// Returns every compared way to run.
-pub fn ways() -> Vec<How> {
-    let with = |threads| {
-        Level::available()
-            .into_iter()
-            .map(move |level| How { level, threads })
-    };
-    with(1).chain(with(3)).collect()
+/// Returns the compared ways to run: every level, and several threads at one of them, which depends on the
+/// case.
+fn ways(case: &Case) -> Vec<How> {
+    let levels = Level::available();
+    let level = levels[case.lattice.dims().iter().sum::<usize>() % levels.len()];
+    let mut ways: Vec<_> = levels
+        .into_iter()
+        .map(|level| How { level, threads: 1 })
+        .collect();
+    ways.push(How { level, threads: 3 });
+    ways
 }
 
 /// Returns the grids of the oracle, one for each of [`TIES`], and the number of its queries.
@@ -93,18 +97,10 @@ fn expected(case: &Case) -> ([BitGrid; 3], u64) {
 
 /// Returns the grid of the library. `None` if it panics.
 fn found(case: &Case, how: How, ties: Ties) -> Option<BitGrid> {
-    let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
+    let mesh = mesh_of(case.triangles.clone());
     let run = Run::default().threads(how.threads).level(how.level);
     let rule = Rule::Surface { ties };
-    let work = || {
-        Voxelizer::new(rule)
-            .with_run(run)
-            .run(&mesh, &case.lattice)
-            .expect("a small grid")
-            .voxels
-            .into_occupied()
-            .unwrap()
-    };
+    let work = || occupied(Voxelizer::new(rule).with_run(run), &mesh, &case.lattice);
     std::panic::catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
@@ -133,7 +129,7 @@ pub fn compare(case: &Case) -> (Compared, Option<Wrong>) {
         wrong: 0,
     };
     let mut first = None;
-    for how in ways() {
+    for how in ways(case) {
         for (ties, expected) in TIES.into_iter().zip(&expected) {
             let found = found(case, how, ties);
             if found.as_ref() != Some(expected) {

@@ -1,9 +1,10 @@
 //! Meshes, lattices and grids that several suites use.
 
+use std::ops::{Mul, Sub};
 use std::path::PathBuf;
 
 use voxelize::geom::Triangle;
-use voxelize::{BitGrid, Bounds, Lattice, Mesh, RULES, Rational, Rule, Ties, Voxelizer};
+use voxelize::{BitGrid, Bounds, Fit, Lattice, Mesh, RULES, Rational, Rule, Ties, Voxelizer};
 
 /// Returns the folder of fixtures.
 pub fn folder() -> PathBuf {
@@ -19,11 +20,8 @@ pub fn fixture(name: &str) -> Mesh {
 pub fn fixtures() -> Vec<(String, Mesh)> {
     let entries = std::fs::read_dir(folder()).expect("the folder of fixtures");
     let names = entries.map(|entry| {
-        entry
-            .expect("an entry")
-            .file_name()
-            .into_string()
-            .expect("UTF-8")
+        let name = entry.expect("an entry").file_name();
+        name.into_string().expect("UTF-8")
     });
     let mut names: Vec<_> = names.filter(|name| name.ends_with(".stl")).collect();
     names.sort();
@@ -63,14 +61,49 @@ pub fn takes(rule: &Rule, mesh: &Mesh) -> bool {
     !matches!(rule, Rule::Fraction { .. }) || mesh.edge_counts().is_closed()
 }
 
+/// Returns the cross product.
+pub fn cross<T: Copy + Mul<Output = T> + Sub<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+/// Returns `a - b`.
+pub fn minus<T: Copy + Sub<Output = T>>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// Parses `p/q`.
+pub fn fraction(text: &str) -> Rational {
+    Rational::parse_fraction(text).expect("a fraction")
+}
+
+/// Returns the mesh of finite triangles.
+pub fn mesh_of(triangles: Vec<Triangle>) -> Mesh {
+    Mesh::from_triangles(triangles).expect("finite coordinates")
+}
+
+/// Returns the lattice fitted to a mesh.
+pub fn fitted(fit: Fit, mesh: &Mesh) -> Lattice {
+    fit.to(mesh.bounds()).expect("it fits")
+}
+
+/// Returns the coordinates of the cells of a grid, x fastest.
+pub fn each_cell([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    (0..nz).flat_map(move |k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])))
+}
+
+/// Returns the occupied cells.
+pub fn occupied(voxelizer: Voxelizer, mesh: &Mesh, lattice: &Lattice) -> BitGrid {
+    let made = voxelizer.run(mesh, lattice).expect("it fits");
+    made.voxels.into_occupied().expect("bits")
+}
+
 /// Returns the cells that `mesh` touches.
 pub fn surface(mesh: &Mesh, lattice: &Lattice, ties: Ties) -> BitGrid {
-    Voxelizer::new(Rule::Surface { ties })
-        .run(mesh, lattice)
-        .expect("it fits")
-        .voxels
-        .into_occupied()
-        .unwrap()
+    occupied(Voxelizer::new(Rule::Surface { ties }), mesh, lattice)
 }
 
 /// Returns the mesh with every vertex mapped.

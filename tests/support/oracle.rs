@@ -20,7 +20,7 @@
 //! all walls moved inwards is touched.
 
 use num_bigint::{BigInt, Sign};
-use voxelize::{Lattice, Snap};
+use voxelize::{Lattice, Rational, Snap};
 
 /// Order of the results: `up`, `both`, `none`.
 pub const TIES: [voxelize::Ties; 3] = [
@@ -75,19 +75,18 @@ pub struct Axis {
     snap: bool,
 }
 
-fn fraction(text: &str) -> [BigInt; 2] {
+/// Returns numerator and denominator.
+pub fn fraction(value: &Rational) -> [BigInt; 2] {
+    let text = value.to_string();
     let (p, q) = text.split_once('/').expect("p/q");
-    [
-        p.parse().expect("a whole number"),
-        q.parse().expect("a whole number"),
-    ]
+    [p, q].map(|number| number.parse().expect("a whole number"))
 }
 
 /// Returns the axes of a lattice.
 pub fn axes(lattice: &Lattice) -> [Axis; 3] {
     std::array::from_fn(|a| Axis {
-        origin: fraction(&lattice.origin()[a].to_string()),
-        spacing: fraction(&lattice.spacing()[a].to_string()),
+        origin: fraction(&lattice.origin()[a]),
+        spacing: fraction(&lattice.spacing()[a]),
         cells: lattice.dims()[a] as i64,
         closed: lattice.closed()[a],
         snap: lattice.snap() == Snap::Float,
@@ -243,6 +242,9 @@ impl<'a> Oracle<'a> {
                     sign => sign,
                 };
                 *touched &= sign != Sign::Minus;
+            }
+            if touched == [false; 3] {
+                break;
             }
         }
         touched

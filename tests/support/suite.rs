@@ -13,10 +13,7 @@ use std::time::Instant;
 pub type Counts = Vec<(&'static str, u64)>;
 
 /// Check: a name for selecting it, and its function.
-pub struct Check {
-    pub name: &'static str,
-    pub run: fn() -> Counts,
-}
+pub type Check = (&'static str, fn() -> Counts);
 
 /// Checks under a common name.
 pub struct Suite {
@@ -46,7 +43,7 @@ impl Suite {
 
     fn names(&self) -> Vec<&'static str> {
         match &self.checks {
-            Checks::Each(checks) => checks.iter().map(|check| check.name).collect(),
+            Checks::Each(checks) => checks.iter().map(|(name, _)| *name).collect(),
             Checks::Own { names, .. } => names(),
         }
     }
@@ -73,7 +70,7 @@ impl Suite {
         };
         let wanted: Vec<_> = checks
             .iter()
-            .filter(|check| chosen.contains(&check.name))
+            .filter(|check| chosen.contains(&check.0))
             .collect();
         let failed = failures(&wanted);
         println!(
@@ -214,11 +211,10 @@ pub fn main(suites: &[Suite]) -> ExitCode {
 }
 
 /// Runs one check and prints its line.
-fn passes(check: &Check) -> bool {
+fn passes((name, run): &Check) -> bool {
     let started = Instant::now();
-    let result = catch_unwind(AssertUnwindSafe(check.run));
+    let result = catch_unwind(AssertUnwindSafe(run));
     let seconds = started.elapsed().as_secs_f64();
-    let name = check.name;
     let Ok(counts) = result else {
         println!("check {name} ... FAILED");
         return false;

@@ -4,10 +4,11 @@
 use std::cmp::Ordering;
 
 use num_bigint::BigInt;
+use voxelize::Lattice;
 use voxelize::geom::Triangle;
-use voxelize::{Lattice, Rational};
 
 use crate::offset::oracle::{Vector, squared_distance};
+use crate::support::oracle::fraction;
 
 /// Squared distance in units of a [`Ruler`], as a fraction.
 pub struct Squared([BigInt; 2]);
@@ -109,12 +110,6 @@ impl Ruler {
         // In two steps, because the power may underflow doubles.
         root * 2f64.powi((-shift / 2) as i32) * 2f64.powi((-shift - -shift / 2) as i32)
     }
-}
-
-fn fraction(value: &Rational) -> [BigInt; 2] {
-    let text = value.to_string();
-    let (p, q) = text.split_once('/').expect("p/q");
-    [p, q].map(|number| number.parse().expect("a whole number"))
 }
 
 /// Returns the least number of fractional bits that represents all of these coordinates.

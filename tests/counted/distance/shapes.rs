@@ -9,11 +9,12 @@ use std::time::Instant;
 use voxelize::geom::Triangle;
 use voxelize::geom::distance::squared_distance;
 use voxelize::grid::Field;
-use voxelize::{Lattice, Level, Mesh, Run, Voxelizer};
+use voxelize::{Lattice, Level, Run, Voxelizer};
 
 use super::exact::{Ruler, Squared};
 use super::needles::{World, beside_a_triangle};
 use super::rule;
+use crate::support::meshes::{each_cell, mesh_of};
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
@@ -115,7 +116,7 @@ impl Compared {
     /// Compares a world on every level.
     pub fn add(&mut self, world: &World, band: &str, what: &str) {
         let World { triangles, lattice } = world;
-        let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
+        let mesh = mesh_of(triangles.clone());
         let ruler = Ruler::of_cells(lattice, triangles);
         let fields: Vec<(Level, Field, Vec<i32>)> = Level::available()
             .into_iter()
@@ -132,12 +133,8 @@ impl Compared {
                 )
             })
             .collect();
-        let [nx, ny, nz] = lattice.dims();
         let background = fields[0].1.background();
-        for (n, cell) in (0..nx * ny * nz)
-            .map(|n| [n % nx, n / nx % ny, n / (nx * ny)])
-            .enumerate()
-        {
+        for (n, cell) in each_cell(lattice.dims()).enumerate() {
             let expected = self.cell(&ruler, triangles, lattice, cell);
             let value = expected.value as f32;
             let is_within = value < background;

@@ -5,12 +5,13 @@
 //! occur twice or mirrored, and centres of cells have their feet exactly on edges.
 
 use voxelize::geom::Triangle;
-use voxelize::{Lattice, Level, Mesh, Rational, Run, Voxelizer};
+use voxelize::{Lattice, Level, Rational, Run, Voxelizer};
 
 use super::exact::Ruler;
 use super::needles::World;
 use super::rule;
 use super::shapes::{Compared, soak};
+use crate::support::meshes::{each_cell, mesh_of};
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
@@ -88,14 +89,9 @@ pub fn every_order() -> Counts {
             lattice,
         } = world(&mut random);
         let ruler = Ruler::of_cells(&lattice, &triangles);
-        let [nx, ny, nz] = lattice.dims();
-        let all: Vec<_> = (0..nx * ny * nz)
-            .map(|n| [n % nx, n / nx % ny, n / (nx * ny)])
-            .collect();
         let mut compared = Compared::default();
-        let nearest: Vec<Vec<usize>> = all
-            .iter()
-            .map(|cell| compared.cell(&ruler, &triangles, &lattice, *cell).nearest)
+        let nearest: Vec<Vec<usize>> = each_cell(lattice.dims())
+            .map(|cell| compared.cell(&ruler, &triangles, &lattice, cell).nearest)
             .collect();
         // Only worlds in which the least double is the wrong triangle.
         if compared.corrected == 0 {
@@ -108,7 +104,7 @@ pub fn every_order() -> Counts {
                 triangles.swap(last, other);
                 order.swap(last, other);
             }
-            let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
+            let mesh = mesh_of(triangles.clone());
             let run = Run::default()
                 .threads(1)
                 .level(random.of(&Level::available()));

@@ -5,6 +5,7 @@ use voxelize::geom::Triangle;
 
 use super::space::Space;
 use crate::support::check::Case;
+use crate::support::meshes::{cross, minus};
 use crate::support::random::Random;
 
 /// Numbers of attempts to find the nearest miss. Floats are coarse, but there are many of them.
@@ -124,10 +125,7 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
         let b = space.at([0, 1, 2].map(|i| at[i] + q[i]));
         let ua = space.index(a);
         let ub = space.index(b);
-        let normal = cross(
-            [0, 1, 2].map(|i| ua[i] - at[i]),
-            [0, 1, 2].map(|i| ub[i] - at[i]),
-        );
+        let normal = cross(minus(ua, at), minus(ub, at));
         let j = (axis + 1) % 3;
         let k = (axis + 2) % 3;
         if normal[axis].abs() < 1e-3 * size {
@@ -148,14 +146,6 @@ fn plane(random: &mut Random, space: &Space, size: f64) -> Triangle {
     triangle[2][axis] = nudged(random, triangle[2][axis]);
     triangle.rotate_left(random.index(3));
     triangle
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }
 
 /// Vertices on the float nearest to a wall or centre plane, or a step or two next to it, up to `halves` half

@@ -8,6 +8,7 @@ use voxelize::{Bounds, Fit, Lattice, Mesh, Rational, Size, Snap};
 
 use super::space::{self, Space, random_snap};
 use crate::support::check::Case;
+use crate::support::meshes::fraction;
 use crate::support::random::Random;
 
 /// Returns a soup of triangles.
@@ -30,7 +31,7 @@ fn fitted(triangles: Vec<Triangle>, fit: &Fit) -> Case {
 }
 
 fn spacing(text: &str) -> Size {
-    let size = Rational::parse_fraction(text).expect("a fraction");
+    let size = fraction(text);
     Size::Spacing([size.clone(), size.clone(), size])
 }
 

@@ -4,6 +4,7 @@ use voxelize::geom::Triangle;
 use voxelize::{Bounds, Fit, Lattice, Rational, Size, Snap};
 
 use crate::support::check::Case;
+use crate::support::meshes::fraction;
 use crate::support::random::Random;
 
 /// Returns either snap.
@@ -44,7 +45,6 @@ impl Space {
     /// Returns a lattice of these dims.
     pub fn of(random: &mut Random, dims: [usize; 3]) -> Self {
         let cubic = random.one_in(2).then(|| random.of(&SIZES));
-        let fraction = |text: &str| Rational::parse_fraction(text).expect("a fraction");
         let size = [0; 3].map(|_| fraction(cubic.unwrap_or_else(|| random.of(&SIZES))));
         let origin = [0, 1, 2].map(|a| &fraction(random.of(&ORIGINS)) * &size[a]);
         Self::new(
@@ -58,7 +58,7 @@ impl Space {
 
     /// Returns a lattice of `2 n` cells per axis whose middle wall is at zero, where floats are finest.
     pub fn around_zero(random: &mut Random, n: usize) -> Self {
-        let size = [0; 3].map(|_| Rational::parse_fraction(random.of(&SIZES)).expect("a fraction"));
+        let size = [0; 3].map(|_| fraction(random.of(&SIZES)));
         let origin = size
             .each_ref()
             .map(|size| &Rational::from(-(n as i64)) * size);
@@ -123,7 +123,7 @@ impl Space {
 
 /// Returns a case of triangles seen through `cells` cells of `size` per axis around a place.
 pub fn window(triangles: Vec<Triangle>, at: [f64; 3], size: &str, cells: i64, snap: Snap) -> Case {
-    let size = Rational::parse_fraction(size).expect("a fraction");
+    let size = fraction(size);
     let half = &size * &Rational::new(cells, 2);
     let middle = at.map(|c| Rational::from(c as i64));
     let low = middle.each_ref().map(|c| c - &half);

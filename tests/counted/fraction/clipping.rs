@@ -7,6 +7,8 @@
 //! quotients of determinants, and every side is decided in integers. Only the volumes of the final pieces are
 //! summed in doubles. Nothing here uses the library.
 
+use crate::support::meshes::{cross, minus};
+
 /// Points whose product with the normal is at most the offset.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct HalfSpace {
@@ -17,8 +19,7 @@ pub struct HalfSpace {
 impl HalfSpace {
     /// Returns the half-space of three points in its plane, counterclockwise seen from outside.
     pub fn of([a, b, c]: [[i64; 3]; 3]) -> Self {
-        let from = |p: [i64; 3]| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
-        let normal = cross(from(b), from(c));
+        let normal = cross(minus(b, a), minus(c, a));
         Self {
             normal,
             offset: normal[0] * a[0] + normal[1] * a[1] + normal[2] * a[2],
@@ -49,28 +50,13 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn cross(p: [i64; 3], q: [i64; 3]) -> [i64; 3] {
-    [
-        p[1] * q[2] - p[2] * q[1],
-        p[2] * q[0] - p[0] * q[2],
-        p[0] * q[1] - p[1] * q[0],
-    ]
-}
-
 /// Corner as a quotient `p / w`, with positive w.
 type Corner = ([i128; 3], i128);
 
 /// Returns the intersection of three planes that meet in one point.
 fn meet(planes: [&HalfSpace; 3]) -> Corner {
     let [l, m, n] = planes.map(|plane| plane.normal.map(i128::from));
-    let of = |p: [i128; 3], q: [i128; 3]| {
-        [
-            p[1] * q[2] - p[2] * q[1],
-            p[2] * q[0] - p[0] * q[2],
-            p[0] * q[1] - p[1] * q[0],
-        ]
-    };
-    let [mn, nl, lm] = [of(m, n), of(n, l), of(l, m)];
+    let [mn, nl, lm] = [cross(m, n), cross(n, l), cross(l, m)];
     let w: i128 = (0..3).map(|a| l[a] * mn[a]).sum();
     assert!(w != 0, "planes that have no single point: {planes:?}");
     let [a, b, c] = planes.map(|plane| i128::from(plane.offset));
@@ -175,10 +161,8 @@ fn volume(walls: &Walls, planes: &[HalfSpace], low: [i64; 3], side: i64) -> Opti
         is_empty = false;
         let [a, ..] = corners[..] else { continue };
         for pair in corners[1..].windows(2) {
-            let [b, c] = [0, 1].map(|n| [0, 1, 2].map(|i| pair[n][i] - a[i]));
-            six += a[0] * (b[1] * c[2] - b[2] * c[1])
-                + a[1] * (b[2] * c[0] - b[0] * c[2])
-                + a[2] * (b[0] * c[1] - b[1] * c[0]);
+            let normal = cross(minus(pair[0], a), minus(pair[1], a));
+            six += (0..3).map(|i| a[i] * normal[i]).sum::<f64>();
         }
     }
     if is_empty {

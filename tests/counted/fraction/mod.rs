@@ -11,138 +11,96 @@ mod quantities;
 mod unions;
 
 use voxelize::geom::Triangle;
-use voxelize::grid::{CellSource, Field};
-use voxelize::run::Plan;
+use voxelize::grid::Field;
+use voxelize::mesh::closed::Closedness;
 use voxelize::{
-    Digest, Fit, Kind, Lattice, Level, Mesh, Rational, Rule, Snap, Ties, Voxelizer, voxelize,
+    Fit, Kind, Lattice, Mesh, Rational, Rule, Snap, Ties, Voxelized, Voxelizer, voxelize,
 };
 
-use crate::support::meshes::{fixture, fixtures, mapped, surface};
+use crate::support::meshes::{
+    each_cell, fitted, fixture, fixtures, mapped, mesh_of, occupied, surface,
+};
 use crate::support::random::Random;
 use crate::support::solids::{between, inside_out, without};
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 use oracle::Exact;
 
 pub const SUITE: Suite = Suite::of(
     "fraction",
     &[
-        Check {
-            name: "cells_are_as_triangles_cut_in_rationals_say",
-            run: cells_are_exact,
-        },
-        Check {
-            name: "boxes_are_products",
-            run: boxes_are_products,
-        },
-        Check {
-            name: "boxes_on_walls_flip_nothing",
-            run: boxes_on_walls,
-        },
-        Check {
-            name: "untouched_cells_are_solid_and_shares_are_of_cut_ones",
-            run: cut_cells,
-        },
-        Check {
-            name: "shares_add_up_to_the_volume",
-            run: volumes,
-        },
-        Check {
-            name: "one_digest_however_they_are_made",
-            run: one_digest,
-        },
-        Check {
-            name: "regions_are_parts_of_the_whole",
-            run: regions,
-        },
-        Check {
-            name: "mirrored_and_permuted_they_are_equal",
-            run: mirrored_and_permuted,
-        },
-        Check {
-            name: "mean_of_eight_is_the_coarse_cell",
-            run: mean_of_eight,
-        },
-        Check {
-            name: "a_sphere_converges_with_the_square_of_the_cell",
-            run: a_sphere,
-        },
-        Check {
-            name: "overlaps_are_found",
-            run: overlaps_are_found,
-        },
-        Check {
-            name: "overlapping_boxes_are_their_union",
-            run: overlaps::boxes,
-        },
-        Check {
-            name: "overlapping_solids_are_their_union",
-            run: overlaps::solids,
-        },
-        Check {
-            name: "reported_unions",
-            run: unions::reported,
-        },
-        Check {
-            name: "faces_on_walls",
-            run: unions::faces_on_walls,
-        },
-        Check {
-            name: "random_unions_are_those_of_clipping",
-            run: unions::random_cells,
-        },
-        Check {
-            name: "unions_have_one_digest",
-            run: overlaps::one_digest,
-        },
-        Check {
-            name: "parts_that_do_not_overlap_change_nothing",
-            run: overlaps::apart,
-        },
-        Check {
-            name: "lobes_wound_in_both_ways_are_their_union",
-            run: overlaps::lobes,
-        },
-        Check {
-            name: "small_inverted_parts_have_their_share",
-            run: overlaps::small_inverted,
-        },
-        Check {
-            name: "open_meshes_are_refused_and_closed_by_robust",
-            run: open_meshes,
-        },
-        Check {
-            name: "quantities_are_as_triangles_cut_in_rationals_say",
-            run: quantities::cells_are_exact,
-        },
-        Check {
-            name: "quantities_add_up",
-            run: quantities::sums,
-        },
-        Check {
-            name: "faces_on_walls_are_in_the_cell_on_their_inner_side",
-            run: quantities::on_walls,
-        },
-        Check {
-            name: "faces_between_parts_that_touch_are_closed",
-            run: quantities::touching,
-        },
-        Check {
-            name: "quantities_have_one_digest",
-            run: quantities::one_digest,
-        },
-        Check {
-            name: "areas_alone_are_those_beside_shares",
-            run: quantities::area_alone,
-        },
+        (
+            "cells_are_as_triangles_cut_in_rationals_say",
+            cells_are_exact,
+        ),
+        ("boxes_are_products", boxes_are_products),
+        ("boxes_on_walls_flip_nothing", boxes_on_walls),
+        (
+            "untouched_cells_are_solid_and_shares_are_of_cut_ones",
+            cut_cells,
+        ),
+        ("shares_add_up_to_the_volume", volumes),
+        ("regions_are_parts_of_the_whole", regions),
+        (
+            "mirrored_and_permuted_they_are_equal",
+            mirrored_and_permuted,
+        ),
+        ("mean_of_eight_is_the_coarse_cell", mean_of_eight),
+        ("a_sphere_converges_with_the_square_of_the_cell", a_sphere),
+        ("overlaps_are_found", overlaps_are_found),
+        ("overlapping_boxes_are_their_union", overlaps::boxes),
+        ("overlapping_solids_are_their_union", overlaps::solids),
+        ("reported_unions", unions::reported),
+        (
+            "small_inverted_parts_have_a_centroid",
+            unions::inverted_centroid,
+        ),
+        ("random_unions_are_those_of_clipping", unions::random_cells),
+        ("parts_that_do_not_overlap_change_nothing", overlaps::apart),
+        ("lobes_wound_in_both_ways_are_their_union", overlaps::lobes),
+        (
+            "small_inverted_parts_have_their_share",
+            overlaps::small_inverted,
+        ),
+        ("open_meshes_are_refused_and_closed_by_robust", open_meshes),
+        (
+            "quantities_are_as_triangles_cut_in_rationals_say",
+            quantities::cells_are_exact,
+        ),
+        ("quantities_add_up", quantities::sums),
+        (
+            "faces_on_walls_are_in_the_cell_on_their_inner_side",
+            quantities::on_walls,
+        ),
+        (
+            "faces_between_parts_that_touch_are_closed",
+            quantities::touching,
+        ),
+        ("one_digest_however_they_are_made", quantities::one_digest),
+        (
+            "areas_alone_are_those_beside_shares",
+            quantities::area_alone,
+        ),
     ],
 );
 
+fn made(mesh: &Mesh, lattice: &Lattice) -> Voxelized {
+    let made = Voxelizer::new(Rule::fraction()).run(mesh, lattice);
+    made.expect("a closed mesh")
+}
+
 fn field(mesh: &Mesh, lattice: &Lattice) -> Field {
-    voxelize(mesh, lattice, Rule::fraction())
-        .expect("a closed mesh")
-        .field()
-        .expect("a field")
-        .clone()
+    made(mesh, lattice).voxels.field().expect("a field").clone()
+}
+
+fn has_finding(made: &Voxelized, code: &str) -> bool {
+    made.findings
+        .iter()
+        .any(|finding| finding.code().name() == code)
+}
+
+/// Reports whether a mesh is closed, with outward orientation.
+fn is_oriented(mesh: &Mesh) -> bool {
+    !mesh.triangles().is_empty() && mesh.volume() > 0.0 && mesh.closedness() == Closedness::Oriented
 }
 
 fn lattice(origin: [Rational; 3], spacing: [Rational; 3], dims: [usize; 3], snap: Snap) -> Lattice {
@@ -243,7 +201,7 @@ fn random_case(random: &mut Random, n: usize) -> (Mesh, Lattice) {
     } else {
         [0.0; 3]
     };
-    let mesh = Mesh::from_triangles(triangles).expect("finite");
+    let mesh = mesh_of(triangles);
     let mesh = mapped(&mesh, |v| [0, 1, 2].map(|a| v[a] + shift[a]));
     (
         mesh,
@@ -260,34 +218,23 @@ fn cells_are_exact() -> Counts {
     let [mut cells, mut cut, mut meshes] = [0; 3];
     for n in 0..4_000 * soak {
         let (mesh, lattice) = random_case(&mut random, n);
-        if mesh.triangles().is_empty() {
-            continue;
-        }
-        let is_oriented = mesh.volume() > 0.0
-            && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
-        if !is_oriented {
+        if !is_oriented(&mesh) {
             continue;
         }
         meshes += 1;
         let exact = Exact::new(&mesh, &lattice);
         let field = field(&mesh, &lattice);
         let [nx, ny, nz] = lattice.dims();
-        for (j, k) in (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k))) {
+        for [_, j, k] in each_cell([1, ny, nz]) {
             for (i, exact) in exact.row([j, k], nx).iter().enumerate() {
                 if *exact < Rational::ZERO || *exact > Rational::ONE {
                     continue;
                 }
                 let share = field.get([i, j, k]);
-                assert!(
-                    is_near(share, exact),
-                    "case {n}, cell {:?}: {share} for {exact}",
-                    [i, j, k]
-                );
+                let at = format!("case {n}, {i} {j} {k}: {share} for {exact}");
+                assert!(is_near(share, exact), "{at}");
                 if exact.is_zero() || *exact == Rational::ONE {
-                    assert!(
-                        (share - exact.to_f32()).abs() < 1e-10,
-                        "case {n}: {share} for {exact}"
-                    );
+                    assert!((share - exact.to_f32()).abs() < 1e-10, "{at}");
                 } else {
                     cut += 1;
                 }
@@ -305,11 +252,10 @@ fn boxes_are_products() -> Counts {
         let lattice = unit([7, 6, 5]);
         let low = [0; 3].map(|_| random.whole(-9, 9) as f32 / random.of(&[3.0, 5.0, 7.0]));
         let high = low.map(|low| low + random.whole(1, 20) as f32 / random.of(&[3.0, 5.0, 7.0]));
-        let mesh = Mesh::from_triangles(between(low, high)).expect("finite");
+        let mesh = mesh_of(between(low, high));
         let bounds = mesh.bounds();
         let field = field(&mesh, &lattice);
-        for (n, share) in field.values().iter().enumerate() {
-            let cell = [n % 7, n / 7 % 6, n / 42];
+        for (cell, share) in each_cell(lattice.dims()).zip(field.values()) {
             let side = |a: usize| {
                 let ends = [f64::from(bounds.min[a]), f64::from(bounds.max[a])]
                     .map(|v| v - cell[a] as f64);
@@ -332,8 +278,7 @@ fn boxes_on_walls() -> Counts {
     for n in [10, 15, 20, 25] {
         for step in [0, 1, 2] {
             let beside = |v: f32| [v, v.next_up(), v.next_down()][step];
-            let mesh =
-                Mesh::from_triangles(between([beside(0.2); 3], [beside(0.6); 3])).expect("finite");
+            let mesh = mesh_of(between([beside(0.2); 3], [beside(0.6); 3]));
             let side = Rational::new(1, n as i64);
             let lattice = lattice(
                 [const { Rational::ZERO }; 3],
@@ -343,8 +288,7 @@ fn boxes_on_walls() -> Counts {
             );
             let field = field(&mesh, &lattice);
             let is_within = |i: usize| 5 * i >= n && 5 * i < 3 * n;
-            for (cell, share) in field.values().iter().enumerate() {
-                let cell = [cell % n, cell / n % n, cell / n / n];
+            for (cell, share) in each_cell([n; 3]).zip(field.values()) {
                 let wanted = if cell.into_iter().all(is_within) {
                     1.0
                 } else {
@@ -365,17 +309,11 @@ fn boxes_on_walls() -> Counts {
 
 /// Returns the closed fixtures with outward orientation, with lattices.
 fn closed() -> impl Iterator<Item = (String, Mesh, Lattice)> {
-    let is_closed = |mesh: &Mesh| {
-        mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented && mesh.volume() > 0.0
-    };
     fixtures()
         .into_iter()
-        .filter(move |(_, mesh)| is_closed(mesh))
+        .filter(|(_, mesh)| is_oriented(mesh))
         .map(|(name, mesh)| {
-            let lattice = Fit::longest(23)
-                .pad(1)
-                .to(mesh.bounds())
-                .expect("a small grid");
+            let lattice = fitted(Fit::longest(23).pad(1), &mesh);
             (name, mesh, lattice)
         })
 }
@@ -383,28 +321,18 @@ fn closed() -> impl Iterator<Item = (String, Mesh, Lattice)> {
 fn cut_cells() -> Counts {
     let [mut meshes, mut cut, mut whole] = [0; 3];
     for (name, mesh, lattice) in closed() {
-        let made = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &lattice)
-            .expect("a closed mesh");
+        let made = made(&mesh, &lattice);
         let field = made.voxels.field().expect("a field");
         let touched = surface(&mesh, &lattice, Ties::None);
-        let solid = voxelize(&mesh, &lattice, Rule::solid())
-            .expect("a grid")
-            .into_occupied()
-            .expect("bits");
-        let [nx, ny, _] = lattice.dims();
-        for (n, share) in field.values().iter().enumerate() {
-            let cell = [n % nx, n / nx % ny, n / nx / ny];
+        let solid = occupied(Voxelizer::new(Rule::solid()), &mesh, &lattice);
+        for (cell, share) in each_cell(lattice.dims()).zip(field.values()) {
             if touched.get(cell) {
                 cut += 1;
                 assert!((0.0..=1.0).contains(share), "{name} {cell:?}: {share}");
             } else {
                 whole += 1;
-                assert_eq!(
-                    *share,
-                    f32::from(u8::from(solid.get(cell))),
-                    "{name} {cell:?}"
-                );
+                let wanted = f32::from(u8::from(solid.get(cell)));
+                assert_eq!(*share, wanted, "{name} {cell:?}");
             }
         }
         meshes += 1;
@@ -419,9 +347,7 @@ fn cut_cells() -> Counts {
 fn volumes() -> Counts {
     let [mut meshes, mut cells] = [0; 2];
     for (name, mesh, lattice) in closed() {
-        let made = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &lattice)
-            .expect("a closed mesh");
+        let made = made(&mesh, &lattice);
         if made.stats.fraction.odd.cells > 0 {
             continue;
         }
@@ -445,55 +371,12 @@ fn volumes() -> Counts {
     vec![("meshes", meshes), ("cut cells", cells)]
 }
 
-fn one_digest() -> Counts {
-    let [mut meshes, mut ways] = [0; 2];
-    let mut random = Random::new(3);
-    for (name, mesh, lattice) in closed() {
-        let wanted = field(&mesh, &lattice);
-        let mut check = |found: &Field, how: &str| {
-            assert_eq!(*found, wanted, "{name} {how}");
-            ways += 1;
-        };
-        for threads in [1, 2, 5] {
-            for level in Level::available() {
-                let made = Voxelizer::new(Rule::fraction())
-                    .threads(threads)
-                    .level(level)
-                    .run(&mesh, &lattice);
-                check(
-                    made.expect("cells").voxels.field().expect("a field"),
-                    "in threads",
-                );
-            }
-        }
-        for _ in 0..3 {
-            let shuffled = Mesh::from_triangles(random.shuffled(mesh.triangles())).expect("finite");
-            check(&field(&shuffled, &lattice), "shuffled");
-        }
-        let digest = Digest::of(&wanted, Some(&lattice));
-        for height in [1, 3, 4, 7, 8] {
-            let voxelizer = Voxelizer::new(Rule::fraction()).threads(2);
-            let mut slabs = voxelizer
-                .slabs(&mesh, &lattice, Plan::Slabs(height))
-                .expect("slabs");
-            while slabs.advance().expect("a slab") {}
-            assert_eq!(slabs.digest(), digest, "{name} in slabs of {height}");
-            ways += 1;
-        }
-        meshes += 1;
-    }
-    vec![("meshes", meshes), ("ways", ways)]
-}
-
 /// A region has bitwise the cells of the whole, for shares and for areas, also where parts overlap.
 fn regions() -> Counts {
     let [mut meshes, mut cells, mut cut] = [0; 3];
     let mut random = Random::new(58);
-    let balls = Mesh::from_triangles(overlaps::balls(24)).expect("finite");
-    let of_balls = Fit::longest(31)
-        .pad(1)
-        .to(balls.bounds())
-        .expect("a small grid");
+    let balls = mesh_of(overlaps::balls(24));
+    let of_balls = fitted(Fit::longest(31).pad(1), &balls);
     let all = closed().chain([("balls".to_string(), balls, of_balls)]);
     for (name, mesh, lattice) in all {
         for rule in [Rule::fraction(), Rule::Area] {
@@ -522,9 +405,7 @@ fn regions() -> Counts {
                     region = region.region(rest).expect("a part");
                 }
                 let part = made(&region);
-                let [nx, ny, _] = region.dims();
-                for (n, value) in part.values().iter().enumerate() {
-                    let cell = [n % nx, n / nx % ny, n / nx / ny];
+                for (cell, value) in each_cell(region.dims()).zip(part.values()) {
                     let wanted = whole.get([0, 1, 2].map(|a| cell[a] + first[a]));
                     assert_eq!(
                         value.to_bits(),
@@ -553,9 +434,7 @@ fn mirrored_and_permuted() -> Counts {
                 let [p, q, r] = t.map(|v| [-v[0], v[1], v[2]]).map(to);
                 [p, r, q]
             };
-            let other =
-                Mesh::from_triangles(mesh.triangles().iter().map(mirrored).collect::<Vec<_>>())
-                    .expect("finite");
+            let other = mesh_of(mesh.triangles().iter().map(mirrored).collect());
             let from = |a: usize| (a + turn) % 3;
             let low = |a: usize| {
                 if a == 0 {
@@ -570,9 +449,7 @@ fn mirrored_and_permuted() -> Counts {
                 [0, 1, 2].map(from),
             );
             let found = field(&other, &there);
-            let [nx, ny, _] = there.dims();
-            for (n, share) in found.values().iter().enumerate() {
-                let cell = [n % nx, n / nx % ny, n / nx / ny];
+            for (cell, share) in each_cell(there.dims()).zip(found.values()) {
                 let mut here = [0; 3];
                 (0..3).for_each(|a| here[from(a)] = cell[a]);
                 here[0] = lattice.dims()[0] - 1 - here[0];
@@ -615,15 +492,11 @@ fn mean_of_eight() -> Counts {
             dims.map(|n| 2 * n),
             Snap::None,
         );
-        let coarse_made = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &coarse)
-            .expect("cells");
-        if coarse_made.stats.fraction.odd.cells > 0 {
+        if made(&mesh, &coarse).stats.fraction.odd.cells > 0 {
             continue;
         }
         let [coarse_field, fine] = [field(&mesh, &coarse), field(&mesh, &fine)];
-        for (n, share) in coarse_field.values().iter().enumerate() {
-            let cell = [n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]];
+        for (cell, share) in each_cell(dims).zip(coarse_field.values()) {
             let eight =
                 (0..8).map(|n| f64::from(fine.get([0, 1, 2].map(|a| 2 * cell[a] + (n >> a & 1)))));
             let mean = eight.sum::<f64>() / 8.0;
@@ -639,7 +512,7 @@ fn mean_of_eight() -> Counts {
 }
 
 /// Returns a sphere with `steps` steps from pole to pole.
-fn sphere(steps: usize) -> Mesh {
+pub fn sphere(steps: usize) -> Mesh {
     let at = |i: usize, j: usize| {
         let polar = std::f64::consts::PI * i as f64 / steps as f64;
         let around = std::f64::consts::PI * (j % (2 * steps)) as f64 / steps as f64;
@@ -658,7 +531,7 @@ fn sphere(steps: usize) -> Mesh {
             (i + 1 < steps).then_some([b, c, d]),
         ]
     });
-    Mesh::from_triangles(triangles.flatten().collect::<Vec<_>>()).expect("finite")
+    mesh_of(triangles.flatten().collect())
 }
 
 /// Returns the error of the volume of a ball of radius 1 in `n` cells per axis.
@@ -694,40 +567,20 @@ fn a_sphere() -> Counts {
 fn overlaps_are_found() -> Counts {
     let lattice = unit([8; 3]);
     let one = between([0.5; 3], [4.5; 3]);
-    let overlapping: Vec<_> = one
-        .iter()
-        .copied()
-        .chain(between([2.5; 3], [6.5; 3]))
-        .collect();
-    let inverted: Vec<_> = one
-        .iter()
-        .copied()
-        .chain(inside_out(between([5.5; 3], [7.5; 3])))
-        .collect();
+    let overlapping = [one.clone(), between([2.5; 3], [6.5; 3])].concat();
+    let inverted = [one.clone(), inside_out(between([5.5; 3], [7.5; 3]))].concat();
     let mut found = 0;
     for (triangles, farthest) in [(overlapping, 2.0), (inverted, -1.0)] {
-        let mesh = Mesh::from_triangles(triangles).expect("finite");
-        let made = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &lattice)
-            .expect("closed");
+        let mesh = mesh_of(triangles);
+        let made = made(&mesh, &lattice);
         let odd = made.stats.fraction.odd;
         assert_eq!(odd.farthest.map(|(mean, _)| mean), Some(farthest));
-        assert!(
-            odd.cells > 0
-                && made
-                    .findings
-                    .iter()
-                    .any(|finding| finding.code().name() == "W016")
-        );
+        assert!(odd.cells > 0 && has_finding(&made, "W016"));
         // Cells with an integer winding number are the cells of solid.
-        let solid = voxelize(&mesh, &lattice, Rule::solid())
-            .expect("cells")
-            .into_occupied()
-            .expect("bits");
+        let solid = occupied(Voxelizer::new(Rule::solid()), &mesh, &lattice);
         let touched = surface(&mesh, &lattice, Ties::None);
         let field = made.voxels.field().expect("a field");
-        for (n, share) in field.values().iter().enumerate() {
-            let cell = [n % 8, n / 8 % 8, n / 64];
+        for (cell, share) in each_cell([8; 3]).zip(field.values()) {
             assert!((0.0..=1.0).contains(share));
             assert!(
                 touched.get(cell) || *share == f32::from(u8::from(solid.get(cell))),
@@ -737,22 +590,20 @@ fn overlaps_are_found() -> Counts {
         found += odd.cells;
     }
     // If everything is flipped, nothing is odd.
-    let mesh = Mesh::from_triangles(inside_out(one.clone())).expect("finite");
-    let made = Voxelizer::new(Rule::fraction())
-        .run(&mesh, &lattice)
-        .expect("closed");
+    let mesh = mesh_of(inside_out(one.clone()));
+    let made = made(&mesh, &lattice);
     assert_eq!(made.stats.fraction.odd.cells, 0);
     assert_eq!(
         *made.voxels.field().expect("a field"),
-        field(&Mesh::from_triangles(one).expect("finite"), &lattice)
+        field(&mesh_of(one), &lattice)
     );
     vec![("odd cells", found)]
 }
 
 fn open_meshes() -> Counts {
     let whole = fixture("sphere.stl");
-    let mesh = Mesh::from_triangles(without(&whole, |n| (100..140).contains(&n))).expect("finite");
-    let lattice = Fit::longest(16).to(mesh.bounds()).expect("a small grid");
+    let mesh = mesh_of(without(&whole, |n| (100..140).contains(&n)));
+    let lattice = fitted(Fit::longest(16), &mesh);
     let error = voxelize(&mesh, &lattice, Rule::fraction()).expect_err("an open mesh");
     assert_eq!(error.kind(), Kind::Unfit);
     let robust = Rule::fraction()
@@ -762,12 +613,6 @@ fn open_meshes() -> Counts {
         .run(&mesh, &lattice)
         .expect("closed by caps");
     let report = made.stats.fraction;
-    assert!(
-        report.caps > 0
-            && made
-                .findings
-                .iter()
-                .any(|finding| finding.code().name() == "W006")
-    );
+    assert!(report.caps > 0 && has_finding(&made, "W006"));
     vec![("caps", report.caps), ("cells with caps", report.capped)]
 }

@@ -2,12 +2,13 @@
 //! rational numbers.
 
 use voxelize::geom::Triangle;
-use voxelize::grid::{CellSource, Field};
-use voxelize::run::Plan;
-use voxelize::{Digest, Fit, Lattice, Level, Mesh, Rational, Rule, Snap, Voxelizer};
+use voxelize::grid::Field;
+use voxelize::{Lattice, Rational, Snap};
 
 use super::oracle::Point;
-use super::{field, lattice, octahedron, unit};
+use super::{lattice, octahedron, unit};
+use crate::separation::half_open::clipped;
+use crate::support::meshes::{each_cell, mapped, mesh_of};
 use crate::support::random::Random;
 use crate::support::solids::{between, inside_out};
 use crate::support::suite::Counts;
@@ -16,10 +17,8 @@ use crate::support::suite::Counts;
 const MOST: f64 = 1.0 / (1_u64 << 30) as f64;
 
 fn made(triangles: Vec<Triangle>, lattice: &Lattice) -> (Field, u64) {
-    let mesh = Mesh::from_triangles(triangles).expect("finite");
-    let made = Voxelizer::new(Rule::fraction())
-        .run(&mesh, lattice)
-        .expect("a closed mesh");
+    let mesh = mesh_of(triangles);
+    let made = super::made(&mesh, lattice);
     let united = made.stats.fraction.united;
     assert_eq!(united.unknown, 0);
     assert!(united.error < MOST, "{united:?}");
@@ -60,15 +59,14 @@ pub fn boxes() -> Counts {
             // An inverted box inside the other is a hole; outside of it, it also counts.
             triangles = [solids[0].clone(), inside_out(solids[1].clone())].concat();
         }
-        let mesh = Mesh::from_triangles(triangles.clone()).expect("finite");
+        let mesh = mesh_of(triangles.clone());
         if mesh.volume() < 0.0 {
             continue;
         }
         let (field, some) = made(triangles, &lattice);
         united += some;
         pairs += 1;
-        for (at, share) in field.values().iter().enumerate() {
-            let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
+        for (cell, share) in each_cell(dims).zip(field.values()) {
             let volume = |[low, high]: [[f32; 3]; 2]| -> f64 {
                 let side = |a: usize| {
                     let [low, high] =
@@ -136,20 +134,7 @@ fn below(part: &[Point], [a, b, c]: &[Point; 3]) -> Vec<Point> {
     });
     let height =
         |p: &Point| (0..3).fold(Rational::ZERO, |sum, n| sum + &normal[n] * &(&p[n] - &a[n]));
-    let mut kept = vec![];
-    for n in 0..part.len() {
-        let p = &part[n];
-        let q = &part[(n + 1) % part.len()];
-        let [s, t] = [height(p), height(q)];
-        if !s.is_positive() {
-            kept.push(p.clone());
-        }
-        if s.is_positive() != t.is_positive() && !s.is_zero() && !t.is_zero() {
-            let u = &s / &(&s - &t);
-            kept.push([0, 1, 2].map(|a| &p[a] + &(&u * &(&q[a] - &p[a]))));
-        }
-    }
-    kept
+    clipped(part, |p| Rational::ZERO - height(p))
 }
 
 /// Returns the volume of the intersection of convex solids without coplanar faces.
@@ -199,8 +184,7 @@ pub fn solids() -> Counts {
         united += some;
         pairs += 1;
         let [one, other] = [&solids[0], &solids[1]].map(|solid| Convex::new(solid));
-        for (at, share) in field.values().iter().enumerate() {
-            let cell = [at % dims[0], at / dims[0] % dims[1], at / dims[0] / dims[1]];
+        for (cell, share) in each_cell(dims).zip(field.values()) {
             let low = cell.map(|n| n as f32);
             let cube = Convex::new(&between(low, low.map(|c| c + 1.0)));
             let volumes = [
@@ -227,11 +211,8 @@ pub fn solids() -> Counts {
 pub(super) fn balls(steps: usize) -> Vec<Triangle> {
     let ball = super::sphere(steps);
     let moved = |by: [f32; 3], scale: f32| {
-        let moved = move |v: [f32; 3]| [0, 1, 2].map(|a| v[a] * scale + by[a]);
-        ball.triangles()
-            .iter()
-            .map(move |t| t.map(moved))
-            .collect::<Vec<_>>()
+        let moved = mapped(&ball, |v| [0, 1, 2].map(|a| v[a] * scale + by[a]));
+        moved.triangles().to_vec()
     };
     [
         moved([0.0; 3], 1.0),
@@ -239,58 +220,6 @@ pub(super) fn balls(steps: usize) -> Vec<Triangle> {
         inside_out(moved([-0.5, 0.1, -0.3], 0.6)),
     ]
     .concat()
-}
-
-pub fn one_digest() -> Counts {
-    let [mut ways, mut united] = [0; 2];
-    let mut random = Random::new(43);
-    for (steps, cells) in [(6, 9), (24, 13), (60, 6)] {
-        let mesh = Mesh::from_triangles(balls(steps)).expect("finite");
-        let lattice = Fit::longest(cells)
-            .pad(1)
-            .to(mesh.bounds())
-            .expect("a small grid");
-        let made = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &lattice)
-            .expect("a closed mesh");
-        united += made.stats.fraction.united.cells;
-        let wanted = made.voxels.field().expect("a field").clone();
-        let mut check = |found: &Field, how: &str| {
-            assert_eq!(*found, wanted, "{steps} {how}");
-            ways += 1;
-        };
-        for threads in [1, 2, 5] {
-            for level in Level::available() {
-                let voxelizer = Voxelizer::new(Rule::fraction())
-                    .threads(threads)
-                    .level(level);
-                let made = voxelizer.run(&mesh, &lattice).expect("cells");
-                check(made.voxels.field().expect("a field"), "in threads");
-            }
-        }
-        for _ in 0..3 {
-            let turned = random
-                .shuffled(mesh.triangles())
-                .into_iter()
-                .map(|[p, q, r]| [q, r, p])
-                .collect();
-            check(
-                &field(&Mesh::from_triangles(turned).expect("finite"), &lattice),
-                "shuffled",
-            );
-        }
-        let digest = Digest::of(&wanted, Some(&lattice));
-        for height in [1, 3, 4, 7, 8] {
-            let voxelizer = Voxelizer::new(Rule::fraction()).threads(2);
-            let mut slabs = voxelizer
-                .slabs(&mesh, &lattice, Plan::Slabs(height))
-                .expect("slabs");
-            while slabs.advance().expect("a slab") {}
-            assert_eq!(slabs.digest(), digest, "{steps} in slabs of {height}");
-            ways += 1;
-        }
-    }
-    vec![("ways", ways), ("united", united)]
 }
 
 /// Parts near each other, in each other's holes and side by side. Nothing overlaps, and each share is the sum
@@ -321,12 +250,8 @@ pub fn apart() -> Counts {
         );
         let (field, united) = made(parts.concat(), &lattice);
         assert_eq!(united, 0);
-        let alone = |[low, high]: [[f32; 3]; 2]| {
-            super::field(
-                &Mesh::from_triangles(between(low, high)).expect("finite"),
-                &lattice,
-            )
-        };
+        let alone =
+            |[low, high]: [[f32; 3]; 2]| super::field(&mesh_of(between(low, high)), &lattice);
         let [outer, hole, core, beside] = [outer, hole, core, beside].map(alone);
         for (at, share) in field.values().iter().enumerate() {
             let [a, b, c, d] = [&outer, &hole, &core, &beside].map(|field| field.values()[at]);
@@ -430,11 +355,7 @@ pub fn lobes() -> Counts {
                     [1; 3],
                     Snap::None,
                 );
-                if Mesh::from_triangles(triangles.clone())
-                    .expect("finite")
-                    .volume()
-                    < 0.0
-                {
+                if mesh_of(triangles.clone()).volume() < 0.0 {
                     triangles = inside_out(triangles);
                 }
                 let (field, _) = made(triangles, &lattice);

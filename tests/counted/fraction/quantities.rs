@@ -2,46 +2,50 @@
 //! sums over a mesh, and a digest independent of the plan.
 
 use voxelize::geom::Triangle;
-use voxelize::grid::{CellSource, Hash, Quantities, Quantity};
+use voxelize::grid::{CellSource, Digest, Hash, Quantity};
 use voxelize::job::Extras;
 use voxelize::run::Plan;
-use voxelize::{Lattice, Level, Mesh, Rational, Rule, Voxelizer};
+use voxelize::{Fit, Lattice, Level, Mesh, Rational, Rule, Voxelizer};
 
 use super::oracle::{Exact, ExactCell};
-use super::{SUM, closed, field, random_case};
+use super::{SUM, closed, field, is_oriented, made, overlaps, random_case};
+use crate::support::meshes::{cross, each_cell, fitted, mesh_of, minus};
 use crate::support::random::Random;
+use crate::support::solids::{between, inside_out, without};
 use crate::support::suite::Counts;
 
-/// Returns all arrays of a mesh in the order of [`Quantity::ALL`], and their digests.
+fn with_all(voxelizer: Voxelizer) -> Voxelizer {
+    voxelizer.extras(Extras {
+        quantities: Quantity::ALL.into_iter().collect(),
+        ..Extras::default()
+    })
+}
+
+/// Digest of the shares, and digests of all arrays.
+type Digests = (Digest, Vec<Hash>);
+
+/// Returns all arrays of a mesh in the order of [`Quantity::ALL`], and the digests.
 fn arrays(
     voxelizer: Voxelizer,
     mesh: &Mesh,
     lattice: &Lattice,
     plan: Plan,
-) -> (Vec<Vec<f32>>, Vec<Hash>) {
-    let quantities: Quantities = Quantity::ALL.into_iter().collect();
-    let voxelizer = voxelizer.extras(Extras {
-        quantities,
-        ..Extras::default()
-    });
-    let mut slabs = voxelizer.slabs(mesh, lattice, plan).expect("slabs");
+) -> (Vec<Vec<f32>>, Digests) {
+    let mut slabs = with_all(voxelizer)
+        .slabs(mesh, lattice, plan)
+        .expect("slabs");
     let mut all = vec![vec![]; 4];
     while slabs.advance().expect("a slab") {
         all.iter_mut()
             .zip(slabs.arrays())
             .for_each(|(all, array)| all.extend(array.numbers()));
     }
-    (
-        all,
-        slabs
-            .digests_of_arrays()
-            .into_iter()
-            .map(|(_, digest)| digest)
-            .collect(),
-    )
+    let of_arrays = slabs.digests_of_arrays().into_iter();
+    let of_arrays = of_arrays.map(|(_, digest)| digest).collect();
+    (all, (slabs.digest(), of_arrays))
 }
 
-fn at_once(mesh: &Mesh, lattice: &Lattice) -> Vec<Vec<f32>> {
+pub(super) fn at_once(mesh: &Mesh, lattice: &Lattice) -> Vec<Vec<f32>> {
     arrays(Voxelizer::new(Rule::fraction()), mesh, lattice, Plan::Dense).0
 }
 
@@ -63,10 +67,7 @@ pub(super) fn cells_are_exact() -> Counts {
     let [mut meshes, mut cells, mut met, mut centroids] = [0; 4];
     for n in 0..240 {
         let (mesh, lattice) = random_case(&mut random, n);
-        let is_oriented = !mesh.triangles().is_empty()
-            && mesh.volume() > 0.0
-            && mesh.closedness() == voxelize::mesh::closed::Closedness::Oriented;
-        if !is_oriented {
+        if !is_oriented(&mesh) {
             continue;
         }
         meshes += 1;
@@ -75,7 +76,7 @@ pub(super) fn cells_are_exact() -> Counts {
         let sides = faces_of(&lattice);
         let largest = sides.into_iter().fold(0.0, f64::max);
         let [nx, ny, nz] = lattice.dims();
-        for (j, k) in (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k))) {
+        for [_, j, k] in each_cell([1, ny, nz]) {
             for (i, mean) in exact.row([j, k], nx).iter().enumerate() {
                 let cell = (k * ny + j) * nx + i;
                 let ExactCell {
@@ -146,9 +147,7 @@ pub(super) fn cells_are_exact() -> Counts {
 pub(super) fn sums() -> Counts {
     let [mut meshes, mut cells, mut walls] = [0; 3];
     for (name, mesh, lattice) in closed() {
-        let plain = Voxelizer::new(Rule::fraction())
-            .run(&mesh, &lattice)
-            .expect("cells");
+        let plain = made(&mesh, &lattice);
         // For overlapping parts, shares and faces have no sign and are at most 1.
         let overlaps = plain.stats.fraction.odd.cells > 0;
         let [area, normal, faces, _] =
@@ -157,10 +156,8 @@ pub(super) fn sums() -> Counts {
             |numbers: &mut dyn Iterator<Item = &f32>| numbers.map(|n| f64::from(*n)).sum::<f64>();
         let length = |t: &Triangle| {
             let [p, q, r] = t.map(|v| v.map(f64::from));
-            let [a, b] = [q, r].map(|v| [0, 1, 2].map(|n| v[n] - p[n]));
-            let cross = [0, 1, 2]
-                .map(|n| a[(n + 1) % 3] * b[(n + 2) % 3] - a[(n + 2) % 3] * b[(n + 1) % 3]);
-            cross.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
+            let normal = cross(minus(q, p), minus(r, p));
+            normal.iter().map(|c| c * c).sum::<f64>().sqrt() / 2.0
         };
         let wanted: f64 = mesh.triangles().iter().map(length).sum();
         // Every number is rounded to a float. The kernel's own test covers the sums before rounding.
@@ -210,68 +207,57 @@ pub(super) fn sums() -> Counts {
     ]
 }
 
+/// Shares and all arrays are equal at every level, with several threads, in slabs, and in other orders of the
+/// triangles: of the fixtures, and of overlapping balls.
 pub(super) fn one_digest() -> Counts {
-    let [mut meshes, mut ways] = [0; 2];
+    let [mut meshes, mut ways, mut united] = [0; 3];
     let mut random = Random::new(4);
-    for (name, mesh, lattice) in closed() {
-        let make = |voxelizer: Voxelizer, mesh: &Mesh, plan: Plan| {
-            arrays(voxelizer, mesh, &lattice, plan).1
-        };
+    let balls = [(6, 9), (24, 13), (60, 6)].map(|(steps, cells)| {
+        let mesh = mesh_of(overlaps::balls(steps));
+        let lattice = fitted(Fit::longest(cells).pad(1), &mesh);
+        (format!("balls of {steps}"), mesh, lattice)
+    });
+    for (name, mesh, lattice) in closed().chain(balls) {
         let voxelizer = Voxelizer::new(Rule::fraction());
-        let wanted = make(voxelizer, &mesh, Plan::Dense);
-        for threads in [1, 3] {
-            for level in Level::available() {
-                assert_eq!(
-                    make(voxelizer.threads(threads).level(level), &mesh, Plan::Dense),
-                    wanted,
-                    "{name}"
-                );
-                ways += 1;
-            }
-        }
-        let turned = random
-            .shuffled(mesh.triangles())
-            .into_iter()
-            .map(|[p, q, r]| [q, r, p]);
-        let turned = Mesh::from_triangles(turned.collect::<Vec<_>>()).expect("finite");
-        assert_eq!(
-            make(voxelizer, &turned, Plan::Dense),
-            wanted,
-            "{name} in another order"
-        );
-        for height in [1, 3, 4, 7] {
-            assert_eq!(
-                make(voxelizer.threads(2), &mesh, Plan::Slabs(height)),
-                wanted,
-                "{name} in slabs"
-            );
+        let mut wanted = None;
+        let mut plains = vec![];
+        let mut check = |voxelizer: Voxelizer, mesh: &Mesh, plan: Plan| {
+            let digests = arrays(voxelizer, mesh, &lattice, plan).1;
+            let wanted = wanted.get_or_insert_with(|| digests.clone());
+            assert_eq!(digests, *wanted, "{name} {plan:?}");
             ways += 1;
+        };
+        let levels = Level::available().into_iter().map(|level| (level, 1));
+        for (level, threads) in levels.chain([(Level::best(), 2), (Level::best(), 5)]) {
+            let voxelizer = voxelizer.threads(threads).level(level);
+            check(voxelizer, &mesh, Plan::Dense);
+            // The shares equal the shares without arrays.
+            let plain = voxelizer.run(&mesh, &lattice).expect("cells");
+            plains.push(plain.voxels.digest());
         }
-        // The shares equal the shares without arrays.
-        let quantities: Quantities = Quantity::ALL.into_iter().collect();
-        let with = voxelizer.extras(Extras {
-            quantities,
-            ..Extras::default()
-        });
-        let made = with.run(&mesh, &lattice).expect("cells");
-        assert_eq!(
-            *made.voxels.field().expect("a field"),
-            field(&mesh, &lattice),
-            "{name}"
-        );
+        for _ in 0..3 {
+            let shuffled = mesh_of(random.shuffled(mesh.triangles()));
+            check(voxelizer, &shuffled, Plan::Dense);
+        }
+        for height in [1, 3, 4, 7, 8] {
+            check(voxelizer.threads(2), &mesh, Plan::Slabs(height));
+        }
+        let with = with_all(voxelizer).run(&mesh, &lattice).expect("cells");
+        plains.push(with.voxels.digest());
+        let wanted = wanted.expect("some ways").0;
+        assert!(plains.iter().all(|digest| *digest == wanted), "{name}");
+        united += with.stats.fraction.united.cells;
         meshes += 1;
     }
-    vec![("meshes", meshes), ("ways", ways)]
+    vec![("meshes", meshes), ("ways", ways), ("united", united)]
 }
 
 /// The rule area has the additional areas of fraction, except for areas on walls and of open meshes.
 pub(super) fn area_alone() -> Counts {
     let [mut meshes, mut open, mut compared] = [0; 3];
     let all = |mesh: &Mesh, lattice: &Lattice| {
-        let made = Voxelizer::new(Rule::Area)
-            .run(mesh, lattice)
-            .expect("cells");
-        made.voxels.field().expect("a field").values().to_vec()
+        let made = voxelize::voxelize(mesh, lattice, Rule::Area).expect("cells");
+        made.field().expect("a field").values().to_vec()
     };
     for (name, mesh, lattice) in closed() {
         let areas = all(&mesh, &lattice);
@@ -289,26 +275,10 @@ pub(super) fn area_alone() -> Counts {
             );
             compared += areas.len() as u64;
         }
-        let other_way = mesh
-            .triangles()
-            .iter()
-            .map(|[p, q, r]| [*q, *p, *r])
-            .collect::<Vec<_>>();
-        assert!(
-            areas == all(&Mesh::from_triangles(other_way).expect("finite"), &lattice),
-            "{name}"
-        );
+        let turned = mesh_of(inside_out(mesh.triangles().to_vec()));
+        assert!(areas == all(&turned, &lattice), "{name}");
         // Areas of half of the triangles, and of the other half.
-        let is_first = |n: usize| n.is_multiple_of(2);
-        let halves = [true, false].map(|first| {
-            let some = mesh
-                .triangles()
-                .iter()
-                .enumerate()
-                .filter(|(n, _)| is_first(*n) == first);
-            Mesh::from_triangles(some.map(|(_, triangle)| *triangle).collect::<Vec<_>>())
-                .expect("finite")
-        });
+        let halves = [0, 1].map(|half| mesh_of(without(&mesh, |n| n % 2 == half)));
         let [one, other] = halves.each_ref().map(|half| all(half, &lattice));
         for ((area, one), other) in areas.iter().zip(one).zip(other) {
             assert!(
@@ -345,8 +315,7 @@ pub(super) fn on_walls() -> Counts {
             for high in 1..=12 {
                 let mut side = [1.0_f32; 3];
                 side[axis] = high as f32;
-                let triangles = crate::support::solids::between([0.0; 3], side);
-                let mesh = Mesh::from_triangles(triangles).expect("finite");
+                let mesh = mesh_of(between([0.0; 3], side));
                 let mut origin = [const { Rational::ZERO }; 3];
                 let mut spacing = [const { Rational::ONE }; 3];
                 (origin[axis], spacing[axis]) = (Rational::new(o, p), Rational::new(n, d));
@@ -385,7 +354,6 @@ pub(super) fn on_walls() -> Counts {
 
 /// Two boxes that touch at a wall, the second inside the first, and a box across the wall.
 pub(super) fn touching() -> Counts {
-    use crate::support::solids::between;
     let mut rows = 0;
     let along = |axis: usize, low: f32, high: f32, side: f32| {
         let mut corners = [[0.0; 3], [side; 3]];
@@ -412,7 +380,7 @@ pub(super) fn touching() -> Counts {
             ),
         ];
         for (name, triangles, wanted) in cases {
-            let mesh = Mesh::from_triangles(triangles).expect("finite");
+            let mesh = mesh_of(triangles);
             let lattice = super::unit([3; 3]);
             let faces = &at_once(&mesh, &lattice)[2];
             let cell = [1, 3, 9][axis];

@@ -9,98 +9,64 @@ mod program;
 mod tied;
 mod tiled;
 
-use crate::support::suite::{Check, Suite};
+use voxelize::{BitGrid, Lattice, Mesh, Rule, Ties, Voxelizer};
+
+use crate::support::meshes::occupied;
+use crate::support::suite::Suite;
 
 pub const SUITE: Suite = Suite::of(
     "invariance",
     &[
-        Check {
-            name: "levels_and_threads",
-            run: how::levels_and_threads,
-        },
-        Check {
-            name: "order_of_triangles_and_vertices",
-            run: how::order_of_triangles_and_vertices,
-        },
-        Check {
-            name: "many_triangles",
-            run: how::many_triangles,
-        },
-        Check {
-            name: "the_program_and_its_files",
-            run: program::the_program_and_its_files,
-        },
-        Check {
-            name: "slabs_are_the_whole",
-            run: planned::slabs_are_the_whole,
-        },
-        Check {
-            name: "slabs_of_tiles",
-            run: planned::slabs_of_tiles,
-        },
-        Check {
-            name: "a_limit_chooses_the_plan",
-            run: planned::a_limit_chooses_the_plan,
-        },
-        Check {
-            name: "cancelled_slabs_leave_nothing",
-            run: planned::cancelled_slabs_leave_nothing,
-        },
-        Check {
-            name: "the_program_in_slabs",
-            run: planned::the_program_in_slabs,
-        },
-        Check {
-            name: "the_program_in_bricks",
-            run: planned::the_program_in_bricks,
-        },
-        Check {
-            name: "mesh_and_lattice_move",
-            run: moved::mesh_and_lattice_move,
-        },
-        Check {
-            name: "axes_permute",
-            run: moved::axes_permute,
-        },
-        Check {
-            name: "axes_mirror",
-            run: moved::axes_mirror,
-        },
-        Check {
-            name: "double_spacing_is_the_or",
-            run: tied::double_spacing_is_the_or,
-        },
-        Check {
-            name: "ties_are_nested",
-            run: tied::ties_are_nested,
-        },
-        Check {
-            name: "tiles_join",
-            run: tiled::tiles_join,
-        },
-        Check {
-            name: "a_tile_where_the_mesh_ends",
-            run: tiled::a_tile_where_the_mesh_ends,
-        },
-        Check {
-            name: "padding_folds_away",
-            run: tiled::padding_folds_away,
-        },
-        Check {
-            name: "the_lattice_grows_and_shrinks",
-            run: tiled::the_lattice_grows_and_shrinks,
-        },
-        Check {
-            name: "the_cube_is_counted",
-            run: known::the_cube_is_counted,
-        },
-        Check {
-            name: "halves_of_the_cube_join",
-            run: known::halves_of_the_cube_join,
-        },
-        Check {
-            name: "steps_of_the_bracket",
-            run: known::steps_of_the_bracket,
-        },
+        ("levels_and_threads", how::levels_and_threads),
+        (
+            "order_of_triangles_and_vertices",
+            how::order_of_triangles_and_vertices,
+        ),
+        ("many_triangles", how::many_triangles),
+        (
+            "the_program_and_its_files",
+            program::the_program_and_its_files,
+        ),
+        ("slabs_are_the_whole", planned::slabs_are_the_whole),
+        ("slabs_of_tiles", planned::slabs_of_tiles),
+        (
+            "a_limit_chooses_the_plan",
+            planned::a_limit_chooses_the_plan,
+        ),
+        (
+            "cancelled_slabs_leave_nothing",
+            planned::cancelled_slabs_leave_nothing,
+        ),
+        ("the_program_in_slabs", planned::the_program_in_slabs),
+        ("the_program_in_bricks", planned::the_program_in_bricks),
+        ("mesh_and_lattice_move", moved::mesh_and_lattice_move),
+        ("axes_permute", moved::axes_permute),
+        ("axes_mirror", moved::axes_mirror),
+        ("double_spacing_is_the_or", tied::double_spacing_is_the_or),
+        ("ties_are_nested", tied::ties_are_nested),
+        ("tiles_join", tiled::tiles_join),
+        (
+            "a_tile_where_the_mesh_ends",
+            tiled::a_tile_where_the_mesh_ends,
+        ),
+        ("padding_folds_away", tiled::padding_folds_away),
+        (
+            "the_lattice_grows_and_shrinks",
+            tiled::the_lattice_grows_and_shrinks,
+        ),
+        ("the_cube_is_counted", known::the_cube_is_counted),
+        ("halves_of_the_cube_join", known::halves_of_the_cube_join),
+        ("steps_of_the_bracket", known::steps_of_the_bracket),
     ],
 );
+
+/// Returns the rule surface with all ties, and thin.
+fn shells() -> [Rule; 4] {
+    let [up, both, none] = [Ties::Up, Ties::Both, Ties::None].map(|ties| Rule::Surface { ties });
+    [up, both, none, Rule::Thin]
+}
+
+/// Returns the cells of a rule.
+fn cells_of(rule: Rule, mesh: &Mesh, lattice: &Lattice) -> BitGrid {
+    occupied(Voxelizer::new(rule), mesh, lattice)
+}

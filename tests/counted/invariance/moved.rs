@@ -2,7 +2,8 @@
 
 use voxelize::{Digest, Fit, Lattice, Mesh, Rational, Size, Snap, Ties};
 
-use crate::support::meshes::{cells, fixtures, mapped, remapped, surface};
+use super::{cells_of, shells};
+use crate::support::meshes::{cells, fitted, fixtures, mapped, remapped, surface};
 use crate::support::suite::Counts;
 
 const PERMUTATIONS: [[usize; 3]; 6] = [
@@ -36,14 +37,15 @@ pub fn mesh_and_lattice_move() -> Counts {
             v.map(|c| (c / size * 16.0).round() * size / 16.0)
         });
         let exact = Rational::from_f32(size).expect("finite");
-        for (snap, ties) in [Snap::Float, Snap::None]
+        let snaps = [Snap::Float, Snap::None];
+        for (snap, rule) in snaps
             .into_iter()
-            .flat_map(|s| Ties::ALL.map(|t| (s, t)))
+            .flat_map(|snap| shells().map(|rule| (snap, rule)))
         {
             let fit =
                 Fit::new(Size::Spacing([exact.clone(), exact.clone(), exact.clone()])).snap(snap);
             let lattice = fit.to(mesh.bounds()).expect("it fits");
-            let bits = surface(&mesh, &lattice, ties);
+            let bits = cells_of(rule, &mesh, &lattice);
             for shift in SHIFTS {
                 let moved = moved(&mesh, shift, size);
                 let there = moved_lattice(&lattice, shift);
@@ -52,8 +54,8 @@ pub fn mesh_and_lattice_move() -> Counts {
                     fit.to(moved.bounds()).expect("it fits"),
                     "{name} by {shift:?}"
                 );
-                let found = surface(&moved, &there, ties);
-                assert_eq!(found, bits, "{name} by {shift:?}, {ties:?}, {snap:?}");
+                let found = cells_of(rule, &moved, &there);
+                assert_eq!(found, bits, "{name} by {shift:?}, {rule:?}, {snap:?}");
                 let here = Digest::of(&bits, Some(&lattice));
                 let there = Digest::of(&found, Some(&there));
                 assert!(
@@ -91,11 +93,7 @@ fn moved_lattice(lattice: &Lattice, shift: [i64; 3]) -> Lattice {
 fn each_symmetric(mut check: impl FnMut(&str, &Mesh, &Lattice, Ties)) {
     for (name, mesh) in fixtures() {
         for (snap, longest) in [(Snap::Float, 20), (Snap::None, 20), (Snap::Float, 23)] {
-            let lattice = Fit::longest(longest)
-                .pad(1)
-                .snap(snap)
-                .to(mesh.bounds())
-                .expect("it fits");
+            let lattice = fitted(Fit::longest(longest).pad(1).snap(snap), &mesh);
             for ties in [Ties::Both, Ties::None] {
                 check(&name, &mesh, &lattice, ties);
             }

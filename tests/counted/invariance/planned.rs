@@ -11,7 +11,9 @@ use voxelize::grid::{CellKind, CellSource, InMemory, MAX_DIM};
 use voxelize::run::{Demand, Plan};
 use voxelize::{Kind, Lattice, Level, Mesh, Progress, Rule, Run, Voxelizer};
 
+use super::how::LONGEST;
 use crate::support::meshes::{fixture, fixtures, mapped, rules_for};
+use crate::support::solids::stl;
 use crate::support::suite::Counts;
 
 const THREADS: [usize; 3] = [1, 2, 7];
@@ -126,7 +128,7 @@ impl Compared {
 pub fn slabs_are_the_whole() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
-        for longest in [21, 90] {
+        for longest in LONGEST {
             let lattice = Lattice::fit(mesh.bounds(), longest).expect("it fits");
             for what in rules_for(&mesh) {
                 let name = format!("{name}, {longest}, {what:?}");
@@ -291,34 +293,25 @@ pub fn the_program_in_slabs() -> Counts {
     let mut piped = 0;
     for name in ["knot.stl", "cube.stl"] {
         let (mesh, lattice) = tall(name);
-        std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
+        std::fs::write(dir.path().join("mesh.stl"), stl(mesh.triangles()))
+            .expect("room on the disk");
         let demand = Demand::new(&mesh, &lattice, &Run::default().threads(1));
         for (format, dtype) in kinds(CellKind::Bits) {
-            let options = [
-                "-r",
-                "700",
-                "-j",
-                "1",
-                "-f",
-                format.name,
-                "--dtype",
-                dtype.name(),
-                "--sidecar",
-                "--json",
-            ];
-            let run = |output: &str, more: &[&str]| {
-                json(dir.path(), &[&options, more, &["-o", output]].concat())
+            let options = format!("-r 700 -j 1 -f {} --dtype {}", format.name, dtype.name());
+            let run = |output: &str, more: &str| {
+                let more = format!("--sidecar --json {more} -o {output}");
+                json(dir.path(), &format!("{options} {more}"))
             };
-            let whole = run("whole", &[]);
+            let whole = run("whole", "");
             // The whole grid plus the memory of the writer. The program uses 16.75 MiB, and 64 KiB per
             // thread.
-            let dense = run("whole", &["-n"])["estimate"]["memory_bytes"]
+            let dense = run("whole", "-n")["estimate"]["memory_bytes"]
                 .as_u64()
                 .expect("bytes");
             let saved = demand.bytes(Plan::Dense) - demand.bytes(Plan::Slabs(256));
             let limit = (u128::from(dense) - saved + (67 << 18) + (64 << 10)).to_string();
-            let slabs = run("slabs", &["--max-memory", &limit]);
-            let planned = run("slabs", &["--max-memory", &limit, "-n"]);
+            let slabs = run("slabs", &format!("--max-memory {limit}"));
+            let planned = run("slabs", &format!("--max-memory {limit} -n"));
             assert!(
                 planned["estimate"]["slabs"].as_u64().expect("slabs") >= 3,
                 "{planned}"
@@ -327,9 +320,7 @@ pub fn the_program_in_slabs() -> Counts {
                 (&whole["run"]["plan"], &slabs["run"]["plan"]),
                 (&"dense".into(), &"slabs".into())
             );
-            for key in [
-                "mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings",
-            ] {
+            for key in SAME {
                 assert_eq!(whole[key], slabs[key], "{name}, {}: {key}", format.name);
             }
             let of = |file: &str| std::fs::read(dir.path().join(file)).expect("it was written");
@@ -345,21 +336,8 @@ pub fn the_program_in_slabs() -> Counts {
                 format.name
             );
             files += 1;
-            let mut command = tool(dir.path());
-            command.args([
-                "-r",
-                "700",
-                "-f",
-                format.name,
-                "--dtype",
-                dtype.name(),
-                "--max-memory",
-                &limit,
-                "-j",
-                "1",
-            ]);
-            let out = command
-                .args(["-q", "-o", "-"])
+            let piped_line = format!("{options} --max-memory {limit} -q -o -");
+            let out = tool(dir.path(), &piped_line)
                 .output()
                 .expect("the tool starts");
             assert!(
@@ -382,7 +360,7 @@ pub fn the_program_in_bricks() -> Counts {
     let voxelize::Voxelized { voxels: whole, .. } = Voxelizer::new(Rule::surface())
         .run(&mesh, &lattice)
         .expect("it fits");
-    std::fs::write(dir.path().join("mesh.stl"), stl(&mesh)).expect("room on the disk");
+    std::fs::write(dir.path().join("mesh.stl"), stl(mesh.triangles())).expect("room on the disk");
     let mut files = 0;
     for (format, dtype, limits) in [
         ("raw", "u8", ["44M", "64M"]),
@@ -390,15 +368,13 @@ pub fn the_program_in_bricks() -> Counts {
         ("npz", "bool", ["44M", "64M"]),
         ("vox", "u8", ["68M", "400M"]),
     ] {
-        let options = [
-            "-r", "1100", "-f", format, "--dtype", dtype, "--json", "-j", "2",
-        ];
-        let run = |output: &str, more: &[&str]| {
-            json(dir.path(), &[&options, more, &["-o", output]].concat())
+        let run = |output: &str, more: &str| {
+            let options = format!("-r 1100 -f {format} --dtype {dtype} --json -j 2");
+            json(dir.path(), &format!("{options} {more} -o {output}"))
         };
-        let bricks = run("bricks", &[]);
+        let bricks = run("bricks", "");
         let [slabs, counted] = [("slabs", limits[0]), ("counted", limits[1])]
-            .map(|(name, limit)| run(name, &["--max-memory", limit]));
+            .map(|(name, limit)| run(name, &format!("--max-memory {limit}")));
         let plans = [&bricks, &slabs, &counted].map(|one: &Value| one["run"]["plan"].clone());
         assert_eq!(plans, ["bricks", "slabs", "bricks"], "{format}");
         assert_eq!(
@@ -407,9 +383,7 @@ pub fn the_program_in_bricks() -> Counts {
             "{format}"
         );
         assert_eq!(bricks["counts"]["occupied"], whole.count(), "{format}");
-        for key in [
-            "mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings",
-        ] {
+        for key in SAME {
             assert_eq!(bricks[key], slabs[key], "{format}: {key}");
             assert_eq!(bricks[key], counted[key], "{format}: {key}");
         }
@@ -421,32 +395,24 @@ pub fn the_program_in_bricks() -> Counts {
     vec![("files from bricks", files)]
 }
 
-fn tool(dir: &Path) -> Command {
+/// Keys of the report that do not depend on the plan.
+const SAME: [&str; 8] = [
+    "mesh", "grid", "rule", "snap", "counts", "volume", "digest", "warnings",
+];
+
+fn tool(dir: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_voxelize"));
-    command.current_dir(dir).arg("mesh.stl");
+    command
+        .current_dir(dir)
+        .arg("mesh.stl")
+        .args(line.split_whitespace());
     command
 }
 
 /// Runs the tool and returns its output.
-fn json(dir: &Path, options: &[&str]) -> Value {
-    let out = tool(dir).args(options).output().expect("the tool starts");
-    let stdout = String::from_utf8_lossy(&out.stdout);
-    assert!(
-        out.status.success(),
-        "{options:?}: {}\n{stdout}",
-        String::from_utf8_lossy(&out.stderr)
-    );
+fn json(dir: &Path, line: &str) -> Value {
+    let out = tool(dir, line).output().expect("the tool starts");
+    let [stdout, stderr] = [&out.stdout, &out.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(out.status.success(), "{line}: {stderr}\n{stdout}");
     serde_json::from_str(&stdout).expect("JSON")
-}
-
-/// Returns a binary STL.
-fn stl(mesh: &Mesh) -> Vec<u8> {
-    let mut bytes = vec![0; 80];
-    bytes.extend((mesh.triangles().len() as u32).to_le_bytes());
-    for triangle in mesh.triangles() {
-        bytes.extend([0; 12]);
-        bytes.extend(triangle.as_flattened().iter().flat_map(|c| c.to_le_bytes()));
-        bytes.extend([0; 2]);
-    }
-    bytes
 }

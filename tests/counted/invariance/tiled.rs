@@ -2,6 +2,7 @@
 
 use voxelize::{BitGrid, Bounds, Fit, Lattice, Mesh, Rational, Size, Snap, Ties};
 
+use super::{cells_of, shells};
 use crate::support::meshes::{cells, cropped, extent, fixture, fixtures, folded, surface};
 use crate::support::suite::Counts;
 
@@ -26,17 +27,23 @@ fn fits(mesh: &Mesh) -> Vec<Fit> {
         .collect()
 }
 
+/// Returns these lattices with all ties.
+fn each_fit(mesh: &Mesh) -> impl Iterator<Item = (Fit, Ties)> {
+    let all = fits(mesh).into_iter();
+    all.flat_map(|fit| Ties::ALL.map(|ties| (fit.clone(), ties)))
+}
+
 /// Tiles of a fitted lattice, cut at one or two walls of every axis, are parts of the whole.
 pub fn tiles_join() -> Counts {
     let mut compared = 0;
     let mut occupied = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh)
+        for (fit, rule) in fits(&mesh)
             .iter()
-            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
+            .flat_map(|fit| shells().map(|rule| (fit, rule)))
         {
             let whole = fit.to(mesh.bounds()).expect("it fits");
-            let bits = surface(&mesh, &whole, ties);
+            let bits = cells_of(rule, &mesh, &whole);
             let cuts = whole.dims().map(|n| {
                 let mut walls = vec![0, n / 3, n / 2, n];
                 walls.dedup();
@@ -49,9 +56,9 @@ pub fn tiles_join() -> Counts {
                         let low = [x0, y0, z0];
                         let high = [x1, y1, z1];
                         let part = tile(&whole, mesh.bounds(), low, high);
-                        let found = surface(&mesh, &part, ties);
+                        let found = cells_of(rule, &mesh, &part);
                         let expected = cropped(&bits, low, part.dims());
-                        assert_eq!(found, expected, "{name}: {low:?} to {high:?}, {ties:?}");
+                        assert_eq!(found, expected, "{name}: {low:?} to {high:?}, {rule:?}");
                         joined += found.count();
                         compared += 1;
                     }
@@ -103,10 +110,7 @@ pub fn padding_folds_away() -> Counts {
     let mut compared = 0;
     let mut same = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh)
-            .iter()
-            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
-        {
+        for (fit, ties) in each_fit(&mesh) {
             let plain = fit.to(mesh.bounds()).expect("it fits");
             let dims = plain.dims();
             let bits = surface(&mesh, &plain, ties);
@@ -176,10 +180,7 @@ fn check_rim(
 pub fn the_lattice_grows_and_shrinks() -> Counts {
     let mut compared = 0;
     for (name, mesh) in fixtures() {
-        for (fit, ties) in fits(&mesh)
-            .iter()
-            .flat_map(|fit| Ties::ALL.map(|ties| (fit, ties)))
-        {
+        for (fit, ties) in each_fit(&mesh) {
             let plain = fit.to(mesh.bounds()).expect("it fits");
             let bits = surface(&mesh, &plain, ties);
             for low in [[1, 0, 0], [0, 2, 0], [3, 1, 4], [64, 0, 1]] {

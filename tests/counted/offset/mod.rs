@@ -9,38 +9,20 @@ use voxelize::{BitGrid, Fit, Lattice, Length, Level, Mesh, Rational, Rule, Run, 
 
 use crate::exact::families::FAMILIES;
 use crate::support::check::Case;
-use crate::support::meshes::fixtures;
+use crate::support::meshes::{fitted, fixtures, fraction, mesh_of, occupied};
 use crate::support::random::Random;
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 use oracle::{Balls, Queries};
 
 pub const SUITE: Suite = Suite::of(
     "offset",
     &[
-        Check {
-            name: "decisions_are_exact",
-            run: decisions_are_exact,
-        },
-        Check {
-            name: "touching_balls_are_exact",
-            run: touching_balls_are_exact,
-        },
-        Check {
-            name: "fixtures_are_exact",
-            run: fixtures_are_exact,
-        },
-        Check {
-            name: "radius_zero_is_centres_on_the_mesh",
-            run: radius_zero,
-        },
-        Check {
-            name: "needles_are_exact",
-            run: needles_are_exact,
-        },
-        Check {
-            name: "large_radii_and_triangles_are_exact",
-            run: large_radii,
-        },
+        ("decisions_are_exact", decisions_are_exact),
+        ("touching_balls_are_exact", touching_balls_are_exact),
+        ("fixtures_are_exact", fixtures_are_exact),
+        ("radius_zero_is_centres_on_the_mesh", radius_zero),
+        ("needles_are_exact", needles_are_exact),
+        ("large_radii_and_triangles_are_exact", large_radii),
     ],
 );
 
@@ -58,11 +40,11 @@ fn length(text: &str) -> Length {
 
 /// Returns the cells of the library.
 fn found(mesh: &Mesh, lattice: &Lattice, radius: Length, run: Run) -> BitGrid {
-    let made = Voxelizer::new(Rule::offset(radius))
-        .with_run(run)
-        .run(mesh, lattice)
-        .expect("a small grid");
-    made.voxels.into_occupied().expect("bits")
+    occupied(
+        Voxelizer::new(Rule::offset(radius)).with_run(run),
+        mesh,
+        lattice,
+    )
 }
 
 /// Counts of the comparisons.
@@ -82,23 +64,15 @@ impl Compared {
             Balls::new(lattice, &radius.in_world(lattice.spacing())).cells(mesh, &mut self.queries);
         for level in Level::available() {
             let threads = if self.runs.is_multiple_of(9) { 3 } else { 1 };
-            let found = found(
-                mesh,
-                lattice,
-                radius,
-                Run::default().threads(threads).level(level),
-            );
+            let run = Run::default().threads(threads).level(level);
+            let found = found(mesh, lattice, radius, run);
             let wrong = found.iter().find(|cell| !expected.get(*cell));
             let wrong = wrong.or_else(|| expected.iter().find(|cell| !found.get(*cell)));
             if let Some(cell) = wrong {
-                let is = if expected.get(cell) {
-                    "is near"
-                } else {
-                    "is not"
-                };
+                let is_near = expected.get(cell);
                 let triangles = mesh.triangles();
                 panic!(
-                    "{name}: {cell:?} {is}, {radius}, {level:?}, {threads} threads\n{triangles:?}\n{lattice:?}"
+                    "{name}: {cell:?}, near {is_near}, {radius}, {level:?}, {threads} threads\n{triangles:?}\n{lattice:?}"
                 );
             }
             self.runs += 1;
@@ -145,7 +119,7 @@ fn decisions_are_exact() -> Counts {
             let Case { triangles, lattice } = (family.make)(&mut random);
             // The oracle tests every cell with every triangle.
             let few = (60_000 / lattice.cells() as usize).clamp(1, triangles.len());
-            let mesh = Mesh::from_triangles(triangles[..few].to_vec()).expect("finite");
+            let mesh = mesh_of(triangles[..few].to_vec());
             let radius = random_radius(&mut random, &lattice);
             compared.add(&format!("{} {n}", family.name), &mesh, &lattice, radius);
         }
@@ -159,11 +133,7 @@ fn touching_balls_are_exact() -> Counts {
     let mut random = Random::new(6);
     let mut compared = Compared::default();
     for n in 0..soak() * 1500 {
-        let dims = [
-            4 + random.index(3),
-            4 + random.index(3),
-            3 + random.index(3),
-        ];
+        let dims = [4, 4, 3].map(|least| least + random.index(3));
         let mut corner = || [(); 3].map(|()| random.whole(-2, 14) as f32 / 2.0);
         let [a, b, c] = [corner(), corner(), corner()];
         let triangle = match n % 6 {
@@ -173,7 +143,7 @@ fn touching_balls_are_exact() -> Counts {
             _ => [a, b, c],
         };
         let side = random.of(&["1/1", "1/1", "1/4", "3/1"]);
-        let side = Rational::parse_fraction(side).expect("a fraction");
+        let side = fraction(side);
         let size = side.to_f64() as f32;
         let triangle = triangle.map(|v| v.map(|c| c * size));
         let lattice = Lattice::new(
@@ -183,14 +153,10 @@ fn touching_balls_are_exact() -> Counts {
             [true; 3],
         );
         let radius = random.of(&["0", "0.5", "1", "1.5", "2", "2.5", "3"]);
-        let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
+        let mesh = mesh_of(vec![triangle]);
         let radius = length(&format!("{radius}vx"));
-        compared.add(
-            &format!("touching {n}"),
-            &mesh,
-            &lattice.expect("few cells"),
-            radius,
-        );
+        let lattice = lattice.expect("few cells");
+        compared.add(&format!("touching {n}"), &mesh, &lattice, radius);
     }
     compared.counts()
 }
@@ -217,12 +183,7 @@ fn fixtures_are_exact() -> Counts {
             } else {
                 fit
             };
-            compared.add(
-                &name,
-                &mesh,
-                &fit.to(mesh.bounds()).expect("it fits"),
-                radius,
-            );
+            compared.add(&name, &mesh, &fitted(fit, &mesh), radius);
         }
     }
     compared.counts()
@@ -232,13 +193,12 @@ fn fixtures_are_exact() -> Counts {
 fn radius_zero() -> Counts {
     let mut compared = Compared::default();
     for (name, mesh) in fixtures() {
-        let lattice = Fit::longest(7).to(mesh.bounds()).expect("it fits");
+        let lattice = fitted(Fit::longest(7), &mesh);
         compared.add(&name, &mesh, &lattice, Length::ZERO);
     }
     // A slope through centres: x = y.
-    let slope = Mesh::from_triangles(vec![[[0.0, 0.0, 0.0], [8.0, 8.0, 0.0], [8.0, 8.0, 8.0]]])
-        .expect("finite");
-    let lattice = Fit::longest(8).to(slope.bounds()).expect("it fits");
+    let slope = mesh_of(vec![[[0.0, 0.0, 0.0], [8.0, 8.0, 0.0], [8.0, 8.0, 8.0]]]);
+    let lattice = fitted(Fit::longest(8), &slope);
     let on = found(&slope, &lattice, Length::ZERO, Run::default());
     assert_eq!(on.count(), (1..=8).sum::<u64>(), "{}", on.layer_text(0));
     compared.add("slope", &slope, &lattice, Length::ZERO);
@@ -266,16 +226,12 @@ fn needles_are_exact() -> Counts {
         let c =
             std::array::from_fn(|i| a[i] + t * (b[i] - a[i]) + random.within(-width, width) as f32);
         let spacing = [["1/1"; 3], ["1/1", "3/2", "5/4"]][n % 2];
-        let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
+        let spacing = spacing.map(fraction);
         let lattice = Lattice::new(dims, [0, 0, 0].map(Rational::from), spacing, [true; 3]);
-        let mesh = Mesh::from_triangles(vec![[a, b, c]]).expect("finite");
+        let mesh = mesh_of(vec![[a, b, c]]);
         let radius = length(random.of(&["0.4", "1", "2", "2.5vx", "5"]));
-        compared.add(
-            &format!("needle {n}"),
-            &mesh,
-            &lattice.expect("few cells"),
-            radius,
-        );
+        let lattice = lattice.expect("few cells");
+        compared.add(&format!("needle {n}"), &mesh, &lattice, radius);
     }
     compared.counts_without_touching()
 }
@@ -285,17 +241,13 @@ fn large_radii() -> Counts {
     let mut random = Random::new(21);
     let mut compared = Compared::default();
     for n in 0..soak() * 40 {
-        let dims = [
-            70 + random.index(70),
-            5 + random.index(30),
-            3 + random.index(20),
-        ];
+        let dims = [(70, 70), (5, 30), (3, 20)].map(|(least, more)| least + random.index(more));
         let spacing = if n % 2 == 0 {
             ["1/1"; 3]
         } else {
             random.of(&[["1/1", "1/2", "3/1"], ["2/3", "1/1", "1/10"]])
         };
-        let spacing = spacing.map(|side| Rational::parse_fraction(side).expect("a fraction"));
+        let spacing = spacing.map(fraction);
         let reach = [30.0, 100.0, 100.0, 1e5][n / 2 % 4];
         let mut corner = || [(); 3].map(|()| random.within(-reach, reach) as f32);
         let [a, b, c] = [corner(), corner(), corner()];
@@ -308,7 +260,7 @@ fn large_radii() -> Counts {
         let radius = length(random.of(&["4", "12", "20.5", "45", "0.3", "70"]));
         let lattice = Lattice::new(dims, [-40, -6, 0].map(Rational::from), spacing, [false; 3])
             .expect("few cells");
-        let mesh = Mesh::from_triangles(vec![triangle]).expect("finite");
+        let mesh = mesh_of(vec![triangle]);
         compared.add(&format!("large {n}"), &mesh, &lattice, radius);
     }
     compared.counts_without_touching()

@@ -8,7 +8,8 @@ use num_bigint::BigInt;
 use voxelize::geom::closest::on_triangle;
 use voxelize::{BitGrid, Lattice, Mesh, Rational};
 
-use crate::support::oracle::{Axis, axes};
+use crate::support::meshes::each_cell;
+use crate::support::oracle::{Axis, axes, fraction};
 
 /// Doubles do not decide closer to the radius than this share of all lengths.
 const NEAR: f64 = 1e-6;
@@ -31,15 +32,6 @@ pub struct Queries {
     pub touching: u64,
 }
 
-fn fraction(value: &Rational) -> [BigInt; 2] {
-    let text = value.to_string();
-    let (p, q) = text.split_once('/').expect("p/q");
-    [
-        p.parse().expect("a whole number"),
-        q.parse().expect("a whole number"),
-    ]
-}
-
 impl<'a> Balls<'a> {
     pub fn new(lattice: &'a Lattice, radius: &Rational) -> Self {
         let spacing = lattice.spacing().each_ref().map(fraction);
@@ -57,8 +49,7 @@ impl<'a> Balls<'a> {
         let mut cells = BitGrid::try_from(self.lattice).expect("a small grid");
         for triangle in mesh.triangles() {
             let exact = Scaled::new(self, triangle);
-            let [nx, ny, nz] = self.lattice.dims();
-            for cell in (0..nx * ny * nz).map(|n| [n % nx, n / nx % ny, n / nx / ny]) {
+            for cell in each_cell(self.lattice.dims()) {
                 queries.pairs += 1;
                 let near = match exact.nearly(cell, self.nearly) {
                     Some(near) => near,

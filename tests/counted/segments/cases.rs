@@ -28,62 +28,22 @@ pub struct Family {
     pub make: fn(&mut Random) -> Case,
 }
 
+const fn family(name: &'static str, cases: u64, make: fn(&mut Random) -> Case) -> Family {
+    Family { name, cases, make }
+}
+
 pub const FAMILIES: &[Family] = &[
-    Family {
-        name: "small whole numbers",
-        cases: 400_000,
-        make: |r| whole(r, 5),
-    },
-    Family {
-        name: "large whole numbers",
-        cases: 100_000,
-        make: |r| whole(r, 1 << 40),
-    },
-    Family {
-        name: "parallel to planes",
-        cases: 150_000,
-        make: parallel,
-    },
-    Family {
-        name: "points",
-        cases: 100_000,
-        make: point,
-    },
-    Family {
-        name: "begin inside",
-        cases: 50_000,
-        make: inside,
-    },
-    Family {
-        name: "through edges and corners",
-        cases: 200_000,
-        make: through,
-    },
-    Family {
-        name: "beside edges and corners",
-        cases: 200_000,
-        make: beside,
-    },
-    Family {
-        name: "doubles",
-        cases: 150_000,
-        make: doubles,
-    },
-    Family {
-        name: "doubles one step off",
-        cases: 150_000,
-        make: one_step_off,
-    },
-    Family {
-        name: "any exponent",
-        cases: 60_000,
-        make: any_exponent,
-    },
-    Family {
-        name: "smallest and largest",
-        cases: 60_000,
-        make: extreme,
-    },
+    family("small whole numbers", 400_000, |r| whole(r, 5)),
+    family("large whole numbers", 100_000, |r| whole(r, 1 << 40)),
+    family("parallel to planes", 150_000, parallel),
+    family("points", 100_000, point),
+    family("begin inside", 50_000, inside),
+    family("through edges and corners", 200_000, through),
+    family("beside edges and corners", 200_000, beside),
+    family("doubles", 150_000, doubles),
+    family("doubles one step off", 150_000, one_step_off),
+    family("any exponent", 60_000, any_exponent),
+    family("smallest and largest", 60_000, extreme),
 ];
 
 fn triple(mut make: impl FnMut() -> f64) -> [f64; 3] {

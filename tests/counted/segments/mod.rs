@@ -4,7 +4,7 @@
 mod cases;
 mod oracle;
 use crate::support::random::Random;
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 use cases::{Case, FAMILIES, Kind};
 use oracle::{exact_span, is_close};
 use voxelize::geom::segment_box::{ClosedBox, crossing, touches};
@@ -12,26 +12,11 @@ use voxelize::geom::segment_box::{ClosedBox, crossing, touches};
 pub const SUITE: Suite = Suite::of(
     "segments",
     &[
-        Check {
-            name: "decisions_are_exact",
-            run: decisions_are_exact,
-        },
-        Check {
-            name: "fractions_are_close",
-            run: fractions_are_close,
-        },
-        Check {
-            name: "symmetries_hold",
-            run: symmetries_hold,
-        },
-        Check {
-            name: "whole_numbers_move",
-            run: whole_numbers_move,
-        },
-        Check {
-            name: "larger_boxes_are_touched",
-            run: larger_boxes_are_touched,
-        },
+        ("decisions_are_exact", decisions_are_exact),
+        ("fractions_are_close", fractions_are_close),
+        ("symmetries_hold", symmetries_hold),
+        ("whole_numbers_move", whole_numbers_move),
+        ("larger_boxes_are_touched", larger_boxes_are_touched),
     ],
 );
 

@@ -70,12 +70,12 @@ impl Flood {
 }
 
 /// Returns the number of a cell in the grid with its ring, which starts at -1.
-fn index(dims: [usize; 3], [i, j, k]: [usize; 3]) -> usize {
+pub fn index(dims: [usize; 3], [i, j, k]: [usize; 3]) -> usize {
     (k * (dims[1] + 2) + j) * (dims[0] + 2) + i
 }
 
 /// Returns the cells that the flood reaches, including the ring.
-fn from_outside(bits: &BitGrid, steps: Steps) -> Vec<bool> {
+pub fn from_outside(bits: &BitGrid, steps: Steps) -> Vec<bool> {
     let dims = bits.dims();
     let size = dims.map(|n| n + 2);
     let empty = |cell: [usize; 3]| {

@@ -4,6 +4,7 @@
 use voxelize::{BitGrid, Lattice, Rational};
 
 use super::shapes::Shape;
+use crate::support::meshes::each_cell;
 
 type Corner = [Rational; 3];
 
@@ -11,11 +12,9 @@ type Corner = [Rational; 3];
 pub fn surface(shape: &Shape, lattice: &Lattice) -> BitGrid {
     let mut bits = BitGrid::try_from(lattice).expect("few cells");
     let maps = [0, 1, 2].map(|a| lattice.axis(a));
-    let [nx, ny, nz] = lattice.dims();
     for triangle in shape.mesh.triangles() {
         let corners = triangle.map(|v| -> Corner { std::array::from_fn(|a| maps[a].index(v[a])) });
-        for n in 0..nx * ny * nz {
-            let cell = [n % nx, n / nx % ny, n / nx / ny];
+        for cell in each_cell(lattice.dims()) {
             if holds_some_of(cell.map(|c| c as i64), &corners) {
                 bits.set(cell);
             }
@@ -34,15 +33,16 @@ fn holds_some_of(cell: [i64; 3], triangle: &[Corner; 3]) -> bool {
         polygon = clipped(&polygon, |p| &p[a] - &low);
         polygon = clipped(&polygon, |p| &high - &p[a]);
     }
-    (0..3).all(|a| {
+    let is_below = |a: usize| {
         polygon
             .iter()
             .any(|corner| corner[a] < Rational::from(cell[a] + 1))
-    })
+    };
+    (0..3).all(is_below)
 }
 
 /// Returns the part of a convex polygon where `height` is not negative (Sutherland and Hodgman 1974).
-fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corner> {
+pub fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corner> {
     let mut left = vec![];
     for (n, from) in polygon.iter().enumerate() {
         let to = &polygon[(n + 1) % polygon.len()];
@@ -54,9 +54,7 @@ fn clipped(polygon: &[Corner], height: impl Fn(&Corner) -> Rational) -> Vec<Corn
         if (h.is_positive() && next < Rational::ZERO) || (h < Rational::ZERO && next.is_positive())
         {
             let part = &h / &(&h - &next);
-            left.push(std::array::from_fn(|a| {
-                &from[a] + &(&part * &(&to[a] - &from[a]))
-            }));
+            left.push([0, 1, 2].map(|a| &from[a] + &(&part * &(&to[a] - &from[a]))));
         }
     }
     left

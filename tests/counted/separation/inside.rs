@@ -8,6 +8,7 @@ use voxelize::geom::Triangle;
 use voxelize::{Lattice, Mesh, Rational};
 
 use super::shapes;
+use crate::support::meshes::{cross, each_cell, minus};
 use crate::support::suite::Counts;
 
 /// Units per length of one.
@@ -110,14 +111,7 @@ fn facing([a, b, c]: &[Whole; 3], y: i128, z: i128) -> i64 {
 
 /// Reports whether the displaced point lies before the plane of a triangle that faces along x as given.
 fn is_before([a, b, c]: &[Whole; 3], point: Whole, facing: i64) -> bool {
-    let edge = |to: &Whole| -> Whole { std::array::from_fn(|n| to[n] - a[n]) };
-    let u = edge(b);
-    let v = edge(c);
-    let normal = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
+    let normal = cross(minus(*b, *a), minus(*c, *a));
     assert_eq!(normal[0].signum(), i128::from(facing));
     let height: i128 = (0..3).map(|n| normal[n] * (point[n] - a[n])).sum();
     // On the plane, the displacement along x decides by the sign of the normal along x.
@@ -137,8 +131,7 @@ pub fn inside_matches_exact_integers() -> Counts {
     let mut inside = 0;
     for (origin, range) in [(Rational::ZERO, 1..3), (half.clone(), 1..3), (-&half, 2..4)] {
         let question = Inside::of(&shape.mesh, &lattice(origin.clone()));
-        for n in 0..64 {
-            let [i, j, k] = [n % 4, n / 4 % 4, n / 16];
+        for [i, j, k] in each_cell([4; 3]) {
             let expected = [i, j, k].iter().all(|c| range.contains(c));
             assert_eq!(
                 question.row(j, k).holds(i),

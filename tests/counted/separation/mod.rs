@@ -5,14 +5,15 @@
 //! Meshes are closed with many ties, and lattices have every relation to their vertices. The inside is
 //! decided in exact integers alone.
 
-mod flood;
+pub mod flood;
 mod grids;
-mod half_open;
+pub mod half_open;
 mod inside;
 pub mod shapes;
 
-use crate::support::suite::{Check, Counts, Suite};
-use voxelize::{Lattice, Rule, Ties, voxelize};
+use crate::support::meshes::occupied;
+use crate::support::suite::{Counts, Suite};
+use voxelize::{Lattice, Rule, Ties, Voxelizer};
 
 use flood::{Flood, Steps};
 use grids::lattices;
@@ -21,120 +22,73 @@ use shapes::Shape;
 pub const SUITE: Suite = Suite::of(
     "separation",
     &[
-        Check {
-            name: "inside_matches_exact_integers",
-            run: inside::inside_matches_exact_integers,
-        },
-        Check {
-            name: "fixtures",
-            run: || separates(&shapes::from_fixtures()),
-        },
-        Check {
-            name: "cubes_and_their_images",
-            run: || separates(&shapes::cubes_and_their_images()),
-        },
-        Check {
-            name: "spheres_rounded",
-            run: || separates(&shapes::spheres_rounded()),
-        },
-        Check {
-            name: "tetrahedra",
-            run: || separates(&shapes::tetrahedra()),
-        },
-        Check {
-            name: "thin_on_fixtures",
-            run: || thin_separates(&shapes::from_fixtures()),
-        },
-        Check {
-            name: "thin_on_cubes_and_their_images",
-            run: || thin_separates(&shapes::cubes_and_their_images()),
-        },
-        Check {
-            name: "thin_on_spheres_rounded",
-            run: || thin_separates(&shapes::spheres_rounded()),
-        },
-        Check {
-            name: "thin_on_tetrahedra",
-            run: || thin_separates(&shapes::tetrahedra()),
-        },
-        Check {
-            name: "open_cells_leak",
-            run: open_cells_leak,
-        },
-        Check {
-            name: "open_last_walls_leak",
-            run: open_last_walls_leak,
-        },
+        (
+            "inside_matches_exact_integers",
+            inside::inside_matches_exact_integers,
+        ),
+        ("fixtures", || {
+            separates(&shapes::from_fixtures(), Rule::surface())
+        }),
+        ("cubes_and_their_images", || {
+            separates(&shapes::cubes_and_their_images(), Rule::surface())
+        }),
+        ("spheres_rounded", || {
+            separates(&shapes::spheres_rounded(), Rule::surface())
+        }),
+        ("tetrahedra", || {
+            separates(&shapes::tetrahedra(), Rule::surface())
+        }),
+        ("thin_on_fixtures", || {
+            separates(&shapes::from_fixtures(), Rule::Thin)
+        }),
+        ("thin_on_cubes_and_their_images", || {
+            separates(&shapes::cubes_and_their_images(), Rule::Thin)
+        }),
+        ("thin_on_spheres_rounded", || {
+            separates(&shapes::spheres_rounded(), Rule::Thin)
+        }),
+        ("thin_on_tetrahedra", || {
+            separates(&shapes::tetrahedra(), Rule::Thin)
+        }),
+        ("open_cells_leak", open_cells_leak),
+        ("open_last_walls_leak", open_last_walls_leak),
     ],
 );
 
-/// Floods every lattice of every shape under ties up. The flood never enters the inside.
-fn separates(shapes: &[Shape]) -> Counts {
-    let mut grids = 0;
-    let mut inside = 0;
-    let mut hollow = 0;
-    let mut reached = 0;
-    let mut on_last = 0;
+/// Floods every lattice of every shape. Under ties up the flood steps over corners, in thin over faces. It
+/// never enters the inside. A flood over corners enters thin.
+fn separates(shapes: &[Shape], rule: Rule) -> Counts {
+    let [mut grids, mut inside, mut hollow, mut reached, mut special] = [0; 5];
+    let (steps, what) = match rule {
+        Rule::Thin => (Steps::Faces, "of them leak by corners"),
+        _ => (Steps::Corners, "of them with the mesh on a last wall"),
+    };
     for shape in shapes {
         for lattice in lattices(shape) {
-            let flood = Flood::of(shape, &lattice, Ties::Up);
-            if let Some(cell) = flood.leak {
-                panic!(
-                    "{} in {lattice:?}: the flood reaches {cell:?}, which is inside",
-                    shape.name
-                );
-            }
-            grids += 1;
-            inside += flood.inside;
-            hollow += flood.inside_empty;
-            reached += flood.reached;
-            on_last += u64::from(grids::ends_on_last_walls(shape, &lattice));
-        }
-    }
-    vec![
-        ("meshes", shapes.len() as u64),
-        ("grids", grids),
-        ("of them with the mesh on a last wall", on_last),
-        ("cells inside", inside),
-        ("of them empty", hollow),
-        ("cells flooded", reached),
-    ]
-}
-
-/// Floods every lattice of every shape of thin by faces. The flood never enters the inside. A flood by
-/// corners does.
-fn thin_separates(shapes: &[Shape]) -> Counts {
-    let mut grids = 0;
-    let mut inside = 0;
-    let mut hollow = 0;
-    let mut reached = 0;
-    let mut leaks = 0;
-    for shape in shapes {
-        for lattice in lattices(shape) {
-            let cells = voxelize(&shape.mesh, &lattice, Rule::Thin).expect("it fits");
-            let cells = cells.into_occupied().expect("bits");
-            let flood = Flood::through(&cells, shape, &lattice, Steps::Faces);
-            if let Some(cell) = flood.leak {
-                panic!(
-                    "{} in {lattice:?}: the flood reaches {cell:?}, which is inside",
-                    shape.name
-                );
-            }
-            grids += 1;
-            inside += flood.inside;
-            hollow += flood.inside_empty;
-            reached += flood.reached;
-            leaks += u64::from(
-                Flood::through(&cells, shape, &lattice, Steps::Corners)
-                    .leak
-                    .is_some(),
+            let cells = occupied(Voxelizer::new(rule), &shape.mesh, &lattice);
+            let flood = Flood::through(&cells, shape, &lattice, steps);
+            let name = &shape.name;
+            assert_eq!(
+                flood.leak, None,
+                "{name} in {lattice:?}: a cell inside is reached"
             );
+            grids += 1;
+            inside += flood.inside;
+            hollow += flood.inside_empty;
+            reached += flood.reached;
+            special += u64::from(match rule {
+                Rule::Thin => {
+                    let by_corners = Flood::through(&cells, shape, &lattice, Steps::Corners);
+                    by_corners.leak.is_some()
+                }
+                _ => grids::ends_on_last_walls(shape, &lattice),
+            });
         }
     }
     vec![
         ("meshes", shapes.len() as u64),
         ("grids", grids),
-        ("of them leak by corners", leaks),
+        (what, special),
         ("cells inside", inside),
         ("of them empty", hollow),
         ("cells flooded", reached),

@@ -1,11 +1,11 @@
 //! Closed meshes with many ties: vertices on integers, planes through corners of cells.
 
-use std::collections::BTreeMap;
-
 use voxelize::Mesh;
 use voxelize::geom::{Point, Triangle};
 
-use crate::support::meshes::{fixture, mapped};
+use crate::solid::boxes;
+use crate::solid::check::Chain;
+use crate::support::meshes::{fixture, mapped, mesh_of};
 use crate::support::random::Random;
 
 /// Closed mesh.
@@ -22,28 +22,14 @@ const AROUND_ONE: [i64; 3] = [1, 2, 4];
 impl Shape {
     fn new(name: impl Into<String>, triangles: Vec<Triangle>, sizes: &[i64]) -> Self {
         let name = name.into();
-        assert!(is_closed(&triangles), "{name} is not closed");
-        let mesh = Mesh::from_triangles(triangles).expect("finite");
+        assert_eq!(Chain::of(&triangles), Chain::Oriented, "{name}");
+        let mesh = mesh_of(triangles);
         Self {
             name,
             mesh,
             sizes: sizes.to_vec(),
         }
     }
-}
-
-/// Reports whether every directed edge is cancelled by its reverse.
-fn is_closed(triangles: &[Triangle]) -> bool {
-    let bits = |p: Point| p.map(|c| (c + 0.0).to_bits());
-    let mut edges: BTreeMap<_, i32> = BTreeMap::new();
-    for t in triangles {
-        for n in 0..3 {
-            let a = bits(t[n]);
-            let b = bits(t[(n + 1) % 3]);
-            *edges.entry((a.min(b), a.max(b))).or_default() += (a < b) as i32 - (b < a) as i32;
-        }
-    }
-    !edges.is_empty() && edges.values().all(|&sum| sum == 0)
 }
 
 /// Returns the closed fixtures with integer vertices.
@@ -70,25 +56,11 @@ pub fn prism_off_the_flat_walls() -> Shape {
 
 /// Returns the cube with this corner and size.
 pub fn cube(low: [i32; 3], size: i32) -> Shape {
-    let corner = |n: usize| -> Point {
-        std::array::from_fn(|a| (low[a] + size * (n >> a & 1) as i32) as f32)
-    };
-    // Quads by the bits of their corners, seen from outside.
-    let quads = [
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-    ];
-    let triangles = quads
-        .iter()
-        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
-        .map(|t| t.map(corner));
+    let high = low.map(|c| c + size);
+    let [from, to] = [low, high].map(|corner| corner.map(|c| c as f32));
     Shape::new(
         format!("cube of {size} at {low:?}"),
-        triangles.collect(),
+        boxes::triangles(from, to),
         &AROUND_ONE,
     )
 }

@@ -1,11 +1,10 @@
 //! Boxes along the axes, whose cells are known by a formula.
 
 use voxelize::geom::{Point, Triangle};
-use voxelize::{
-    BitGrid, Fit, Inside, Lattice, Mesh, Rational, Rule, Run, Size, Snap, Voxelizer, voxelize,
-};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Rational, Rule, Size, Snap, Voxelizer, voxelize};
 
 use super::check::Case;
+use crate::support::meshes::{each_cell, fraction, mesh_of, occupied};
 use crate::support::suite::Counts;
 
 /// Returns the closed box between two corners.
@@ -41,7 +40,7 @@ fn extents() -> Vec<[i64; 2]> {
 
 /// Returns every box of these extents, with its lattice of cells of that size.
 fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
-    let size = Rational::parse_fraction(size).expect("a fraction");
+    let size = fraction(size);
     let half = &size * &Rational::new(1, 2);
     let zero = [0; 3].map(Rational::from);
     let lattice =
@@ -60,11 +59,11 @@ fn boxes(size: &str) -> Vec<([[i64; 2]; 3], Case)> {
     triples.map(|extents| (extents, case(extents))).collect()
 }
 
-/// Returns the boxes in unit cells, and some of them in cells of other sizes.
+/// Returns some boxes in cells of each size. `by_the_formula` compares all of them.
 pub fn at_half_cells() -> Vec<Case> {
     let some =
         |size: &str, step: usize| boxes(size).into_iter().step_by(step).map(|(_, case)| case);
-    some("1/1", 1)
+    some("1/1", 3)
         .chain(some("1/10", 7))
         .chain(some("7/3", 11))
         .collect()
@@ -78,24 +77,14 @@ pub fn by_the_formula() -> Counts {
     let mut shared = 0;
     for size in ["1/1", "1/10", "7/3"] {
         for (extents, Case { triangles, lattice }) in boxes(size) {
-            let mesh = Mesh::from_triangles(triangles).expect("finite");
-            let run = Run::default().threads(1);
-            let cells = |rule: Rule| {
-                Voxelizer::new(rule)
-                    .with_run(run)
-                    .run(&mesh, &lattice)
-                    .expect("few cells")
-                    .voxels
-                    .into_occupied()
-                    .unwrap()
-            };
+            let mesh = mesh_of(triangles);
+            let cells = |rule| occupied(Voxelizer::new(rule).threads(1), &mesh, &lattice);
             let within = |cell: [usize; 3], test: fn(i64, [i64; 2]) -> bool| {
                 (0..3).all(|a| test(2 * cell[a] as i64, extents[a]))
             };
             let mut solid = BitGrid::new([CELLS; 3]).unwrap();
             let mut filled = BitGrid::new([CELLS; 3]).unwrap();
-            for n in 0..CELLS.pow(3) {
-                let cell = [n % CELLS, n / CELLS % CELLS, n / CELLS / CELLS];
+            for cell in each_cell([CELLS; 3]) {
                 if within(cell, |low, [from, to]| from < low + 1 && low < to) {
                     solid.set(cell);
                 }
@@ -119,7 +108,7 @@ pub fn by_the_formula() -> Counts {
 /// The cube 0…64 has its exact volume with any padding, and when joined from eight tiles.
 pub fn a_cube_is_its_volume() -> Counts {
     const VOLUME: u64 = 64 * 64 * 64;
-    let mesh = Mesh::from_triangles(triangles([0.0; 3], [64.0; 3])).expect("finite");
+    let mesh = mesh_of(triangles([0.0; 3], [64.0; 3]));
     let fit = || Fit::new(Size::Spacing([1, 1, 1].map(Rational::from)));
     let mut counted = 0;
     for rule in [Rule::solid(), Rule::filled()] {

@@ -10,6 +10,7 @@ use voxelize::{BitGrid, Inside, Lattice, Level, Mesh, Rule, Run, Ties, Voxelizer
 
 use super::winding::Windings;
 pub use crate::support::check::Case;
+use crate::support::meshes::{mesh_of, occupied};
 use crate::support::oracle::{self, Oracle, TIES};
 use crate::support::suite::Counts;
 
@@ -24,20 +25,31 @@ pub struct How {
     pub slabs: Option<usize>,
 }
 
-/// Returns every level, several threads, and slabs of one layer and of a few.
-pub fn ways() -> Vec<How> {
-    let how = |threads, slabs| How {
-        level: Level::best(),
-        threads,
-        slabs,
-    };
-    let levels = Level::available().into_iter().map(|level| How {
+impl How {
+    /// The best level, with this number of threads, in slabs of this height.
+    pub fn best(threads: usize, slabs: Option<usize>) -> Self {
+        let level = Level::best();
+        Self {
+            level,
+            threads,
+            slabs,
+        }
+    }
+}
+
+/// Returns every level with one thread, for the whole grid.
+pub fn levels() -> impl Iterator<Item = How> {
+    let levels = Level::available().into_iter();
+    levels.map(|level| How {
         level,
-        ..how(1, None)
-    });
-    levels
-        .chain([how(2, None), how(7, None), how(1, Some(1)), how(2, Some(5))])
-        .collect()
+        ..How::best(1, None)
+    })
+}
+
+/// Returns several threads, and slabs of one layer and of a few.
+pub fn plans() -> [How; 4] {
+    [(2, None), (7, None), (1, Some(1)), (2, Some(5))]
+        .map(|(threads, slabs)| How::best(threads, slabs))
 }
 
 /// Classification of the edges of triangles.
@@ -151,13 +163,7 @@ pub fn union(a: &BitGrid, b: &BitGrid) -> BitGrid {
 pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     let run = Run::default().threads(how.threads).level(how.level);
     let Some(height) = how.slabs else {
-        return Voxelizer::new(what)
-            .with_run(run)
-            .run(mesh, lattice)
-            .expect("few cells")
-            .voxels
-            .into_occupied()
-            .unwrap();
+        return occupied(Voxelizer::new(what).with_run(run), mesh, lattice);
     };
     let mut slabs = Voxelizer::new(what)
         .with_run(run)
@@ -175,14 +181,15 @@ pub fn found(mesh: &Mesh, lattice: &Lattice, what: Rule, how: How) -> BitGrid {
     grid
 }
 
-/// Compares one case in every way.
+/// Compares one case at every level, and with threads and in slabs in turn: for each rule and method another
+/// plan, starting with plan `turn`.
 ///
 /// # Panics
 /// A cell is wrong.
-fn compare(case: &Case) -> Compared {
+fn compare(case: &Case, mut turn: usize) -> Compared {
     let chain = Chain::of(&case.triangles);
     let expected = Expected::of(case, chain);
-    let mesh = Mesh::from_triangles(case.triangles.clone()).expect("finite coordinates");
+    let mesh = mesh_of(case.triangles.clone());
     let count = |grid: &BitGrid| grid.iter().count() as u64;
     let not_in = |a: &BitGrid, b: &BitGrid| a.iter().filter(|cell| !b.get(*cell)).count() as u64;
     let mut compared = Compared {
@@ -204,13 +211,15 @@ fn compare(case: &Case) -> Compared {
         let filled = union(solid, &expected.touched);
         compared.touched += not_in(&filled, solid);
         for (rule, expected) in [(Rule::solid(), solid), (Rule::filled(), &filled)] {
+            turn += 1;
+            let plan = plans()[turn % 4];
             // The method that auto selects is already compared in every way.
             let every = if inside == Inside::Auto {
                 1
             } else {
                 usize::MAX
             };
-            for how in ways().into_iter().take(every) {
+            for how in levels().chain([plan]).take(every) {
                 let found = found(&mesh, &case.lattice, rule.with_inside(inside).unwrap(), how);
                 let wrong = not_in(&found, expected) + not_in(expected, &found);
                 assert!(
@@ -247,8 +256,10 @@ pub fn all(cases: &[Case]) -> Counts {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
             scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let compared = compare(case);
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(n) else { break };
+                    let compared = compare(case, n);
                     let mut total = total.lock().expect("no thread panicked");
                     total.grids += compared.grids;
                     total.cells += compared.cells;

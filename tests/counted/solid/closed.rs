@@ -6,11 +6,11 @@ use voxelize::{Fit, Rational, Size, Snap};
 use super::boxes;
 use super::check::{Case, Chain};
 use crate::separation::shapes::{self, Shape};
-use crate::support::meshes;
+use crate::support::meshes::{self, fraction};
 use crate::support::random::Random;
 
 fn spacing(size: &str) -> Size {
-    Size::Spacing([0; 3].map(|_| Rational::parse_fraction(size).expect("a fraction")))
+    Size::Spacing([0; 3].map(|_| fraction(size)))
 }
 
 /// Returns a closed mesh on a lattice fitted to it.

@@ -6,6 +6,7 @@ use super::boxes;
 use super::check::{Case, Chain};
 use super::winding::Windings;
 use super::{closed, soups};
+use crate::support::solids::inside_out;
 use crate::support::suite::Counts;
 
 /// Rays along x, y and z agree for closed meshes.
@@ -22,18 +23,12 @@ pub fn rays_agree() -> Counts {
     .concat();
     for Case { triangles, lattice } in cases.iter().step_by(3) {
         assert_eq!(Chain::of(triangles), Chain::Oriented);
-        let [x, y, z] = [0, 1, 2].map(|axis| Windings::along(axis, triangles, lattice));
-        assert!(
-            x.nonzero() == y.nonzero() && y.nonzero() == z.nonzero(),
-            "{triangles:?} {lattice:?}"
-        );
-        assert!(
-            x.evenodd() == y.evenodd() && y.evenodd() == z.evenodd(),
-            "{triangles:?} {lattice:?}"
-        );
+        let along = [0, 1, 2].map(|axis| Windings::along(axis, triangles, lattice));
+        let [x, y, z] = along.map(|windings| [windings.nonzero(), windings.evenodd()]);
+        assert!(x == y && y == z, "{triangles:?} {lattice:?}");
         meshes += 1;
         cells += 3 * lattice.cells() as u64;
-        inside += x.nonzero().count();
+        inside += x[0].count();
     }
     vec![("meshes", meshes), ("cells", cells), ("inside", inside)]
 }
@@ -50,7 +45,7 @@ pub fn by_hand() -> Counts {
     let lattice = lattice.expect("few cells");
     let first = boxes::triangles([0.5; 3], [2.5; 3]);
     let second = boxes::triangles([1.5, 0.5, 0.5], [3.5, 2.5, 2.5]);
-    let inside_out: Vec<_> = second.iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let turned = inside_out(second.clone());
     let row = |grid: &BitGrid, j: usize| -> String {
         grid.layer_text(1)
             .lines()
@@ -64,8 +59,8 @@ pub fn by_hand() -> Counts {
         for (triangles, nonzero, evenodd) in [
             (first.clone(), ".##.", ".##."),
             ([first.clone(), second.clone()].concat(), ".###", ".#.#"),
-            ([first.clone(), inside_out.clone()].concat(), ".#.#", ".#.#"),
-            (inside_out.clone(), "..##", "..##"),
+            ([first.clone(), turned.clone()].concat(), ".#.#", ".#.#"),
+            (turned.clone(), "..##", "..##"),
         ] {
             let windings = Windings::along(axis, &triangles, &lattice);
             for (j, (wanted_nonzero, wanted_evenodd)) in [
@@ -77,15 +72,11 @@ pub fn by_hand() -> Counts {
             .into_iter()
             .enumerate()
             {
+                let found = [windings.nonzero(), windings.evenodd()].map(|grid| row(&grid, j));
                 assert_eq!(
-                    row(&windings.nonzero(), j),
-                    wanted_nonzero,
-                    "nonzero, axis {axis}, row {j}"
-                );
-                assert_eq!(
-                    row(&windings.evenodd(), j),
-                    wanted_evenodd,
-                    "evenodd, axis {axis}, row {j}"
+                    found,
+                    [wanted_nonzero, wanted_evenodd],
+                    "axis {axis}, row {j}"
                 );
                 seen += 1;
             }

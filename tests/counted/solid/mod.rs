@@ -2,10 +2,10 @@
 //! in independent arithmetic: every cell of every mesh, at every level, with several threads and in slabs.
 //! The other methods are compared with their definitions.
 
-mod boxes;
+pub mod boxes;
 mod broken;
 mod centres;
-mod check;
+pub mod check;
 mod closed;
 mod itself;
 mod methods;
@@ -15,115 +15,42 @@ mod stopped;
 mod winding;
 
 use crate::support::oracle;
-use crate::support::suite::{Check, Suite};
+use crate::support::suite::Suite;
 
 pub const SUITE: Suite = Suite::of(
     "solid",
     &[
         // The longest checks start first.
-        Check {
-            name: "flat_sheets_are_empty",
-            run: sheets::flat_ones_are_empty,
-        },
-        Check {
-            name: "the_oracle_against_itself",
-            run: itself::rays_agree,
-        },
-        Check {
-            name: "the_oracle_by_hand",
-            run: itself::by_hand,
-        },
-        Check {
-            name: "boxes_by_the_formula",
-            run: boxes::by_the_formula,
-        },
-        Check {
-            name: "boxes_at_half_cells",
-            run: || check::all(&boxes::at_half_cells()),
-        },
-        Check {
-            name: "a_cube_is_its_volume",
-            run: boxes::a_cube_is_its_volume,
-        },
-        Check {
-            name: "sponges",
-            run: || check::all(&closed::sponges()),
-        },
-        Check {
-            name: "spheres_rounded",
-            run: || check::all(&closed::spheres_rounded()),
-        },
-        Check {
-            name: "prisms_through_corners",
-            run: || check::all(&closed::prisms()),
-        },
-        Check {
-            name: "images_of_cubes",
-            run: || check::all(&closed::images_of_cubes()),
-        },
-        Check {
-            name: "fixtures",
-            run: || check::all(&closed::fixtures()),
-        },
-        Check {
-            name: "tetrahedra_on_halves",
-            run: || check::all(&soups::on_halves()),
-        },
-        Check {
-            name: "tetrahedra_anywhere",
-            run: || check::all(&soups::anywhere()),
-        },
-        Check {
-            name: "tetrahedra_on_odd_walls",
-            run: || check::all(&soups::on_walls()),
-        },
-        Check {
-            name: "tetrahedra_huge",
-            run: || check::all(&soups::huge()),
-        },
-        Check {
-            name: "tetrahedra_tiny",
-            run: || check::all(&soups::tiny()),
-        },
-        Check {
-            name: "a_crowd_of_tetrahedra",
-            run: || check::all(&soups::crowd()),
-        },
-        Check {
-            name: "closed_but_not_oriented",
-            run: || check::all(&soups::not_oriented()),
-        },
-        Check {
-            name: "aimed_at_centres",
-            run: || check::all(&centres::aimed_at()),
-        },
-        Check {
-            name: "open_meshes",
-            run: || check::all(&soups::open()),
-        },
-        Check {
-            name: "vote_is_two_of_three_rays",
-            run: methods::vote,
-        },
-        Check {
-            name: "flood_is_what_a_queue_does_not_reach",
-            run: methods::flood,
-        },
-        Check {
-            name: "robust_is_the_sum_of_solid_angles",
-            run: methods::robust,
-        },
-        Check {
-            name: "soups_are_the_sum_of_solid_angles",
-            run: sheets::soups,
-        },
-        Check {
-            name: "robust_stops_soon",
-            run: stopped::soon,
-        },
-        Check {
-            name: "broken_meshes_differ_little",
-            run: broken::differs_little,
-        },
+        ("flat_sheets_are_empty", sheets::flat_ones_are_empty),
+        ("the_oracle_against_itself", itself::rays_agree),
+        ("the_oracle_by_hand", itself::by_hand),
+        ("boxes_by_the_formula", boxes::by_the_formula),
+        (
+            "boxes_at_half_cells",
+            || check::all(&boxes::at_half_cells()),
+        ),
+        ("a_cube_is_its_volume", boxes::a_cube_is_its_volume),
+        ("sponges", || check::all(&closed::sponges())),
+        ("spheres_rounded", || check::all(&closed::spheres_rounded())),
+        ("prisms_through_corners", || check::all(&closed::prisms())),
+        ("images_of_cubes", || check::all(&closed::images_of_cubes())),
+        ("fixtures", || check::all(&closed::fixtures())),
+        ("tetrahedra_on_halves", || check::all(&soups::on_halves())),
+        ("tetrahedra_anywhere", || check::all(&soups::anywhere())),
+        ("tetrahedra_on_odd_walls", || check::all(&soups::on_walls())),
+        ("tetrahedra_huge", || check::all(&soups::huge())),
+        ("tetrahedra_tiny", || check::all(&soups::tiny())),
+        ("a_crowd_of_tetrahedra", || check::all(&soups::crowd())),
+        ("closed_but_not_oriented", || {
+            check::all(&soups::not_oriented())
+        }),
+        ("aimed_at_centres", || check::all(&centres::aimed_at())),
+        ("open_meshes", || check::all(&soups::open())),
+        ("vote_is_two_of_three_rays", methods::vote),
+        ("flood_is_what_a_queue_does_not_reach", methods::flood),
+        ("robust_is_the_sum_of_solid_angles", methods::robust),
+        ("soups_are_the_sum_of_solid_angles", sheets::soups),
+        ("robust_stops_soon", stopped::soon),
+        ("broken_meshes_differ_little", broken::differs_little),
     ],
 );

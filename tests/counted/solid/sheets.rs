@@ -5,29 +5,27 @@ use std::cmp::Ordering;
 
 use voxelize::geom::{Triangle, Winding};
 use voxelize::mesh::repair::Repaired;
-use voxelize::{Bounds, Fit, Inside, Lattice, Level, Mesh, Rational, Rule, Size, Snap};
+use voxelize::{BitGrid, Bounds, Fit, Inside, Lattice, Mesh, Rational, Rule, Size, Snap};
 
-use super::check::{Case, How, found};
+use super::check::{How, found, levels, plans};
 use super::methods::Tally;
-use crate::support::meshes;
+use crate::support::meshes::{cross, each_cell, fixture, fraction, mapped, mesh_of, minus};
 use crate::support::random::Random;
+use crate::support::solids::{inside_out, without};
 use crate::support::suite::Counts;
 
 fn solid() -> Rule {
     Rule::solid().with_inside(Inside::Robust).unwrap()
 }
 
-fn how(threads: usize) -> How {
-    How {
-        level: Level::best(),
-        threads,
-        slabs: None,
-    }
+/// Returns the cells of robust.
+fn cells(mesh: &Mesh, lattice: &Lattice, threads: usize) -> BitGrid {
+    found(mesh, lattice, solid(), How::best(threads, None))
 }
 
 /// Returns a lattice of cells of this size with walls through zero.
 fn lattice(triangles: &[Triangle], size: &str) -> Lattice {
-    let size = Rational::parse_fraction(size).expect("a fraction");
+    let size = fraction(size);
     let sizes = [size.clone(), size.clone(), size];
     let fit = Fit::new(Size::Spacing(sizes))
         .origin([0; 3].map(Rational::from))
@@ -50,31 +48,20 @@ fn sheet(from: [i64; 3], u: [i64; 3], v: [i64; 3], squares: i64) -> Vec<Triangle
 fn in_plane(lattice: &Lattice, [a, b, c]: &Triangle) -> u64 {
     // In sixths all coordinates are integers.
     let whole = |x: f64| (x * 6.0).round() as i64;
-    let corner = |v: &[f32; 3]| v.map(|x| whole(f64::from(x)));
-    let a = corner(a);
-    let b = corner(b);
-    let c = corner(c);
-    let u = [0, 1, 2].map(|n| b[n] - a[n]);
-    let v = [0, 1, 2].map(|n| c[n] - a[n]);
-    let normal = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
-    let centre = |cell: [usize; 3], n: usize| {
+    let [a, b, c] = [a, b, c].map(|v| v.map(|x| whole(f64::from(x))));
+    let normal = cross(minus(b, a), minus(c, a));
+    // Terms of the height above the plane, by the centres along each axis.
+    let heights = [0, 1, 2].map(|n| -> Vec<i64> {
         let axis = lattice.axis(n);
-        let middle = Rational::new(2 * cell[n] as i64 + 1, 2);
-        whole((axis.origin() + &(axis.spacing() * &middle)).to_f64())
-    };
-    let [nx, ny, nz] = lattice.dims();
-    let cells = (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| [i, j, k])));
-    cells
-        .filter(|cell| {
-            (0..3)
-                .map(|n| normal[n] * (centre(*cell, n) - a[n]))
-                .sum::<i64>()
-                == 0
-        })
+        let term = |i: usize| {
+            let middle = Rational::new(2 * i as i64 + 1, 2);
+            let centre = (axis.origin() + &(axis.spacing() * &middle)).to_f64();
+            normal[n] * (whole(centre) - a[n])
+        };
+        (0..lattice.dims()[n]).map(term).collect()
+    });
+    each_cell(lattice.dims())
+        .filter(|[i, j, k]| heights[0][*i] + heights[1][*j] + heights[2][*k] == 0)
         .count() as u64
 }
 
@@ -95,42 +82,25 @@ pub fn flat_ones_are_empty() -> Counts {
         }
         if n % 3 == 0 {
             // Flipped copies are dropped.
-            let turned: Vec<Triangle> = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-            triangles.extend(turned);
+            triangles.extend(inside_out(triangles.clone()));
         }
         let size = if n % 2 == 0 { "1/1" } else { "1/3" };
-        let case = Case {
-            lattice: lattice(&triangles, size),
-            triangles,
-        };
-        let mesh = Mesh::from_triangles(case.triangles.clone()).unwrap();
+        let lattice = lattice(&triangles, size);
+        let mesh = mesh_of(triangles.clone());
         if mesh.degenerate() > 0 {
             continue;
         }
-        assert!(
-            found(&mesh, &case.lattice, solid(), how(1)).count() == 0,
-            "{case:?}"
-        );
+        let inside = cells(&mesh, &lattice, 1).count();
+        assert_eq!(inside, 0, "{triangles:?} {lattice:?}");
         counts.add("sheets", 1);
         counts.add("of several triangles", u64::from(squares > 1));
-        counts.add(
-            "centres in their planes",
-            in_plane(&case.lattice, &case.triangles[0]),
-        );
+        let in_plane = in_plane(&lattice, &triangles[0]);
+        counts.add("centres in their planes", in_plane);
     }
     let given = [[0.0, 0.0, 0.0], [10.0, 0.0, 1.0], [0.0, 10.0, 1.0]];
     let both = vec![given, [given[0], given[2], given[1]]];
     let lattice = lattice(&both, "1/1");
-    assert!(
-        found(
-            &Mesh::from_triangles(both).unwrap(),
-            &lattice,
-            solid(),
-            how(1)
-        )
-        .count()
-            == 0
-    );
+    assert_eq!(cells(&mesh_of(both), &lattice, 1).count(), 0);
     counts.at_least("centres in their planes", 10_000)
 }
 
@@ -158,73 +128,42 @@ pub fn soups() -> Counts {
     let mut all: Vec<Vec<Triangle>> = [(300, true), (120, false), (9, false)]
         .map(|(n, needle)| soup(&mut random, n, needle))
         .to_vec();
-    let scaled = |name: &str, by: f32| -> Vec<Triangle> {
-        let mesh = meshes::fixture(name);
-        mesh.triangles()
-            .iter()
-            .map(|t| t.map(|v| v.map(|c| c * by)))
-            .collect()
-    };
-    let size = scaled("sphere.stl", 1.0)
-        .as_flattened()
-        .iter()
-        .flatten()
-        .fold(0.0, |m: f32, c| m.max(c.abs()));
-    let sphere = scaled("sphere.stl", 0.7 / size);
-    let torn = sphere
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| n % 40 != 3)
-        .map(|(_, t)| *t);
-    all.push(
-        soup(&mut random, 40, false)
-            .into_iter()
-            .chain(torn)
-            .collect(),
-    );
+    let sphere = fixture("sphere.stl");
+    let corners = sphere.triangles().as_flattened().as_flattened();
+    let size = corners.iter().fold(0.0, |m: f32, c| m.max(c.abs()));
+    let torn = without(&mapped(&sphere, |v| v.map(|c| c * (0.7 / size))), |n| {
+        n % 40 == 3
+    });
+    all.push([soup(&mut random, 40, false), torn].concat());
     for triangles in all {
         let lattice = Lattice::fit(&Bounds::of(&triangles), 22)
             .unwrap()
             .with_snap(Snap::None);
-        let mesh = Mesh::from_triangles(triangles.clone()).unwrap();
-        let expected = found(&mesh, &lattice, solid(), how(1));
-        for how in super::check::ways() {
+        let mesh = mesh_of(triangles.clone());
+        let expected = cells(&mesh, &lattice, 1);
+        for how in levels().chain(plans()) {
             assert_eq!(found(&mesh, &lattice, solid(), how), expected, "{how:?}");
             counts.add("grids", 1);
         }
-        let other: Vec<Triangle> = triangles
-            .iter()
-            .rev()
-            .map(|[a, b, c]| [*b, *c, *a])
-            .collect();
-        let other = Mesh::from_triangles(other).unwrap();
-        assert_eq!(found(&other, &lattice, solid(), how(2)), expected);
+        let other = triangles.iter().rev().map(|[a, b, c]| [*b, *c, *a]);
+        let other = mesh_of(other.collect());
+        assert_eq!(cells(&other, &lattice, 2), expected);
 
         let place = |v: [f32; 3]| -> [f64; 3] {
             std::array::from_fn(|a| (lattice.axis(a).index(v[a]) - Rational::new(1, 2)).to_f64())
         };
         let repaired = Repaired::new(&mesh).unwrap();
         let winding = Winding::new(repaired.triangles.iter().map(|t| t.map(place)).collect());
-        let [nx, ny, nz] = lattice.dims();
-        for (k, j, i) in
-            (0..nz).flat_map(|k| (0..ny).flat_map(move |j| (0..nx).map(move |i| (k, j, i))))
-        {
-            let seen = winding.direct(&[i as f64, j as f64, k as f64], |_| Ordering::Equal);
+        for cell in each_cell(lattice.dims()) {
+            let seen = winding.direct(&cell.map(|c| c as f64), |_| Ordering::Equal);
             if (seen.value - 0.5).abs() > seen.error + 1e-9 {
-                assert_eq!(
-                    expected.get([i, j, k]),
-                    seen.value > 0.5,
-                    "{:?}: {seen:?}",
-                    [i, j, k]
-                );
+                assert_eq!(expected.get(cell), seen.value > 0.5, "{cell:?}: {seen:?}");
                 counts.add("cells", 1);
                 counts.add("cells inside", u64::from(seen.value > 0.5));
             }
         }
-        counts.add(
-            "ragged",
-            repaired.ragged.iter().filter(|ragged| **ragged).count() as u64,
-        );
+        let ragged = repaired.ragged.iter().filter(|ragged| **ragged).count();
+        counts.add("ragged", ragged as u64);
     }
     counts.at_least("cells inside", 3000)
 }

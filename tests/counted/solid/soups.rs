@@ -6,6 +6,7 @@ use voxelize::{Bounds, Fit, Rational, Size};
 
 use super::check::{Case, Chain};
 use crate::exact::space::{self, Space, random_snap};
+use crate::support::meshes::{cross, fraction, minus};
 use crate::support::random::Random;
 
 /// Returns some tetrahedra. A third of them are inside out.
@@ -23,26 +24,17 @@ fn tetrahedra(
             corners.swap(2, 3);
         }
         let [a, b, c, d] = corners;
-        let mut faces = [[a, c, b], [a, b, d], [b, c, d], [c, a, d]];
-        faces
-            .iter_mut()
-            .for_each(|face| face.rotate_left(random.index(3)));
-        triangles.extend(faces);
+        triangles.extend([[a, c, b], [a, b, d], [b, c, d], [c, a, d]]);
     }
-    // Random order.
-    for n in (1..triangles.len()).rev() {
-        triangles.swap(n, random.index(n + 1));
-    }
+    let triangles = random.shuffled(&triangles);
     assert_eq!(Chain::of(&triangles), Chain::Oriented);
     triangles
 }
 
-fn six_volumes([a, b, c, d]: &[Point; 4]) -> f64 {
-    let [u, v, w] = [b, c, d]
-        .map(|p| -> [f64; 3] { std::array::from_fn(|n| f64::from(p[n]) - f64::from(a[n])) });
-    u[0] * (v[1] * w[2] - v[2] * w[1])
-        + u[1] * (v[2] * w[0] - v[0] * w[2])
-        + u[2] * (v[0] * w[1] - v[1] * w[0])
+fn six_volumes(corners: &[Point; 4]) -> f64 {
+    let [a, b, c, d] = corners.map(|v| v.map(f64::from));
+    let normal = cross(minus(c, a), minus(d, a));
+    (0..3).map(|n| (b[n] - a[n]) * normal[n]).sum()
 }
 
 fn cases(seed: u64, count: usize, make: impl Fn(&mut Random) -> Case) -> Vec<Case> {
@@ -52,7 +44,7 @@ fn cases(seed: u64, count: usize, make: impl Fn(&mut Random) -> Case) -> Vec<Cas
 
 /// Returns a case with cells of these sizes and walls through zero.
 fn fitted(triangles: Vec<Triangle>, sizes: [&str; 3], pad: usize) -> Case {
-    let sizes = sizes.map(|size| Rational::parse_fraction(size).expect("a fraction"));
+    let sizes = sizes.map(fraction);
     let fit = Fit::new(Size::Spacing(sizes))
         .origin([0; 3].map(Rational::from))
         .pad(pad);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use voxelize::geom::Triangle;
 use voxelize::{Inside, Kind, Lattice, Mesh, Progress, Rule, Run, Voxelizer};
 
+use crate::support::meshes::mesh_of;
 use crate::support::random::Random;
 use crate::support::suite::Counts;
 
@@ -56,7 +57,7 @@ fn mesh() -> Mesh {
         triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
         triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
     }
-    Mesh::from_triangles(triangles).unwrap()
+    mesh_of(triangles)
 }
 
 /// Stops in each phase after about one poll.

@@ -12,24 +12,15 @@ use voxelize::geom::tri_tri::{Meeting, closest_points, meeting};
 use voxelize::geom::{Rational, Triangle, separation};
 
 use crate::support::random::Random;
-use crate::support::suite::{Check, Counts, Suite};
+use crate::support::suite::{Counts, Suite};
 use pairs::{FAMILIES, as_floats};
 
 pub const SUITE: Suite = Suite::of(
     "tri_tri",
     &[
-        Check {
-            name: "whole_numbers",
-            run: whole_numbers,
-        },
-        Check {
-            name: "any_floats",
-            run: any_floats,
-        },
-        Check {
-            name: "closest_points",
-            run: closest_points_are_closest,
-        },
+        ("whole_numbers", whole_numbers),
+        ("any_floats", any_floats),
+        ("closest_points", closest_points_are_closest),
     ],
 );
 
@@ -51,26 +42,26 @@ fn counted(seen: [u64; 5]) -> Counts {
 
 fn whole_numbers() -> Counts {
     let mut all = [0; 5];
-    for (n, family) in FAMILIES.iter().enumerate() {
+    for (n, (name, make)) in FAMILIES.iter().enumerate() {
         let mut random = Random(0x7121_7121 + n as u64);
         let mut seen = [0; 5];
         for _ in 0..pairs_in_all() / FAMILIES.len() as u64 {
-            let whole = (family.make)(&mut random);
+            let whole = make(&mut random);
             let [s, t] = as_floats(&mut random, &whole);
             let [a, b] = whole.map(|t| t.map(|v| v.map(i128::from)));
             let wanted = oracle::meeting(&a, &b);
-            assert_eq!(meeting(&s, &t), wanted, "{}: {s:?} {t:?}", family.name);
+            assert_eq!(meeting(&s, &t), wanted, "{}: {s:?} {t:?}", name);
             assert_eq!(
                 meeting(&t, &s),
                 wanted,
                 "{}, the other way round: {t:?} {s:?}",
-                family.name
+                name
             );
             seen[wanted as usize] += 1;
         }
         println!(
             "  {:<14} apart, point, segment, crossing, overlap: {seen:?}",
-            family.name
+            name
         );
         (0..5).for_each(|n| all[n] += seen[n]);
     }
@@ -115,10 +106,10 @@ fn closest_points_are_closest() -> Counts {
     let mut apart = 0;
     let mut meet = 0;
     let mut worst = 0.0_f64;
-    for (n, family) in FAMILIES.iter().enumerate() {
+    for (n, (name, make)) in FAMILIES.iter().enumerate() {
         let mut random = Random(0xc105e57 + n as u64);
         for _ in 0..pairs_in_all() / 1000 {
-            let whole = (family.make)(&mut random);
+            let whole = make(&mut random);
             let [s, t] = as_floats(&mut random, &whole);
             let (p, q) = separation_of(&s, &t);
             let away = minus(&p, &q);
@@ -133,7 +124,7 @@ fn closest_points_are_closest() -> Counts {
             let distance = (0..3).map(|i| (x[i] - y[i]).powi(2)).sum::<f64>().sqrt();
             let off = (distance - squared.to_f64().sqrt()).abs()
                 / f64::from(largest).max(f64::MIN_POSITIVE);
-            assert!(off <= 1e-12, "{}: {s:?} {t:?}: off by {off:e}", family.name);
+            assert!(off <= 1e-12, "{}: {s:?} {t:?}: off by {off:e}", name);
             worst = worst.max(off);
             match meeting(&s, &t) {
                 Meeting::Apart => {

@@ -7,49 +7,19 @@ use crate::support::random::Random;
 /// Pair with integer coordinates.
 pub type WholePair = [[[i64; 3]; 3]; 2];
 
-/// Pairs of one kind.
-pub struct Family {
-    pub name: &'static str,
-    pub make: fn(&mut Random) -> WholePair,
-}
+/// Pairs of one kind: its name, and a function that creates a pair.
+pub type Family = (&'static str, fn(&mut Random) -> WholePair);
 
 pub const FAMILIES: &[Family] = &[
-    Family {
-        name: "random",
-        make: |r| [triangle(r, 1000), triangle(r, 1000)],
-    },
-    Family {
-        name: "small",
-        make: |r| [triangle(r, 3), triangle(r, 3)],
-    },
-    Family {
-        name: "touching",
-        make: touching,
-    },
-    Family {
-        name: "coplanar",
-        make: coplanar,
-    },
-    Family {
-        name: "shared edge",
-        make: shared_edge,
-    },
-    Family {
-        name: "shared vertex",
-        make: shared_vertex,
-    },
-    Family {
-        name: "degenerate",
-        make: degenerate,
-    },
-    Family {
-        name: "through edges",
-        make: through_edges,
-    },
-    Family {
-        name: "near",
-        make: near,
-    },
+    ("random", |r| [triangle(r, 1000), triangle(r, 1000)]),
+    ("small", |r| [triangle(r, 3), triangle(r, 3)]),
+    ("touching", touching),
+    ("coplanar", coplanar),
+    ("shared edge", shared_edge),
+    ("shared vertex", shared_vertex),
+    ("degenerate", degenerate),
+    ("through edges", through_edges),
+    ("near", near),
 ];
 
 fn point(random: &mut Random, most: i64) -> [i64; 3] {
@@ -159,7 +129,7 @@ fn through_edges(random: &mut Random) -> WholePair {
 
 /// Touching, then one coordinate moved by a step.
 fn near(random: &mut Random) -> WholePair {
-    let make = FAMILIES[2 + random.below(6) as usize].make;
+    let make = FAMILIES[2 + random.below(6) as usize].1;
     let mut pair = make(random);
     let [side, vertex, axis] = [2, 3, 3].map(|n| random.below(n) as usize);
     pair[side][vertex][axis] += if random.below(2) == 0 { 1 } else { -1 };
