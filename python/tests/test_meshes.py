@@ -92,7 +92,7 @@ def test_doubles_are_rounded_once_and_that_is_said() -> None:
 
 
 def test_a_list_of_meshes_gives_labels() -> None:
-    with pytest.warns(voxelize.FindingWarning, match=r"\[W002\] no cell is labelled f \(1 of 2 parts\)"):
+    with pytest.warns(voxelize.FindingWarning, match=r"\[W002\] 1 of 2 parts has no cells: f;"):
         both = voxelize.voxelize([fixture("cube.stl"), fixture("f.stl")], voxel_size=2, rule="solid")
     assert [label.name for label in both.legend.values()] == ["cube", "f"]
     cells = both.labels
@@ -106,7 +106,7 @@ def test_a_list_of_meshes_gives_labels() -> None:
     assert {label.name: label.count for label in first.legend.values()} == {
         label.name: label.count for label in both.legend.values()
     }
-    with pytest.warns(voxelize.FindingWarning, match="no cell is labelled 1"):
+    with pytest.warns(voxelize.FindingWarning, match="1 of 2 parts has no cells: 1;"):
         arrays = voxelize.voxelize([indexed(), indexed()], res=20)
     assert [label.name for label in arrays.legend.values()][:1] == ["0"]
 

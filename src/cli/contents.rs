@@ -94,7 +94,7 @@ pub fn range(summary: &FieldSummary) -> String {
     }
 }
 
-/// Returns the count of values that a rule made: `1,200 of 8,000 (15.0 %) within the band; the others are 0.3`.
+/// Returns the count of values that a rule made: `1,200 of 8,000 (15.0 %) within the band; the others have the value 0.3`.
 pub fn made_values(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
     let cells = occupancy(summary.cells, lattice.dims());
     let background = rule.background(lattice).unwrap_or_default();
@@ -108,7 +108,7 @@ pub fn made_values(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> St
                 0 => String::new(),
                 negated => format!("; {} inside beyond it (-{width})", grouped(negated)),
             };
-            format!("{cells} within the band{inside}; the others are {width}")
+            format!("{cells} within the band{inside}; the others have the value {width}")
         }
     }
 }

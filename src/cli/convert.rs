@@ -23,11 +23,10 @@ pub const COMMAND: Command = Command {
     about: "write the cells of a voxel file in another format",
     examples: "\
 voxelize convert part.vox part.nrrd           with the same digests
-voxelize convert part.npz part.npy --sidecar  a .json keeps where the cells are
+voxelize convert part.npz part.npy --sidecar  a .json stores the position of the cells
 voxelize convert part.nii - -f npy > part.npy",
     notes: "\
-Bits, labels and fields, their position, names, colours and how they were made are kept where the format holds \
-them. The whole grid is held in memory.",
+Bits, labels and fields, their position, names, colours and how they were made are kept if the format can store them. The whole grid must fit in memory.",
     empty: empty::<Conversion>,
     arguments: arguments::<ConvertFileArgs>,
     run,
@@ -138,8 +137,8 @@ fn convert(
     }
     if let Some(arrays) = description.metadata.extra.get(ARRAYS) {
         let text =
-            format!("only the cells are converted: the arrays beside them, {arrays}, are left out");
-        let hint = "take them from the input, or make them again of the mesh";
+            format!("only the cells are converted: the additional arrays {arrays} are left out");
+        let hint = "read them from the input, or make them again from the mesh";
         warnings.push(Finding::new(Code::W004, text).with_hint(hint));
     }
     let digest = voxels.digest();

@@ -37,10 +37,8 @@ voxelize diff -q old.raw new.raw         the exit code alone",
 Files of any two formats can be compared. diff first compares the positions of the cells, exactly, \
 and ends with exit code 2 if they differ; images of other programs may differ by the rounding of \
 numbers to 32-bit floats. A file without positions is compared by its cells alone, \
-and the report states it. Labels are compared where both files have one; surface and interior of \
-filled grids count as equal. For fields, the report has the largest difference and the number of \
-cells that differ by more than --tolerance. Without --tolerance -0 differs from +0, since the sign of \
-a distance says on which side of the surface a cell is.
+and the report states it. Labels are compared where both files have one; surface and interior of filled grids are treated as equal. For fields, the report has the largest difference and the number of \
+cells that differ by more than --tolerance. Without --tolerance -0 differs from +0, because the sign of a distance states on which side of the surface a cell is.
 
 Exit codes: 0 equal, or within --allow and --iou-min; 1 different; 2 usage error, or the grids do not match; \
 3 a file cannot be read",
@@ -68,7 +66,7 @@ struct DiffArgs {
           help_heading = "Compare")]
     allow: Option<u64>,
 
-    /// Values of fields may differ by T, and -0 counts as +0: --allow counts cells that differ by more
+    /// Values of fields may differ by T, and -0 equals +0; --allow counts only cells that differ by more
     /// [default: no difference, not even of a sign]
     #[arg(long, value_name = "T", value_parser = values::tolerance, allow_negative_numbers = true,
           help_heading = "Compare")]
@@ -499,7 +497,7 @@ impl<'a> ComparedGrid<'a> {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
             let but = if self.is_rounding {
-                " but for rounding to 32-bit floats"
+                " except for rounding to 32-bit floats"
             } else {
                 ""
             };
@@ -612,7 +610,7 @@ fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     let known: Vec<_> = known
         .map(|format| format!(".{}", format.extensions[0]))
         .collect();
-    let error = Error::usage("no format that holds labels has this extension").in_file(path);
+    let error = Error::usage("no format that can store labels has this extension").in_file(path);
     Err(error.with_hint(format!("use {}, or .png for a picture", known.join(", "))))
 }
 

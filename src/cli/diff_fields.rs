@@ -21,7 +21,7 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
         });
         let a = a.display();
         let b = b.display();
-        let what = format!("{a} holds {one} and {b} holds {other}: they cannot be compared");
+        let what = format!("{a} contains {one} and {b} contains {other}: they cannot be compared");
         return Err(
             Error::usage(what).with_hint("compare two fields, or two files of bits or labels")
         );
@@ -29,7 +29,7 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
     let refused = |option: &str, of: &str| {
         let error = Error::usage(format!("{option} compares {of}"));
         Err(error.with_hint(format!(
-            "the files hold {}; leave it out",
+            "the files contain {}; omit the option",
             first.kind().plural()
         )))
     };
@@ -39,7 +39,7 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
         true if call.given("output") => {
             let option = name("output");
             let error = Error::usage(format!(
-                "{option}: fields have no cells added or removed to write"
+                "{option}: for fields there are no added or removed cells to write"
             ));
             Err(error.with_hint("without -o the fields are compared"))
         }

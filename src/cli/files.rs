@@ -117,7 +117,7 @@ impl MeshSource {
         }
         if parts.iter().filter(|part| part.file.is_none()).count() > 1 {
             return Err(
-                Error::usage("-: standard input is named twice").with_hint("it can be read once")
+                Error::usage("-: standard input is named twice").with_hint("standard input can be read only once")
             );
         }
         Ok(Self { parts })
@@ -263,7 +263,7 @@ fn is_folder(path: &Path) -> Error {
     match entries.map(|entry| entry.path()).filter(is_known).min() {
         Some(file) => error.with_hint(format!("name a file in it, such as {}", file.display())),
         None if format::by_path(path).is_some_and(|format| format.name == "slices") => {
-            error.with_hint("pictures of layers are written and not read: write the cells to another format as well, such as .npz")
+            error.with_hint("pictures of layers cannot be read: write the cells in another format as well, such as .npz")
         }
         None => error.with_hint("the folder has no mesh and no voxel file"),
     }
@@ -368,7 +368,7 @@ pub fn holds_voxels(path: &Path) -> Option<Error> {
     .in_file(path);
     let path = path.display();
     Some(error.with_hint(format!(
-        "'voxelize info {path}' describes it, 'voxelize convert {path} OUT' saves it as another"
+        "'voxelize info {path}' describes it; 'voxelize convert {path} OUT' saves it in another format"
     )))
 }
 

@@ -72,7 +72,7 @@ pub const EXIT_CODES: &str = "\
 1  check failed: grids differ, meshes nearer than --min-distance, --max-doubt, 'check --require'
 2  usage error: options that conflict, a value out of range
 3  unreadable input: missing, cut short, not a mesh, or S and L findings under --strict
-4  unsuitable mesh: it has no triangles, no size to divide, or M findings under 'check --strict'
+4  unsuitable mesh: it has no triangles, no extent, or M findings under 'check --strict'
 5  the result does not fit: memory, or a limit of the format
 6  the output could not be written
 7  some meshes failed, for different reasons; if all codes agree, that code
@@ -87,8 +87,7 @@ pub fn with_pages(tree: clap::Command) -> clap::Command {
         .mut_args(|arg| arg.hide_short_help(true))
         .before_help(short_page(COMMANDS))
         .before_long_help(format!(
-            "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n{commands}Write \
-             ./formats for a mesh with the name of a command",
+            "{LONG_HEAD}\n{}\nCommands; 'voxelize COMMAND --help' has the options and examples of each:\n{commands}If a mesh has the name of a command, write its path: ./formats",
             indented(EXAMPLES),
         ))
         .after_long_help(format!("{GENERAL}\n\nExit codes:\n{}", exit_codes()))

@@ -37,10 +37,8 @@ voxelize info part.stl           triangles, bounds, holes, suggested cell sizes
 voxelize info part.vox           its grid, how it was made, its digests
 voxelize info *.npz --json       one line of JSON for each file",
     notes: "\
-A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each is \
-cancelled by its reverse; vertices are the same if their coordinates are.
-A file that fails does not stop the others; the exit code is then that of the failures, or 7 if they fail \
-for different reasons.",
+A mesh is closed (watertight) if each edge occurs an even number of times, and oriented if each edge occurs equally often in both directions. Vertices are the same if their coordinates are equal.
+A file that fails does not stop the others. The exit code is then the code of the failures, or 7 if they have different codes.",
     empty: empty::<FileInfo>,
     arguments: arguments::<InfoArgs>,
     run,
@@ -282,16 +280,17 @@ impl MeshInfoJson {
             }
             Some(volume) => {
                 format!(
-                    "yes, and oriented; volume {}, the sum of its shells",
+                    "yes, and oriented; volume {} (sum over all shells)",
                     display::volume(volume, self.unit)
                 )
             }
             None if self.closed && self.oriented => {
-                "yes, and oriented; less negative volumes".into()
+                "yes, and oriented; volume not computed, because the mesh has negative volumes"
+                    .into()
             }
             None if self.closed => {
-                let edges = counted(self.unbalanced_edges, "edge is", "edges are");
-                format!("yes, but not oriented: {edges} not cancelled by their reverse")
+                let edges = counted(self.unbalanced_edges, "edge does", "edges do");
+                format!("yes, but not oriented: {edges} not occur equally often in both directions")
             }
             None => format!(
                 "no, {}",
@@ -452,12 +451,12 @@ fn describe_voxels(
         rows.row("cells", contents::values(&summary, field));
         if let Some(volume) = info.cells.volume {
             let text = |volume| display::volume(volume, record.transform("unit"));
-            let mesh = info
-                .mesh_volume
-                .map_or_else(String::new, |mesh| format!("; of the mesh {}", text(mesh)));
+            let mesh = info.mesh_volume.map_or_else(String::new, |mesh| {
+                format!("; volume of the mesh {}", text(mesh))
+            });
             rows.row(
                 "volume",
-                format!("{}, the sum of all shares{mesh}", text(volume)),
+                format!("{} (sum over all shares){mesh}", text(volume)),
             );
         }
     }

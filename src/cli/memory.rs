@@ -56,7 +56,7 @@ impl Resources {
                 bytes(left),
                 bytes(LEAST_SPACE)
             ));
-            return Err(error.with_hint("raise it, 'ulimit -v'"));
+            return Err(error.with_hint("raise the limit with 'ulimit -v'"));
         }
         let most = par::available_threads().max(MAX_THREADS);
         let threads = run

@@ -26,7 +26,7 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     if args.input.null && args.input.files_from.is_none() {
         let error = Error::usage("--null needs --files-from");
         return Err(error.with_hint(
-            "such as find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/",
+            "for example: find . -name '*.stl' -print0 | voxelize -0 --files-from - -o DIR/",
         ));
     }
     if args.resume {

@@ -525,7 +525,7 @@ impl OutputFile {
         if self.is_stdout || self.state.has_companions.swap(true, Relaxed) {
             return Ok(());
         }
-        let role = format!("a file beside {}", self.path.display());
+        let role = format!("a file next to {}", self.path.display());
         for path in format.companions(&self.path, shape) {
             Existing::ReplaceIf(tool::is_companion)
                 .check(&path)
@@ -678,7 +678,7 @@ pub fn stdout_failure(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Error::closed_pipe(),
         _ => Error::output(format!("standard output cannot be written: {error}"))
-            .with_hint("redirect it to a place that can"),
+            .with_hint("redirect it to a file that can be written"),
     }
 }
 

@@ -372,7 +372,7 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Ou
     if !files::has_extension(path, "npy") {
         return Err(Error::usage("the nearest triangles are written as .npy")
             .in_file(path)
-            .with_hint("such as --nearest nearest.npy"));
+            .with_hint("for example: --nearest nearest.npy"));
     }
     let about = ("--nearest", "the nearest triangles");
     OutputFile::of_option(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)

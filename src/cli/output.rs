@@ -268,7 +268,9 @@ impl Output {
             .into_iter()
             .find(|option| argv.with_value(option).is_some());
         if let Some(option) = is_other {
-            return Err(exclusive(&format!("--{option}"), "--stack").with_hint("leave it out"));
+            return Err(
+                exclusive(&format!("--{option}"), "--stack").with_hint("use only one of them")
+            );
         }
         if format.name != "npz"
             || args
@@ -279,7 +281,7 @@ impl Output {
                 .any(|choice| *choice != Choice::Zyx)
         {
             let error = Error::usage(format!(
-                "--stack: {} is no .npz of whole grids",
+                "--stack: {} is not an .npz of whole grids",
                 path.display()
             ));
             return Err(error.with_hint("-o FILE.npz, with --order zyx for voxels[n,z,y,x]"));
@@ -465,8 +467,8 @@ impl Output {
                 ""
             };
             return Err(
-                Error::usage(format!("{option}: {name} does not hold {kind}"))
-                    .with_hint(format!("{known} hold {kind}{iso}")),
+                Error::usage(format!("{option}: {name} cannot store {kind}"))
+                    .with_hint(format!("formats that can store {kind}: {known}{iso}")),
             );
         }
         if let (CellKind::Field, Some(dtype)) = (self.kind, self.dtype) {
@@ -475,13 +477,13 @@ impl Output {
                     "--dtype {}: a field is written as f32",
                     dtype.name()
                 ))
-                .with_hint("leave it out; u8 is for shares of cells"));
+                .with_hint("omit --dtype; u8 is only for the rule fraction"));
             }
             if !self.format.has_bytes_of_shares() {
                 let known = Format::names_with_bytes_of_shares().join(", ");
                 return Err(
                     Error::usage(format!("--dtype u8: {name} stores fields as f32"))
-                        .with_hint(format!("{known} store shares of cells as u8")),
+                        .with_hint(format!("formats that can store fractions as u8: {known}")),
                 );
             }
         }
@@ -491,7 +493,7 @@ impl Output {
                 "--dtype {}: {name} cannot store this type",
                 dtype.name()
             ))
-            .with_hint(format!("{name} has {}", known.join(", "))));
+            .with_hint(format!("{name} can store {}", known.join(", "))));
         }
         if let Some(dtype) = self.dtype() {
             let checked = self.format.check_values(dtype, &self.values);

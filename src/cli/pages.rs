@@ -34,7 +34,7 @@ pub const MAN: Command = Command {
     about: "print a manual page",
     examples: "\
 voxelize man > voxelize.1                 the page of the program
-voxelize man check > voxelize-check.1     that of a command",
+voxelize man check > voxelize-check.1     the page of a command",
     notes: "",
     empty: empty::<NoResult>,
     arguments: arguments::<ManArgs>,

@@ -61,7 +61,7 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     let command = crate::cli::command_of_name(&name).unwrap_or(&meshes::COMMAND);
     let argv = match misplaced {
         Some(arg) => Err(Error::usage(format!(
-            "{} stands before the command {name}",
+            "{} is before the command {name}",
             spelled(arg)
         ))
         .with_hint(format!(
@@ -162,7 +162,7 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
                 .get_arguments()
                 .find(|arg| arg.to_string() == option)?;
             match arg.get_long() {
-                None => Some("a shell variable may be empty".to_string()),
+                None => Some("the argument is an empty string; if it came from a shell variable, check that the variable is set".to_string()),
                 Some(_) => Some(format!("{}: {}", spelled(arg), arg.get_help()?)),
             }
         }

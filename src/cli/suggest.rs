@@ -33,8 +33,7 @@ const SYNONYMS: [(&[&str], &str); 5] = [
 ];
 
 /// Advice on removing cells from the surface of a part.
-const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz has the distances; in NumPy, voxels <= -R is the part \
-                           less R";
+const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz writes the distances; in NumPy, voxels <= -R is the part shrunk by R";
 
 /// Options that a command lacks because something else does the same: the command, or "" for all; the
 /// options; the advice.
@@ -64,8 +63,7 @@ const ELSEWHERE: [(&str, &[&str], &str); 8] = [
     (
         "",
         &["--dilate", "--expand", "--grow", "--inflate", "--thicken"],
-        "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R has both sides of the \
-         surface, and is hollow",
+        "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R marks both sides of the surface and leaves the inside empty",
     ),
     ("", &["--deflate", "--erode", "--shrink"], INWARDS),
 ];
@@ -112,7 +110,8 @@ const TOGETHER: [(&str, &str, &str); 2] = [
     (
         "--like",
         "--voxel-size",
-        "for the same place with other cells, use --bounds with the corners that 'voxelize info FILE' prints, and --voxel-size",
+        "to cover the same box with cells of another size, use --voxel-size, and --bounds with the corners that 'voxelize info \
+         FILE' prints",
     ),
 ];
 

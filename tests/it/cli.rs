@@ -334,11 +334,11 @@ fn misspelled_options_and_outputs_get_suggestions() {
         "2 cube.stl --dims 4,4,4 --dims 5,5,5 -o a.npz
             err '--dims <X,Y,Z>' cannot be used multiple times
          2 cube.stl thirds.stl -f npz -o out
-            err use -o out/; meshes that are named one by one go into one file
+            err use -o out/; only meshes that the command line names one by one go into one file
          2 cube.stl --output-format npz
             err did you mean --format?
          2 cube.stl --filled --hollow 2mm --unit mm
-            err is a number of cells and takes no unit: write 3 for a shell of three cells",
+            err the thickness of a shell is a number of cells without a unit, such as 3; for a thickness T",
     );
     // Blanks replace commas where the meaning is unambiguous.
     for (option, value, code) in [

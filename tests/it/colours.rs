@@ -239,7 +239,7 @@ fn meshes_without_colours_are_refused_and_missing_materials_noted() {
                 /warnings/0/code "S110"
                3 a.obj -r 4 -o a.vox --strict
                4 a.obj -r 4 --labels colour -o a.vox
-                err a.obj: the mesh has no colours; colours are not known:"#,
+                err a.obj: the mesh has no colours; colours are unknown:"#,
         );
     }
     let colours = MeshColours::new(vec![[[1, 2, 3]; 3]; 2]);

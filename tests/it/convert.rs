@@ -76,7 +76,7 @@ fn failed_conversions_leave_files_unchanged() {
     rows::refused(
         &place,
         "2 convert d.npz kept.vox
-            err vox does not hold fields
+            err vox cannot store fields
          2 convert b.npz b.npz
             err would be overwritten
          2 convert b.npz kept.foo

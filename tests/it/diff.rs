@@ -172,7 +172,7 @@ fn images_of_other_programs_may_round_their_place() {
     rows::check(
         &place,
         r#"0 diff exact.nrrd float.nrrd
-             out the same but for rounding to 32-bit floats: cells of 0.1,
+             out the same except for rounding to 32-bit floats: cells of 0.1,
            0 diff float.nrrd exact.nrrd --json
              /grid/compared_by "lattice"
            2 diff exact.nrrd other.nrrd

@@ -17,15 +17,15 @@ const HEAD: &str = "\
 
 Every error and every warning has a code. A code never changes its meaning. `--json` has the code of an error in
 `error.code`, and warnings and notes in `warnings[]`, each with a message, a count and the place of the first
-occurrence. Triangles and bytes count from 0, lines from 1. Bytes of a gzip file count in its unpacked content.
-`voxelize explain W009` prints the row of a code.
+occurrence. Triangles and bytes are numbered from 0, lines from 1. In a gzip file, byte positions refer to the unpacked
+content. `voxelize explain W009` prints the row of a code.
 
-By default, a finding in a mesh file is an error if it could change the result unnoticed. Findings without effect
-are notes, which `-v` and JSON report. `--strict` refuses every finding with a code S or L, and in
-[`check`](check.md) also the codes M. `--lenient` keeps the intact part of a damaged file and warns. It drops
-triangles that are truncated, malformed or not finite, and `mesh.dropped` counts them. If the count and the length of a
-binary STL differ, it reads whole triangles up to the end of the file. A file without an intact triangle is always an
-error.
+By default, a finding in a mesh file is an error if it could silently change the result. Findings without effect
+are notes, which `-v` and JSON report. `--strict` makes every finding with a code S or L an error, and in
+[`check`](check.md) also every code M. `--lenient` keeps the intact part of a damaged file and warns. It drops
+triangles that are truncated, malformed or not finite, and `mesh.dropped` counts them. If the length of a binary STL does
+not match its stated number of triangles, `--lenient` reads whole triangles up to the end of the file. A file without an
+intact triangle is always an error.
 
 A test generates this page from the table of codes in `crates/core/src/error/code.rs`.
 ";
@@ -46,7 +46,9 @@ fn table(title: &str, rows: &[&CodeInfo]) -> String {
         )
     };
     let lines: String = rows.iter().map(line).collect();
-    format!("\n## {title}\n\n| code | finding | becomes | what to do |\n|---|---|---|---|\n{lines}")
+    format!(
+        "\n## {title}\n\n| code | finding | severity | what to do |\n|---|---|---|---|\n{lines}"
+    )
 }
 
 fn page() -> String {

@@ -138,7 +138,7 @@ fn the_volume_of_shares_is_reported_with_the_volume_of_the_mesh() {
             let table = format!(
                 "0 knot.stl -r 40 --scale {scale} --rule fraction {options} -o {name}
                  0 info {name}
-                    out the sum of all shares; of the mesh "
+                    out (sum over all shares); volume of the mesh "
             );
             rows::check(&place, &table);
             let [volume, of_mesh] = volumes(&place, name);

@@ -420,9 +420,9 @@ fn parts_without_cells_are_named_once() {
     let runs = rows::check(
         &place,
         "0 three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object -o a.npz
-             err no cell is labelled core, far (2 of 3 parts):
+             err 2 of 3 parts have no cells: core, far;
          0 three.stl --voxel-size 1 --bounds 0,0,0,12,12,12 --solid --labels object --priority core -o a.npz
-             err no cell is labelled far (1 of 3 parts)
+             err 1 of 3 parts has no cells: far;
              err core (2): 8
          0 three.stl --voxel-size 1 --bounds 50,50,50,60,60,60 --solid --labels object -o a.npz",
     );
@@ -477,7 +477,7 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
             &place,
             &format!(
                 "0 parts.stl --voxel-size 1 --labels object {words} -v -o a.npz
-                     {no}err are closed together, and not each alone"
+                     {no}err are closed only together"
             ),
         )[0];
         assert_eq!(run.line("labels"), counts, "{words}");

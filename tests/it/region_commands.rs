@@ -169,13 +169,13 @@ fn wrong_questions_are_refused() {
          2 plan - -o cells.zarr
             err a pipe does not allow
          2 plan knot.stl --filled --inside flood -o cells.zarr
-            err a flood needs cells beside a region
+            err a flood needs cells outside a region
          2 plan knot.stl --solid --keep-thin -o cells.zarr
-            err keep-thin needs cells beside a region
+            err keep-thin needs cells outside a region
          2 plan knot.stl --filled --hollow 2 -o cells.zarr
-            err hollow needs cells beside a region
+            err hollow needs cells outside a region
          2 plan knot.stl --labels colour -o cells.zarr
-            err colours are not made in regions
+            err colours cannot be made in regions
          2 plan knot.stl -o cells.zarr --dtype bit
             err zarr cannot store this type
          2 plan knot.stl --rule distance --dtype bool -o cells.zarr
@@ -187,11 +187,11 @@ fn wrong_questions_are_refused() {
          6 plan knot.stl -o nowhere/cells.zarr
             err nowhere
          3 cells.zarr --region 1/2
-            err no store with a plan
+            err not a store with a plan
          3 finish cells.zarr
-            err no store with a plan
+            err not a store with a plan
          3 finish one.zarr
-            err no store with a plan",
+            err not a store with a plan",
     );
     place.run(&format!("plan {GRID} -o cells.zarr")).expect(0);
     rows::refused(
@@ -203,7 +203,7 @@ fn wrong_questions_are_refused() {
          2 cells.zarr --region 3
             err such as 3/64
          2 cells.zarr --region 4/3
-            err counts from 1
+            err must be a number from 1
          2 cells.zarr --region 1/3 -r 64
             err -r
          5 cells.zarr --region 1/3 --max-memory 20M
@@ -380,7 +380,7 @@ fn one_process_goes_on_after_it_was_killed() {
          2 knot.stl cube.stl -o new/ --resume
             err one grid
          2 knot.stl --solid -o new.zarr --resume --max-doubt 1
-            err beside the grid",
+            err additional outputs",
     );
 }
 
@@ -410,7 +410,7 @@ fn regions_of_any_height_make_a_store_that_can_be_finished() {
             plan.starts_with(&format!("{count} regions of {height} layers")),
             "{grid}: {plan}"
         );
-        let has_fewer = plan.contains(&format!("whole shards allow no {regions} regions"));
+        let has_fewer = plan.contains(&format!("whole shards do not allow {regions} regions"));
         assert_eq!(has_fewer, count < regions, "{grid}: {plan}");
         // The last region first, as may happen on a cluster.
         for region in (1..=count).rev() {

@@ -241,7 +241,7 @@ fn each_part_finds_its_method_also_in_regions() {
     });
     assert_ne!(digests[0], digests[1], "the method matters");
     let planned = plan_with(&labelled(Inside::Auto), &mesh, &lattice, 4, &[], true);
-    refused(planned, "whether a part is closed");
+    refused(planned, "whether the whole part is closed");
 }
 
 /// Returns why a plan cannot have bins. `None` if it can.
@@ -250,7 +250,7 @@ fn reason_against_bins(plan: &RegionPlan) -> Option<String> {
         return Some("parts of the mesh may overlap".to_string());
     }
     if plan.store.source.auto {
-        return Some("whether a part is closed".to_string());
+        return Some("whether the whole part is closed".to_string());
     }
     match plan.rule.inside()? {
         method @ (Inside::Vote | Inside::Robust) => Some(format!("the method {}", method.name())),

@@ -61,7 +61,7 @@ impl FieldDifference {
             tolerance.filter(|tolerance| tolerance.is_nan() || *tolerance < 0.0)
         {
             return Err(Error::usage(format!(
-                "a tolerance of {tolerance}; it must be 0 or more"
+                "the tolerance is {tolerance}, but must be 0 or more"
             )));
         }
         let layers = par::map_range(0..first.dims()[2], |k| {

@@ -31,7 +31,7 @@ pub fn available_threads() -> usize {
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
     if threads > MAX_THREADS {
         return Err(Error::usage(format!(
-            "{threads} threads; the most is {MAX_THREADS}"
+            "{threads} threads; the maximum is {MAX_THREADS}"
         )));
     }
     let threads = if threads == 0 {
@@ -99,7 +99,7 @@ fn no_threads(threads: usize, reason: &dyn std::fmt::Display) -> Error {
         format!("{threads} threads")
     };
     Error::too_large(format!("cannot start {what}: {reason}")).with_hint([
-        "`-j` takes fewer",
+        "use fewer with `-j`",
         "`ulimit -u`, `ulimit -v` and containers limit them",
     ])
 }

@@ -316,7 +316,7 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         "resample the image along x, y and z, or turn the mesh (docs/how-to/coming-from.md)"
             .to_string(),
         format!("`--bounds {bounds}` holds it"),
-        format!("`--voxel-size {size}` are its cells"),
+        format!("`--voxel-size {size}` has the cell size of the image"),
     ];
     Error::input(Code::V004, text).with_hint(hint)
 }
@@ -366,7 +366,7 @@ impl ImageData {
             skip(&mut unpacked, self.skip)?;
             let cells = cells_of(&mut unpacked, &self.frame, dtype, &metadata, room)?;
             if unpacked.read(&mut [0]).map_err(super::open::failure)? > 0 {
-                return Err(Error::input(Code::V005, "more follows the cells"));
+                return Err(Error::input(Code::V005, "bytes follow the cells"));
             }
             cells
         } else {
@@ -439,7 +439,7 @@ pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Met
     let metadata = Metadata::from_json(json).map_err(|why| {
         Error::input(
             Code::V007,
-            format!("what the file says of the cells is broken: {why}"),
+            format!("the description of the cells is broken: {why}"),
         )
     })?;
     Ok(if metadata.dims == Some(dims) {

@@ -511,8 +511,12 @@ impl Format {
             .map(|f| f.name)
             .collect();
         let kind = kind.plural();
-        Err(Error::usage(format!("{} does not hold {kind}", self.name))
-            .with_hint(format!("{} hold {kind}", known.join(", "))))
+        Err(
+            Error::usage(format!("{} cannot store {kind}", self.name)).with_hint(format!(
+                "formats that can store {kind}: {}",
+                known.join(", ")
+            )),
+        )
     }
 
     /// Returns the types that keep all data of cells of this kind. Empty if the format does not hold them, or
@@ -592,7 +596,7 @@ impl Format {
                 .any(|two| two != one && two.option() == one.option());
             if has_rival {
                 return Err(Error::usage(format!(
-                    "'{}' is one of several choices of one kind",
+                    "'{}' cannot be combined with another choice of the same option",
                     one.words()
                 )));
             }

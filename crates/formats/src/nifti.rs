@@ -76,7 +76,7 @@ const ZERO_STEPS: [[Rational; 3]; 3] = [
 pub(super) const FORMAT: Format = Format {
     name: "nii",
     extensions: &["nii"],
-    about: "NIfTI-1 image; mesh coordinates are LPS, the image is RAS; at most 32767 cells an axis",
+    about: "NIfTI-1 image; mesh coordinates are LPS, the image is RAS; at most 32767 cells per axis",
     dtypes: &[Dtype::Bool, Dtype::U8],
     magic: &[&[0x5c, 1, 0, 0]],
     limits,
@@ -112,7 +112,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     if lattice.dims().iter().all(|n| *n <= MOST) {
         return Ok(());
     }
-    let text = format!("a NIfTI image holds at most {MOST} cells along an axis");
+    let text = format!("a NIfTI image has at most {MOST} cells along an axis");
     Err(Error::usage(text).with_hint("use larger cells, or save as .nrrd"))
 }
 
@@ -287,7 +287,7 @@ impl NiftiHeader {
     fn exact(&self, at: usize) -> Result<Rational> {
         let value = self.float(at);
         Rational::from_f32(value).ok_or_else(|| {
-            Error::input(Code::V004, format!("{value} where a number should be")).at_byte(at as u64)
+            Error::input(Code::V004, format!("expected a number, found {value}")).at_byte(at as u64)
         })
     }
 
@@ -299,7 +299,7 @@ impl NiftiHeader {
         }
         Err(Error::input(
             Code::V003,
-            format!("its cells begin at {begin}, not behind the header"),
+            format!("its cells begin at byte {begin}, not after the header"),
         )
         .at_byte(108))
     }
@@ -320,10 +320,10 @@ impl NiftiHeader {
         let sizes = [all[1], all[2], all[3]].map(|n| usize::try_from(n).unwrap_or(0));
         let more = all.get(4..=axes.min(7)).unwrap_or_default();
         if !(3..=7).contains(&axes) || sizes.contains(&0) || more.iter().any(|n| *n != 1) {
-            let text = format!("an image of the sizes {:?}, not of three axes", &all[1..]);
+            let text = format!("the image has the sizes {:?}, not three axes", &all[1..]);
             return Err(Error::input(Code::V004, text)
                 .at_byte(40)
-                .with_hint("save one volume of it"));
+                .with_hint("save a single volume"));
         }
         Ok(sizes)
     }
@@ -423,7 +423,7 @@ impl NiftiHeader {
                     cosine = cosine.round();
                 }
                 let cosine = Rational::from_f64(cosine).ok_or_else(|| {
-                    Error::input(Code::V004, "a qform that is no rotation").at_byte(256)
+                    Error::input(Code::V004, "the qform is not a rotation").at_byte(256)
                 })?;
                 *part = &cosine * size;
             }

@@ -202,7 +202,7 @@ impl NrrdHeader {
                         .insert(field.trim().to_lowercase(), value.trim().to_string());
                 }
                 (None, None) => {
-                    let text = format!("no field of NRRD: '{}'", sanitize(text));
+                    let text = format!("'{}' is not a field of NRRD", sanitize(text));
                     return Err(Error::input(Code::V003, text).at_line(n));
                 }
             }
@@ -210,7 +210,7 @@ impl NrrdHeader {
         if header.length >= MAX_HEADER {
             return Err(Error::input(
                 Code::V003,
-                format!("a header of over {MAX_HEADER} bytes"),
+                format!("the header has more than {MAX_HEADER} bytes"),
             ));
         }
         Ok(header)

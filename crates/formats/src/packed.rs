@@ -87,7 +87,9 @@ pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io
         .take(length as u64 + 1)
         .read_to_end(out)?;
     if taken != length {
-        return Err(broken("a packed block is not as long as it says"));
+        return Err(broken(
+            "the length of a packed block differs from its stated length",
+        ));
     }
     Ok(())
 }
@@ -114,7 +116,7 @@ pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
 /// Unpacks the whole gzip stream `packed`, which must give `length` bytes.
 pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
     if length as u128 > packed.len() as u128 * MOST_PACKED {
-        return Err(broken("a packed block is shorter than it says"));
+        return Err(broken("a packed block is shorter than its stated length"));
     }
     let mut plain = Vec::with_capacity(length + 1);
     MultiGzDecoder::new(packed)
@@ -123,7 +125,9 @@ pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
     if plain.len() == length {
         Ok(plain)
     } else {
-        Err(broken("a packed block is not as long as it says"))
+        Err(broken(
+            "the length of a packed block differs from its stated length",
+        ))
     }
 }
 

@@ -256,7 +256,7 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
                     Error::output("other processes have been writing to this folder for a minute");
                 return Err(error
                     .in_file(folder_of(file))
-                    .with_hint("wait for it, or end it"));
+                    .with_hint("wait for these processes, or end them"));
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
         }
@@ -368,7 +368,7 @@ impl Existing {
         let is_kept = fs::metadata(place).is_ok_and(|found| found.is_file() || found.is_dir());
         match self {
             Self::ReplaceIf(may_go) if is_kept && !may_go(place) => Err(Error::exists(
-                "exists, and has no record that this tool made it",
+                "already exists, and nothing in it shows that voxelize wrote it, so it is kept",
             )),
             _ => Ok(()),
         }

@@ -24,7 +24,7 @@ const LINE: u128 = 120;
 pub(super) const XYZ: Format = Format {
     name: "xyz",
     extensions: &["xyz"],
-    about: "centres of occupied cells as text, a line for each: x y z, and the label or value",
+    about: "centres of occupied cells as text, one line per cell: x y z, and the label or value",
     carries: Carries::Rounded,
     dtypes: &[Dtype::Bool, Dtype::U8],
     size: |_, _, occupied, _| Some(FileSize::at_most(LINE * u128::from(occupied?))),

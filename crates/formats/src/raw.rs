@@ -91,7 +91,7 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     if !is_about(&metadata, &cells) {
         return Err(
             Error::input(Code::V007, "the sidecar has the digest of other cells")
-                .with_hint("the sidecar is of another file, or the file was changed"),
+                .with_hint("the sidecar belongs to another file, or the file was changed"),
         );
     }
     Ok(Voxels {
@@ -111,12 +111,12 @@ fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let dims = metadata
         .dims
         .filter(|dims| !dims.contains(&0))
-        .ok_or_else(|| bad("does not say the dims"))?;
+        .ok_or_else(|| bad("does not state the dims"))?;
     let extra = &metadata.extra;
     let dtype = extra
         .get("dtype")
         .and_then(|name| Dtype::from_name(name))
-        .ok_or_else(|| bad("has no known dtype"))?;
+        .ok_or_else(|| bad("has an unknown dtype"))?;
     if extra.get("order").is_some_and(|order| order != "x fastest") {
         return Err(bad("has an order other than 'x fastest'"));
     }
@@ -140,7 +140,7 @@ fn bad(what: &str) -> Error {
 fn no_sidecar() -> Error {
     Error::input(
         Code::V006,
-        "nothing says the size of this grid: NAME.raw.json is missing",
+        "the size of this grid is unknown: NAME.raw.json is missing",
     )
     .with_hint("keep the sidecar next to the file, or save as .npz, which contains it")
 }

@@ -330,7 +330,7 @@ pub fn write_source_to(
         }),
         Write::Folder(..) => Err(io::Error::other(
             Error::usage(format!(
-                "{} is a folder of files, and no stream holds one",
+                "{} is a folder of files, and a stream cannot contain a folder",
                 format.name
             ))
             .with_hint("`-o FOLDER` names the folder"),
@@ -362,7 +362,7 @@ pub(super) fn checked_dtype(
     let lattice = source.lattice();
     if let Some(other) = lattice.map(Lattice::dims).filter(|other| *other != dims) {
         return Err(Error::usage(format!(
-            "there are {dims:?} cells, and the lattice has {other:?}"
+            "there are {dims:?} cells, but the lattice has {other:?}"
         )));
     }
     format.check_choices(options)?;
@@ -388,12 +388,12 @@ pub(super) fn not_spooled(error: io::Error) -> io::Error {
     }
     io::Error::other(
         Error::output(format!(
-            "cannot be written here before it is passed on: {error}"
+            "cannot be written to a temporary file before it is passed on: {error}"
         ))
         .in_file(folder)
         .with_hint([
             "TMPDIR names another folder",
-            "`-o FILE` and `-f raw` need none",
+            "`-o FILE` and `-f raw` need no temporary file",
         ]),
     )
 }
@@ -496,7 +496,7 @@ fn write_sidecar(
             FinishedFile::write(&path, &file, |mut file| file.write_all(text.as_bytes()))
         }
         Place::Direct => {
-            Err(Error::output("is not a file, so no sidecar can be there").in_file(&path))
+            Err(Error::output("is not a file, so it cannot have a sidecar").in_file(&path))
         }
     }
 }

@@ -117,7 +117,7 @@ impl FolderLayout {
                 return Err(error.in_file(path).with_hint(hint));
             }
             Err(_) if place.is_file() => {
-                let error = Error::output("is a file, and would become a folder");
+                let error = Error::output("is a file, but the output is a folder");
                 return Err(error.in_file(path));
             }
             Err(error) => {

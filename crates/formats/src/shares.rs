@@ -65,12 +65,12 @@ impl Format {
             let known = Self::names_with_bytes_of_shares().join(", ");
             return Err(
                 Error::usage(format!("{} stores fields as 'f32', not 'u8'", self.name))
-                    .with_hint(format!("{known} store shares of cells as u8")),
+                    .with_hint(format!("formats that can store fractions as u8: {known}")),
             );
         }
         if !options.values.is_empty() {
             return Err(Error::usage(
-                "values are chosen for bits and labels, not for shares of cells",
+                "values can be chosen for bits and labels, not for shares of cells",
             ));
         }
         match options
@@ -98,7 +98,7 @@ pub fn check_rule(record: &Record) -> Result<()> {
     Err(Error::usage(
         "only shares of cells (the rule fraction) can be stored as u8; other fields are f32",
     )
-    .with_hint("leave out the type, or use `--rule fraction`"))
+    .with_hint("omit the type, or use `--rule fraction`"))
 }
 
 #[cfg(test)]

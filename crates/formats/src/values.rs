@@ -61,7 +61,8 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
         range(dtype).ok_or_else(|| format!("values are stored as i8 or u8, not as {name}"))?;
     if !(2..=256).contains(&values.len()) {
         return Err(
-            "values are at least two: that of empty cells, then those of occupied ones".into(),
+            "at least two values are needed: one for empty cells, then those of occupied cells"
+                .into(),
         );
     }
     for (n, value) in values.iter().enumerate() {
@@ -74,7 +75,7 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
         }
         if values[..n].contains(value) {
             return Err(format!(
-                "the value {value} is there twice: cells could not be told apart"
+                "the value {value} occurs twice: cells could not be distinguished"
             ));
         }
     }
@@ -126,7 +127,7 @@ fn most_label(dtype: Dtype, values: &[i16]) -> u8 {
 }
 
 fn no_value(label: u8) -> Error {
-    Error::usage(format!("no value stands for label {label}"))
+    Error::usage(format!("label {label} has no value"))
         .with_hint("give one for empty cells and one for each label from 1 on")
 }
 
@@ -212,7 +213,7 @@ pub(super) fn read<T>(
         .collect();
     let table = match values {
         Some(values) => checked(dtype, &values),
-        None => Err("they are no numbers".to_string()),
+        None => Err("they are not numbers".to_string()),
     };
     let ValueTable(bytes) = table.map_err(|why| {
         Error::input(
@@ -243,7 +244,7 @@ impl Read for ValueReader<'_> {
         let count = self.input.read(bytes)?;
         for byte in &mut bytes[..count] {
             *byte = self.labels[usize::from(*byte)].ok_or_else(|| {
-                let text = format!("the byte {byte} is none of the values that the sidecar says");
+                let text = format!("byte {byte} is not in the sidecar's list of values");
                 io::Error::new(io::ErrorKind::InvalidData, text)
             })?;
         }

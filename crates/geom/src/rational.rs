@@ -65,7 +65,7 @@ impl Rational {
             Ok(p / q)
         } else {
             Err(format!(
-                "'{}' divides by no positive number",
+                "'{}' does not divide by a positive number",
                 sanitize(text)
             ))
         }
@@ -115,7 +115,7 @@ impl Rational {
     pub fn parse_fraction(text: &str) -> Result<Self, String> {
         let (p, q) = text.split_once('/').unwrap_or((text, "1"));
         if text.len() > 4096 {
-            return Err("a fraction of over 4096 digits".to_string());
+            return Err("the fraction has more than 4096 digits".to_string());
         }
         let p = p.parse::<IBig>().map_err(|_| not_a_fraction(text))?;
         let q = q.parse::<UBig>().map_err(|_| not_a_fraction(text))?;

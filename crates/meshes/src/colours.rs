@@ -57,7 +57,7 @@ impl MeshColours {
                 self.corners.len()
             );
             let error = Error::usage(text).at_triangle(triangle as u64);
-            return Err(error.with_hint("pictures count from 0"));
+            return Err(error.with_hint("pictures are numbered from 0"));
         }
         self.textures = textures;
         self.places = places;

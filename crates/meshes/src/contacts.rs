@@ -45,7 +45,7 @@ impl Mesh {
             let error = Error::too_large(format!(
                 "more than {most} pairs of triangles have bounds that meet"
             ));
-            return Err(error.with_hint("a check counts the first of them"));
+            return Err(error.with_hint("a check examines only the first pairs"));
         }
         let mut found = examined.found.finished();
         found.sort_unstable();

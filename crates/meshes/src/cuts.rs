@@ -261,7 +261,7 @@ impl Mesh {
             .is_some_and(|cuts| cuts.bodies.names().len() > 1);
         if is_several || cut.cuts.is_some() {
             let error =
-                Error::usage("negative volumes are cut out of bodies that are known already");
+                Error::usage("negative volumes must be cut out of bodies that are already known");
             return Err(error.with_hint("cut them out before meshes are joined"));
         }
         if cut.triangles.is_empty() {

@@ -379,7 +379,7 @@ impl Mesh {
                 );
                 return Err(Error::usage(message)
                     .at_triangle(n as u64)
-                    .with_hint("indices count from 0"));
+                    .with_hint("indices start at 0"));
             };
             found.push([a, b, c]);
         }
@@ -488,7 +488,7 @@ fn not_finite(coordinate: f32) -> Error {
     Error::input(
         Code::S004,
         format!(
-            "vertex is {}",
+            "a vertex is {}",
             if coordinate.is_nan() {
                 "NaN"
             } else {
@@ -506,8 +506,8 @@ mod tests {
     fn a_coordinate_that_is_not_finite_is_refused_with_its_triangle() {
         let good = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         for (bad, message) in [
-            (f32::NAN, "vertex is NaN"),
-            (f32::NEG_INFINITY, "vertex is infinite"),
+            (f32::NAN, "a vertex is NaN"),
+            (f32::NEG_INFINITY, "a vertex is infinite"),
         ] {
             let mut triangles = vec![good; 4];
             triangles[2][1][2] = bad;

@@ -53,7 +53,7 @@ impl Dropped {
 pub fn check_count(count: u64) -> Result<()> {
     if i32::try_from(count).is_err() {
         return Err(Error::too_large(format!(
-            "{count} triangles; the most is 2^31 - 1"
+            "{count} triangles; the maximum is 2^31 - 1"
         )));
     }
     Ok(())

@@ -69,7 +69,7 @@ impl MeshParts {
                 );
                 return Err(Error::usage(text)
                     .at_triangle(parts.triangles)
-                    .with_hint("parts count from 0"));
+                    .with_hint("parts are numbered from 0"));
             }
             parts.extend(1, part);
         }

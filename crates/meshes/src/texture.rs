@@ -60,7 +60,7 @@ impl MeshTexture {
                 texels.len()
             );
             return Err(
-                Error::usage(text).with_hint("give width times height texels, one at least")
+                Error::usage(text).with_hint("give width times height texels, at least one")
             );
         }
         Ok(Self { size, texels, wrap })

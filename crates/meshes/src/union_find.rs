@@ -329,8 +329,9 @@ impl<'a> VertexTable<'a> {
 }
 
 fn slots(count: usize) -> Result<Zeroed<TableSlot>> {
-    Zeroed::new(count)
-        .ok_or_else(|| Error::too_large("no memory to tell the parts of the mesh apart"))
+    Zeroed::new(count).ok_or_else(|| {
+        Error::too_large("there is too little memory to find the connected parts of the mesh")
+    })
 }
 
 #[cfg(test)]

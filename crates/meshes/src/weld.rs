@@ -103,8 +103,10 @@ impl Corners {
 /// Refuses more triangles than 32-bit numbers of corners allow.
 pub(super) fn refuse_more(triangles: usize) -> Result<()> {
     if triangles > u32::MAX as usize / 3 {
-        let message = format!("{triangles} triangles are too many to be looked at by their edges");
-        return Err(Error::too_large(message).with_hint("up to 1,431,655,765 can be"));
+        let message = format!("{triangles} triangles are too many for the search by edges");
+        return Err(
+            Error::too_large(message).with_hint("at most 1,431,655,765 triangles are possible")
+        );
     }
     Ok(())
 }

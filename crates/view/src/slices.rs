@@ -283,7 +283,7 @@ pub fn sheet<'a>(
     let plan =
         SheetPlan::new(layers.dims[axis], dims, layers.extent(first), size).ok_or_else(|| {
             Error::usage(format!(
-                "a sheet of {} × {} pixels has no room for a layer",
+                "a sheet of {} × {} pixels is too small for a layer",
                 size[0], size[1]
             ))
         })?;

@@ -14,7 +14,7 @@ Place = tuple[int | None, int | None, int | None]
 class Error(Exception):
     """Error. `hint` states what to do; `triangle`, `byte` and `line` state the place, if known.
 
-    Triangles and bytes count from 0, lines from 1. `code` is stable; docs/reference/findings.md lists the codes.
+    Triangles and bytes are numbered from 0, lines from 1. `code` is stable; docs/reference/findings.md lists the codes.
     """
 
     code: str = "internal"

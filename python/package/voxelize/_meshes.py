@@ -73,7 +73,7 @@ def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[Mesh, 
     found = _of_object(source)
     if found is None:
         raise usage(
-            f"{type(source).__name__} is no mesh",
+            f"{type(source).__name__} is not a mesh",
             "a mesh is a path, bytes, (vertices, faces), triangles (n, 3, 3), or an object of trimesh, Open3D, PyVista or meshio",
         )
     return _indexed(*found, name)
@@ -110,7 +110,7 @@ def _indexed(vertices: Any, faces: Any, name: str) -> tuple[Mesh, list[Finding]]
         raise usage(f"faces: whole numbers are expected, not {corners.dtype}")
     if corners.dtype != np.uint32:
         if corners.size and (corners.min() < 0 or corners.max() >= 2**32):
-            raise usage("faces: an index is negative or too large", "indices count from 0")
+            raise usage("faces: an index is negative or too large", "indices start at 0")
         corners = corners.astype(np.uint32)
     # Arrays received over a network may not be aligned.
     return Mesh.indexed(points, np.require(corners, np.uint32, ["C", "A"]), name), findings

@@ -17,8 +17,8 @@ pub struct ReadArgs {
         long,
         conflicts_with = "lenient",
         hide_short_help = true,
-        long_help = "Refuse files with any irregularity, even a harmless one: every S and L code of docs/reference/findings.md, \
-                       for check its M codes. Holes (W006) do not count: 'voxelize check --require solid' refuses them \
+        long_help = "Refuse files with any irregularity, even a harmless one: all codes S and L of docs/reference/findings.md, \
+                       and with check the codes M. Holes (W006) are not refused, except by 'voxelize check --require solid' \
                        [default: refuse damage]"
     )]
     pub strict: bool,
@@ -53,8 +53,8 @@ pub struct InputArgs {
         help = mesh_formats(),
         allow_hyphen_values = false,
         long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. \
-                       Several meshes give one grid with -o FILE; with -o DIR/ they and those of folders give one \
-                       file each. Folders are searched for files named like a mesh; hidden ones are skipped"
+                       With -o FILE, several meshes form one grid; with -o DIR/, each mesh, also each in a folder, gives one \
+                       file. Folders are searched for files with a mesh extension; hidden files are skipped"
     )]
     pub meshes: Vec<PathBuf>,
 
@@ -76,10 +76,10 @@ pub struct InputArgs {
     )]
     pub null: bool,
 
-    /// take a share of the meshes
+    /// make only a share of the meshes
     #[arg(long, value_name = "I/N", value_parser = values::share_of, allow_hyphen_values = true, hide_short_help = true,
           conflicts_with = "same_grid",
-          long_help = "Take every N-th mesh, from number I on. N processes with the same arguments and I from 1 to N \
+          long_help = "Make every N-th mesh, from number I on. N processes with the same arguments and I from 1 to N \
                        make each mesh once. With --skip-existing a restarted process makes only the missing files [default: all]")]
     pub shard_list: Option<ProcessShare>,
 
@@ -115,7 +115,7 @@ pub struct OutputArgs {
         value_name = "PATH",
         long_help = "The file to write, in the format of its extension; an existing file is replaced. - is \
                        standard output and needs -f. DIR/ gets one file per mesh, at its path below the common \
-                       folder [default: NAME.vox here for NAME.stl, replaced only if this tool made it]"
+                       folder [default: NAME.vox in the current folder, replaced only if voxelize wrote it]"
     )]
     pub output: Option<PathBuf>,
 
@@ -126,7 +126,7 @@ pub struct OutputArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "Skip meshes whose output file already exists, whatever options made it"
+        long_help = "Skip meshes whose output file already exists, even if it was made with other options"
     )]
     pub skip_existing: bool,
 
@@ -147,20 +147,20 @@ pub struct OutputArgs {
 #[command(next_help_heading = "Output")]
 pub struct FileArgs {
     #[arg(short, long, value_name = "FORMAT", help = "'voxelize formats' lists them, and choices [vox]", value_parser = values::format(),
-          long_help = "Voxel format, whatever the extension; 'voxelize formats' describes each [default: by \
+          long_help = "Voxel format, independent of the extension; 'voxelize formats' describes each [default: by \
                        extension, else vox]")]
     pub format: Option<&'static Format>,
 
     /// bool|u8|i8|bit, type of the numbers
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_short_help = true,
-          long_help = "Type of the numbers, where the format has a choice [default: the first that 'voxelize \
+          long_help = "Type of the numbers, if the format offers several [default: the first that 'voxelize \
                        formats' lists for it]. u8 rounds shares of cells (--rule fraction) to 255ths")]
     pub dtype: Option<Dtype>,
 
     /// the numbers of empty cells, surface, interior
     #[arg(long, value_name = "E,1,2,…", value_parser = values::cell_values, allow_hyphen_values = true, hide_short_help = true,
-          long_help = "Numbers of empty cells and of labels 1, 2, …, in a npy or raw of u8 or i8: -1,0,1 for outside, surface \
-                       and interior of a filled grid. With two numbers, the second is for all occupied cells [default: 0,1,2,…]")]
+          long_help = "Numbers to write for empty cells and for labels 1, 2, …, in npy or raw files of u8 or i8: -1,0,1 for outside, \
+                       surface and interior of a filled grid. With two numbers, the second is for all occupied cells [default: 0,1,2,…]")]
     pub values: Option<CellValues>,
 
     #[command(flatten)]
@@ -171,7 +171,7 @@ pub struct FileArgs {
         long,
         hide_short_help = true,
         long_help = "Write PATH.json next to the output, with the position of its cells and how it was made. \
-                       raw always writes one; npy has the position nowhere else; the other formats contain it"
+                       raw always writes one; npy files do not contain the position; most other formats do"
     )]
     pub sidecar: bool,
 

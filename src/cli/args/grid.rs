@@ -14,7 +14,7 @@ pub struct GridArgs {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        long_help = "Cells on the longest axis; the others get as many as they need [default: 256]"
+        long_help = "Number of cells on the longest axis; the other axes get as many cells of this size as the mesh needs [default: 256]"
     )]
     res: Option<String>,
 
@@ -30,8 +30,8 @@ pub struct GridArgs {
         long,
         value_name = "X,Y,Z",
         allow_hyphen_values = true,
-        long_help = "Exactly this many cells per axis: the smallest cubes that hold the mesh, which is \
-                       centred"
+        long_help = "Exactly this many cells per axis. Cells are the smallest cubes for which the grid contains the mesh; the mesh \
+                       is centred"
     )]
     dims: Option<String>,
 
@@ -68,7 +68,7 @@ pub struct GridArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "As many cells on every axis as on the longest, the mesh centred to whole cells"
+        long_help = "The same number of cells on every axis as on the longest; cells are added on both sides of shorter axes"
     )]
     cube: bool,
 
@@ -87,7 +87,7 @@ pub struct GridArgs {
     #[arg(
         long,
         value_name = "FILE",
-        long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides). FILE: a scan \
+        long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides it). FILE: a scan \
                        (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar"
     )]
     like: Option<PathBuf>,
@@ -97,8 +97,8 @@ pub struct GridArgs {
         long,
         value_name = "float|none",
         hide_short_help = true,
-        long_help = "float: a coordinate that is the 32-bit float nearest to a wall or a cell centre counts as \
-                       lying on it, as no float is exactly 0.7. none: use the bits as they are [default: float]"
+        long_help = "float: a coordinate that is the 32-bit float nearest to a wall or a cell centre is \
+                       treated as exactly on it, because no float is exactly 0.7. none: use coordinates as they are [default: float]"
     )]
     snap: Option<String>,
 

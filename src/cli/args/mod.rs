@@ -89,7 +89,7 @@ pub struct ConvertArgs {
 pub struct ReportArgs {
     /// summary as JSON, not text; or to FILE
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
-          long_help = "Print the summary as one line of JSON in place of the text, or write it to FILE")]
+          long_help = "Print the summary as one line of JSON instead of text, or write it to FILE")]
     pub json: Option<PathBuf>,
 
     /// only errors
@@ -111,7 +111,7 @@ pub struct ReportArgs {
     )]
     pub verbose: bool,
 
-    /// colour of messages; --labels colour is for that of the mesh [auto]
+    /// colour of messages; --labels colour is for the mesh [auto]
     #[arg(
         long,
         global = true,
@@ -148,8 +148,8 @@ pub struct PowerArgs {
 pub struct RunArgs {
     /// above it grids are made in slabs [no limit]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true,
-          long_help = "The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
-                       made in slabs of layers, with a pass over the mesh for each, or refused where slabs do \
+          long_help = "Maximum memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes. Larger grids are \
+                       made in slabs of layers, with a pass over the mesh for each, or refused if slabs do \
                        not fit [default: no slabs; a grid larger than the available memory is refused]")]
     pub max_memory: Option<u64>,
 }
@@ -158,7 +158,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct MemoryArgs {
-    /// The most memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; larger inputs are refused [default:
+    /// Maximum memory to use: 4G, 512M, 1.5GiB (powers of 1024) or bytes; larger inputs are refused [default:
     /// available memory]
     #[arg(long, value_name = "SIZE", value_parser = values::memory, allow_hyphen_values = true)]
     pub max_memory: Option<u64>,
@@ -168,8 +168,8 @@ pub struct MemoryArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct PairArgs {
-    /// Examine at most N pairs of triangles whose bounds meet, or 'all'; beyond that, counts are lower bounds and
-    /// reported as such [default: 2^24, or 64 for each triangle if that is more]
+    /// Examine at most N pairs of triangles with overlapping bounding boxes, or 'all'. If there are more, counts are
+    /// reported as lower bounds [default: 2^24, or 64 for each triangle if that is more]
     #[arg(long, value_name = "N", value_parser = values::pairs, allow_negative_numbers = true)]
     pub max_pairs: Option<PairLimit>,
 }

@@ -15,9 +15,9 @@ pub struct RuleArgs {
     #[arg(
         long,
         value_name = "RULE",
-        long_help = "Which cells are occupied. surface: the mesh touches them. thin: it crosses a line \
-                       between centres of opposite faces. filled: they overlap the part. solid: centre inside. \
-                       offset: centre within --radius. Fields: distance, fraction (the share inside), area [default: surface]"
+        long_help = "Occupied cells. surface: the mesh touches the cell. thin: the mesh crosses a line between \
+                       centres of its opposite faces. filled: it overlaps the part. solid: its centre is inside. offset: its \
+                       centre is within --radius. Fields: distance, fraction (share inside), area [default: surface]"
     )]
     rule: Option<String>,
 
@@ -34,20 +34,20 @@ pub struct RuleArgs {
     solid: bool,
 
     #[arg(long, help = methods(), value_name = "METHOD",
-          long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: \
-                       not reached from outside. vote: evenodd on 2 of 3 axes. robust: repaired, winding \
-                       number > 0.5. auto: nonzero if closed and oriented, evenodd if closed, else robust \
+          long_help = "With --solid, --filled. Inside is: nonzero: winding number not 0. evenodd: odd number of crossings. flood: \
+                       not reached from outside. vote: evenodd on 2 of 3 axes. robust: winding number > 0.5 after \
+                       repair. auto: nonzero if closed and oriented, evenodd if closed, else robust \
                        [default: auto]")]
     inside: Option<String>,
 
-    /// with --inside flood: cap holes up to N cells across
+    /// with --inside flood: cap holes up to N cells wide
     #[arg(
         long,
         value_name = "N",
         allow_negative_numbers = true,
         hide_short_help = true,
-        long_help = "With --inside flood: cap holes up to N cells across before flooding. Capped cells are \
-                       part of --filled, not of --solid [default: no caps]"
+        long_help = "With --inside flood: cap holes up to N cells wide before flooding. Cells of caps are \
+                       occupied with --filled, not with --solid [default: no caps]"
     )]
     close_holes: Option<String>,
 
@@ -66,7 +66,7 @@ pub struct RuleArgs {
         allow_negative_numbers = true,
         hide_short_help = true,
         long_help = "With --filled: keep only a shell of N layers of cells. It is N cells thick along the axes and up to 1.7 N \
-                       in oblique directions. Cells outside the grid count as empty [default: all cells]"
+                       in oblique directions. Cells outside the grid are empty [default: all cells]"
     )]
     hollow: Option<String>,
 
@@ -97,7 +97,7 @@ pub struct RuleArgs {
     #[arg(
         long,
         hide_short_help = true,
-        long_help = "With --rule distance: set the sign bit in every cell whose centre is inside, by --inside"
+        long_help = "With --rule distance: set the sign bit in every cell whose centre is inside, as --inside decides"
     )]
     signed: bool,
 
@@ -107,7 +107,7 @@ pub struct RuleArgs {
         value_name = "V",
         allow_hyphen_values = true,
         hide_short_help = true,
-        long_help = "With --rule distance: write cells in place of a field: those whose value is at most V. \
+        long_help = "With --rule distance: write cells instead of a field; a cell is occupied if its value is at most V. \
                        V is in units of the file, or in cells as 2vx, and less than the band [default: a field]"
     )]
     iso: Option<String>,
@@ -134,9 +134,9 @@ struct PartArgs {
         long,
         value_name = "file|object|material|colour",
         hide_short_help = true,
-        long_help = "Label cells by file, by object or by material. Each part is filled as a mesh of its own, and the first \
-                       part keeps the cells that several occupy. NAME=FILE names a file. colour: each cell \
-                       takes the colour of the nearest triangle, 255 colours at most [default: no labels]"
+        long_help = "Label cells by file, by object or by material. Each part is filled separately; a cell of \
+                       several parts gets the label of the first. NAME=FILE sets the label of a file. colour: each cell \
+                       has the colour of the nearest triangle, at most 255 colours [default: no labels]"
     )]
     labels: Option<String>,
 
@@ -147,17 +147,17 @@ struct PartArgs {
         value_delimiter = ',',
         requires = "labels",
         hide_short_help = true,
-        long_help = "With --labels: where parts share cells, these come first, in this order; the others follow as \
-                       in the file [default: the order of the file]"
+        long_help = "With --labels: a cell of several parts gets the label of the first of them. These parts come first, in this \
+                       order, then the other parts in the order of the file [default: the order of the file]"
     )]
     priority: Vec<String>,
 
-    /// take only this part; may be repeated
+    /// use only this part; may be repeated
     #[arg(
         long,
         hide_short_help = true,
         value_name = "NAME",
-        long_help = "Take only the parts of this name: objects, or materials with --labels material. May be \
+        long_help = "Use only the parts with this name: objects, or materials with --labels material. May be \
                        repeated [default: all]"
     )]
     only: Vec<String>,
@@ -167,7 +167,7 @@ struct PartArgs {
         long,
         value_name = "NAME",
         hide_short_help = true,
-        long_help = "Leave out the parts of this name: objects, or materials with --labels material. May be repeated \
+        long_help = "Leave out the parts with this name: objects, or materials with --labels material. May be repeated \
                      [default: none]"
     )]
     skip: Vec<String>,
@@ -217,8 +217,8 @@ pub struct NearestArgs {
         conflicts_with = "skip_existing",
         hide_short_help = true,
         long_help = "With --rule distance: write to FILE the index of the triangle nearest to each cell, as a \
-                       .npy of int32. Indices start at 0; the lowest one wins a tie; -1 is beyond the band \
-                       [default: none]"
+                       .npy of int32. Indices start at 0. If several triangles are equally near, the lowest index is written; \
+                       beyond the band, -1 [default: none]"
     )]
     pub nearest: Option<PathBuf>,
 }
@@ -252,7 +252,7 @@ pub struct DoubtArgs {
         conflicts_with = "skip_existing",
         hide_short_help = true,
         long_help = "With --solid and --filled: write to FILE the cells on which nonzero, evenodd, robust and \
-                       flood disagree, labelled by the methods that count them as inside. flood counts \
+                       flood disagree, labelled by the methods that call them inside. flood is compared \
                        only off the surface, and not at all if it leaked. Takes six times the memory of the grid \
                        [default: none]"
     )]
@@ -262,7 +262,7 @@ pub struct DoubtArgs {
     #[arg(long, value_name = "X", value_parser = values::portion, allow_negative_numbers = true,
           conflicts_with = "skip_existing", hide_short_help = true,
           long_help = "Exit with code 1 if the cells in doubt exceed this share, 0.01 or 1%, of the cells that \
-                       any compared method counts as inside. Outputs are still written. Not allowed with --skip-existing \
+                       any compared method calls inside. Outputs are still written. Not allowed with --skip-existing \
                        [default: none]")]
     pub max_doubt: Option<Rational>,
 }

@@ -12,8 +12,8 @@ const LAST: usize = 900;
 pub struct TransformArgs {
     /// turn or mirror the mesh: x,-z,y
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, hide_short_help = true,
-          display_order = LAST, long_help = "The axis of the file, with its sign, that becomes each axis of \
-                       the grid: x,-z,y turns y up into z up. Exact. Triangles are flipped when mirroring, so that \
+          display_order = LAST, long_help = "For each axis of the grid, the axis of the file that becomes it, with a \
+                       sign: x,-z,y turns y up into z up. Exact. Triangles are flipped when mirroring, so that \
                        outside stays outside [default: x,y,z]")]
     axes: Option<String>,
 
@@ -27,14 +27,14 @@ pub struct TransformArgs {
     #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Multiply coordinates by a matrix, after --axes and before --rotate: 12 or 16 \
                        numbers, row by row. The last number of each row is added; the last row of 16 must be 0 0 0 1. \
-                       Coordinates are rounded to 32 bits once. Triangles are flipped when mirroring [default: none]")]
+                       Coordinates are rounded to 32 bits. Triangles are flipped when mirroring [default: none]")]
     matrix: Option<String>,
 
     /// turn the mesh about an axis: z,90; can be repeated
     #[arg(long, value_name = "AXIS,DEG", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Turn the mesh about x, y or z, after --axes and --matrix, counterclockwise seen \
                        from the positive end of the axis. Several rotations are applied in the given order. Multiples of 90 are \
-                       exact; other angles are computed in 64 bits and rounded to 32 once [default: not turned]")]
+                       exact; other angles are computed in 64 bits and rounded to 32 [default: not turned]")]
     rotate: Vec<String>,
 
     /// move the mesh, exactly
@@ -46,7 +46,7 @@ pub struct TransformArgs {
     /// unit, after --scale: um, mm, cm, m, in, ft
     #[arg(long, value_name = "UNIT",
           display_order = LAST, long_help = "The unit of the coordinates after --scale: um, mm, cm, m, in or ft. \
-                       Nothing is scaled. Lengths may then have units, --voxel-size 5cm; summary, JSON and \
+                       Nothing is scaled. Lengths may then have units, as in --voxel-size 5cm; summary, JSON and \
                        files record the unit [default: unknown]")]
     unit: Option<String>,
 }

@@ -17,7 +17,7 @@ use voxelize::{Error, Level, Rational};
 /// Parses `8`: number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
     match count(text)? {
-        n if n > MAX_THREADS => Err(format!("the most is {MAX_THREADS}")),
+        n if n > MAX_THREADS => Err(format!("the maximum is {MAX_THREADS}")),
         n => Ok(n),
     }
 }
@@ -101,8 +101,8 @@ pub fn share_of(text: &str) -> Result<ProcessShare, String> {
         .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)));
     match numbers {
         Some((number, of)) if (1..=of).contains(&number) => Ok(ProcessShare { number, of }),
-        Some((_, _)) => Err("counts from 1 to N".into()),
-        None => Err("expected a number and how many there are, such as 3/64".into()),
+        Some((_, _)) => Err("must be a number from 1 to N".into()),
+        None => Err("expected a number and the total, such as 3/64".into()),
     }
 }
 
@@ -179,7 +179,7 @@ pub fn picture_size(text: &str) -> Result<PixelSize, String> {
         return Err("expected width and height in pixels, such as 1200x900".to_string());
     };
     let side = |text: &str| match count(text)? {
-        n if n > MAX_SIDE => Err(format!("the most is {MAX_SIDE} pixels")),
+        n if n > MAX_SIDE => Err(format!("the maximum is {MAX_SIDE} pixels")),
         n => Ok(n),
     };
     Ok(PixelSize::Pixels([side(width)?, side(height)?]))
@@ -235,7 +235,7 @@ pub fn layer(text: &str) -> Result<LayerChoice, String> {
         }),
         Some((_, index)) => {
             let place =
-                "the layer at a height is (height - corner) / cell size, which 'voxelize info' has";
+                "the layer at a height is (height - corner) / cell size; 'voxelize info' prints corner and cell size";
             let index = whole(index).map_err(|why| format!("{why}: {place}"))?;
             Ok(LayerChoice {
                 index: Some(index),

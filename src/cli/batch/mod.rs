@@ -161,11 +161,11 @@ impl BatchOptions {
                 .unwrap_or_default();
             let error = Error::usage(format!("{option}: every mesh would overwrite this file"));
             return Err(error.with_hint(if has_file {
-                "--max-doubt checks each of them; --doubt takes one mesh"
+                "use --doubt with one mesh at a time; --max-doubt works with several meshes"
             } else if nearest.is_some() {
-                "--nearest takes one mesh"
+                "use --nearest with one mesh at a time"
             } else {
-                "a warning names the longest hole of each; --leak takes one mesh"
+                "use --leak with one mesh at a time; a warning names the longest hole of each mesh"
             }));
         }
         let output = match &folder {
@@ -393,7 +393,7 @@ impl BatchOptions {
         if !all.is_empty() {
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => e.with_hint(
-                    "the meshes together have no extent: give the cell size, --voxel-size S",
+                    "the meshes together have no extent: state the cell size with --voxel-size S",
                 ),
                 _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;
@@ -453,8 +453,8 @@ fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
     }
     if request.labels.unwrap_or_default().are_of_mesh() {
         let error =
-            Error::usage("--labels cannot be used with --stack: each mesh has labels of its own");
-        return Err(error.with_hint("-o DIR/ writes a file of each, with its legend"));
+            Error::usage("--labels cannot be used with --stack, because each mesh has its own labels");
+        return Err(error.with_hint("-o DIR/ writes one file per mesh, with its legend"));
     }
     match args.quantities.with.is_empty() {
         true => Ok(()),
@@ -480,7 +480,7 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         None
     };
     let Some(path) = &args.output else {
-        let usual = "-o DIR/ writes a file per mesh; -o FILE puts meshes that are named one by one into one grid";
+        let usual = "-o DIR/ writes one file per mesh; -o FILE puts all meshes into one grid, if the command line names each mesh";
         return Err(Error::usage(format!("{what} an output folder"))
             .with_hint(store.unwrap_or_else(|| usual.to_string())));
     };
@@ -492,7 +492,11 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         Some("-") => "DIR".to_string(),
         _ => path.with_extension("").display().to_string(),
     };
-    let usual = || format!("use -o {folder}/; meshes that are named one by one go into one file");
+    let usual = || {
+        format!(
+            "use -o {folder}/; only meshes that the command line names one by one go into one file"
+        )
+    };
     Err(Error::usage(format!("{option}: {what} an output folder"))
         .with_hint(store.unwrap_or_else(usual)))
 }
@@ -519,7 +523,7 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     if let Some(number) = meshes.iter().filter(is_number).find(|word| !word.exists()) {
         let error = Error::usage(format!("{} is not a mesh", number.display()));
         return Some(
-            error.with_hint("commas separate the numbers of an option, such as --dims 64,64,64"),
+            error.with_hint("separate the numbers of an option with commas, as in --dims 64,64,64"),
         );
     }
     let (what, meant) =
@@ -558,5 +562,5 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
 }
 
 fn not_there(path: &Path) -> String {
-    format!("{} is not a mesh and does not exist", path.display())
+    format!("{}: no such file", path.display())
 }

@@ -236,7 +236,7 @@ impl<'a> OrderedReporter<'a> {
         let all = grouped(batch.items.len() as u64);
         let would = match batch.mode {
             Mode::DryRun => "would be written",
-            Mode::Write if batch.output.stack.is_some() && stacked.is_none() => "made, not written",
+            Mode::Write if batch.output.stack.is_some() && stacked.is_none() => "made, but not written",
             Mode::Write => "written",
         };
         let folder = batch
@@ -313,7 +313,7 @@ impl BatchState {
             let is_first = self.counts[EntryKind::Interrupted as usize] == 0;
             let text = match (is_first, is_stacked) {
                 (true, true) => "error: interrupted; nothing was written\n",
-                (true, false) => "error: interrupted; what was written is whole\n",
+                (true, false) => "error: interrupted; every written file is complete\n",
                 (false, _) => "",
             };
             entry.report.error_text = Some(text.to_string());

@@ -34,7 +34,7 @@ pub(super) fn write(
     if file.format().is_none() {
         return Ok(vec![write_triangles(file, mesh, &checked.marked())?]);
     }
-    let lattice = lattice.ok_or_else(|| Error::usage("no grid for the cells"))?;
+    let lattice = lattice.ok_or_else(|| Error::usage("there is no grid for the cells"))?;
     let labels = checked.cells(mesh, lattice, run)?;
     let about = Record {
         transform: grid.transform.entries(),

@@ -35,8 +35,7 @@ voxelize check part.stl --mark bad.stl    the triangles that have defects
 voxelize check part.stl --require solid   exit code 1 unless it is safe for --solid
 voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
     notes: "\
-Vertices are equal if their coordinates are, bit by bit; -0 is 0. Each finding has a code, a count, places, its \
-effect on a fill, and says whether it was decided exactly. docs/reference/check.md defines them all.
+Vertices are the same if their coordinates are equal bit by bit; -0 equals 0. Each finding has a code, a count, places and its effect on a fill, and states whether it was decided exactly. docs/reference/check.md defines all findings.
 With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
 Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
@@ -52,7 +51,7 @@ struct CheckArgs {
     #[arg(value_name = "MESH", required = true, help_heading = "Input")]
     meshes: Vec<PathBuf>,
 
-    /// Write the defects of one mesh to FILE: a .stl holds their triangles, a voxel format their cells with
+    /// Write the defects of one mesh to FILE: a .stl has their triangles, a voxel format their cells with
     /// labels
     /// [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -64,7 +63,7 @@ struct CheckArgs {
           hide_possible_values = true, help_heading = "Check")]
     require: Vec<Fitness>,
 
-    /// Places to report of each finding; this limits no counts [default: 5, in JSON 20]
+    /// Number of places to report for each finding; counts are not limited [default: 5, in JSON 20]
     #[arg(long, value_name = "N", value_parser = values::whole, allow_negative_numbers = true,
           help_heading = "Output")]
     places: Option<usize>,
@@ -299,7 +298,7 @@ impl Checking<'_> {
                 let need = bytes(need);
                 let says = self.job.options.resources.memory.text().unwrap_or_default();
                 let text = format!(
-                    "a check of {triangles} needs {need}, {} are left for it: {says}",
+                    "a check of {triangles} needs {need}, but {} are left: {says}",
                     bytes(limit)
                 );
                 let hint = "raise --max-memory, or check the parts of the mesh one by one";

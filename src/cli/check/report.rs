@@ -224,25 +224,25 @@ pub(super) fn add_rows(
             format!("{name}: {kind}, {triangles}, {extent}, {size}"),
         );
     }
-    let vertices = counted(checked.vertices, "vertex", "vertices");
+    let vertices = counted(checked.vertices, "distinct vertex", "distinct vertices");
     rows.row(
         "",
-        format!("{vertices}, distinct by exact coordinates (-0 is 0)"),
+        format!("{vertices}, compared by exact coordinates (-0 equals 0)"),
     );
     for warning in &found.warnings {
         rows.finding("", warning);
     }
     if checked.defects.is_empty() {
         let walls = lattice.map_or(
-            "; thin walls are searched only with a grid, such as -r 256",
+            "; thin walls are checked only if a grid is given, for example with -r 256",
             |_| "; walls are measured at the centres of triangles",
         );
         let so_far = if checked.is_partial {
-            " among the pairs examined"
+            " among the examined pairs"
         } else {
             ""
         };
-        rows.row("found", format!("no defect{so_far}{walls}"));
+        rows.row("found", format!("no defects{so_far}{walls}"));
     }
     for defect in &checked.defects {
         defect_rows(rows, defect, most, coordinates);
@@ -344,7 +344,7 @@ fn component_rows(
         let volume = match (closed, oriented) {
             (true, true) => format!("volume {volume}"),
             (true, false) => format!("closed, not oriented; signed volume {volume}"),
-            _ => format!("not closed; signed volume, with its holes open, {volume}"),
+            _ => format!("not closed; signed volume {volume}, computed without closing the holes"),
         };
         rows.row("", format!("{n}: {triangles}, {volume}"));
     }
@@ -441,11 +441,15 @@ pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String>
 
 /// Returns the error of `--strict` for a mesh with defects.
 pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
-    let text = |defect: &Defect| format!("{} {}", defect.info.code, count(defect));
+    let text = |defect: &Defect| format!("{} ({})", count(defect), defect.info.code);
     let limit = checked
         .is_partial
-        .then(|| format!("{} not all pairs were examined", Code::W014));
+        .then(|| format!("not all pairs were examined ({})", Code::W014));
     let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
-    (!findings.is_empty()).then(|| error.with_hint("docs/reference/check.md explains each finding"))
+    (!findings.is_empty()).then(|| {
+        error.with_hint(
+            "omit --strict to accept them; docs/reference/check.md explains each finding",
+        )
+    })
 }

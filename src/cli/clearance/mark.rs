@@ -37,7 +37,7 @@ impl ContactMark {
         let file =
             OutputFile::of_option(path, CellKind::Labels, about, Sidecar::Auto, &call.names)?;
         if files::has_extension(path, "stl") {
-            let error = Error::usage("--mark: .stl holds no labels").in_file(path);
+            let error = Error::usage("--mark: .stl cannot store labels").in_file(path);
             return Err(error.with_hint("--mark takes .vox, .npz or another format with labels"));
         }
         file.check_kind()?;

@@ -52,7 +52,7 @@ impl PlacedMesh {
         for (option, value) in options.into_iter().rev() {
             set(&mut transform, option, value).map_err(|why| {
                 let error = Error::usage(format!("{name}: @{option}={value}: {}", why.message()));
-                error.with_hint("such as part.stl@rotate=z,90@translate=0,0,5")
+                error.with_hint("for example: part.stl@rotate=z,90@translate=0,0,5")
             })?;
         }
         Ok(Self {
@@ -81,7 +81,7 @@ impl PlacedMesh {
 fn set(transform: &mut Request, name: &str, text: &str) -> Result<()> {
     if !TRANSFORMS.contains(&name) {
         let names = TRANSFORMS.join(", ");
-        return Err(Error::usage(format!("is none of {names}")));
+        return Err(Error::usage(format!("is not one of {names}")));
     }
     if name != "rotate" && transform.is_given(name) {
         return Err(Error::usage("is there twice"));
@@ -150,7 +150,7 @@ pub fn read_all(
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
             loaded.mesh = transform.apply_all(mesh).map_err(|_| {
                 let error =
-                    Error::unfit("a coordinate is beyond 32-bit floats").in_file(&named.name);
+                    Error::unfit("a coordinate is beyond the range of 32-bit floats").in_file(&named.name);
                 error.with_hint("use a smaller @scale or @translate")
             })?;
         }
@@ -199,7 +199,7 @@ impl<'a> MemoryLeft<'a> {
         let need = bytes(need);
         let left = bytes(left);
         Err(Error::too_large(format!(
-            "the comparison needs {need} more, {left} are left for it: {says}"
+            "the comparison needs {need}, but {left} are left: {says}"
         ))
         .with_hint("raise --max-memory, or compare fewer meshes at a time"))
     }

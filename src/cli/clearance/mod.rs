@@ -35,19 +35,19 @@ pub const COMMAND: Command = Command {
     about: "find collisions and distances between meshes",
     examples: "\
 voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
-voxelize clearance *.stl --min-distance 0.2     exit code 1 if any two are closer than that
-voxelize clearance pin.stl plate.stl@translate=0,0,5   the plate moved up by 5
+voxelize clearance *.stl --min-distance 0.2     exit code 1 if any two meshes are closer
+voxelize clearance pin.stl plate.stl@translate=0,0,5   with the plate moved up by 5
 voxelize clearance gear.stl rack.stl --mark contact.vox   and 'voxelize view contact.vox' shows where
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
-volume), or one contains the other. Of closed meshes that is decided exactly. Of open meshes that \
-touch, shared volume may not be known; --min-distance fails then. --min-distance 0 accepts contact and refuses \
-collisions. Closest points lie on the triangles; the direction is from B to A. How deep meshes \
-penetrate is not computed. docs/reference/clearance.md defines the terms.
+volume), or one contains the other. For closed meshes this is decided exactly. If open \
+meshes touch, it may be unknown whether they share volume; --min-distance then fails. --min-distance 0 accepts contact and refuses \
+collisions. Closest points lie on the triangles; the direction is from B to A. The depth of \
+penetration is not computed. docs/reference/clearance.md defines the terms.
 
-A mesh may have transforms of its own behind its name: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, \
-as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.
+The name of a mesh may be followed by transforms: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, with \
+the same meaning as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.
 
 Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share volume; 2 usage error; \
 3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide; \
@@ -60,7 +60,7 @@ Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "voxelize clearance [OPTIONS] A B [C ...]")]
 struct ClearanceArgs {
-    /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 behind
+    /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 after
     /// their names; all pairs are compared
     #[arg(value_name = "MESH", required = true, help_heading = "Files")]
     meshes: Vec<PathBuf>,
@@ -71,18 +71,18 @@ struct ClearanceArgs {
           help_heading = "Compare")]
     min_distance: Option<Measure>,
 
-    /// Write the cells that the meshes touch, labelled: contact, where two surfaces meet; closest, between the
-    /// closest points of two that do not; around, all others. .vox, .npz or any format with labels [default: none]
+    /// Write the cells that the meshes touch, labelled: contact where two surfaces meet; closest between the
+    /// closest points of two meshes that do not meet; around elsewhere. .vox, .npz or any format with labels [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Compare")]
     mark: Option<PathBuf>,
 
-    /// With --mark: cells on the longest axis of all meshes [default: 256]
+    /// With --mark: number of cells on the longest axis of the box around all meshes [default: 256]
     #[arg(short, long, value_name = "N", value_parser = values::count, allow_negative_numbers = true,
           help_heading = "Compare")]
     res: Option<usize>,
 
     /// The unit of the coordinates: um, mm, cm, m, in or ft. Nothing is scaled. D and transforms may then have
-    /// units; the report names it [default: what the files state]
+    /// units; the report states it [default: the unit that the files state]
     #[arg(long, value_name = "UNIT", value_parser = transform::unit(), hide_possible_values = true,
           help_heading = "Input")]
     unit: Option<UnitOfLength>,

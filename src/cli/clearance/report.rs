@@ -110,18 +110,18 @@ fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) ->
     let gap = format!("the surfaces are {distance} apart");
     match found.relation {
         Relation::Touching if !found.is_all && found.shares_volume.is_none() => format!(
-            "{a} and {b} meet: {meetings}; not all pairs were examined, so whether they share volume is not known"
+            "{a} and {b} meet: {meetings}; not all pairs were examined, so it is unknown whether they share volume"
         ),
         Relation::Touching if found.too_many_places => {
-            format!("{a} and {b} touch: {meetings}, too many to find out whether they share volume")
+            format!("{a} and {b} touch: {meetings}, too many to decide whether they share volume")
         }
         Relation::Touching if found.shares_volume.is_none() => format!(
-            "{a} and {b} meet: {meetings}; a mesh is not closed, so whether they share volume is not known"
+            "{a} and {b} meet: {meetings}; a mesh is not closed, so it is unknown whether they share volume"
         ),
         Relation::Touching => format!("{a} and {b} touch: {meetings}, no volume is shared"),
         Relation::Crossing if found.meetings > 0 => format!("{a} and {b} cross: {meetings}"),
         Relation::Crossing => {
-            format!("{a} and {b} share volume, as a part of one is inside the other; {gap}")
+            format!("{a} and {b} share volume, because a part of one is inside the other; {gap}")
         }
         Relation::Contains => format!("{a} contains {b}; {gap}"),
         Relation::Within => format!("{a} is within {b}; {gap}"),
@@ -177,7 +177,10 @@ fn pair_rows(
         );
         rows.row(
             "",
-            format!("direction {} moves {a} away from {b}", point(direction)),
+            format!(
+                "moving {a} along {} separates these two points",
+                point(direction)
+            ),
         );
     }
     rows

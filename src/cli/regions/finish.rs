@@ -27,11 +27,11 @@ pub const COMMAND: Command = Command {
     name: "finish",
     about: "finish a store whose regions are made",
     examples: "\
-voxelize finish huge.zarr             what is missing or damaged; else the digest
+voxelize finish huge.zarr             missing or damaged regions; otherwise the digest
 voxelize finish huge.zarr --json      the numbers of regions to make again, for scripts",
     notes: "\
 All shards are read and compared with the hashes recorded for their regions. If every region is complete, the metadata of \
-the group are written; before that, readers of Zarr see only arrays, no group. Otherwise nothing is written, and the \
+the group are written; before that, readers of Zarr see only arrays and no group. Otherwise nothing is written, and the \
 regions that are missing, damaged or stale are listed. The command can be repeated.
 
 Exit codes: 0 the store is complete; 1 regions are missing, damaged or stale; 2 usage error; 3 no plan, or a damaged one; \
@@ -229,7 +229,7 @@ fn add_rows(
         let all = grouped(plan.regions() as u64);
         rows.row(
             "regions",
-            format!("{} of {all} whole", grouped(regions.whole as u64)),
+            format!("{} of {all} complete", grouped(regions.whole as u64)),
         );
         let damaged: Vec<_> = regions
             .damaged

@@ -208,9 +208,9 @@ pub fn check_source(source: &MeshSource) -> Result<()> {
         .find_map(|part| part.given_name.as_ref())
     {
         let error = Error::usage(format!(
-            "{name}=FILE: the parts of regions are called by their files"
+            "{name}=FILE: in regions a part has the name of its file"
         ));
-        return Err(error.with_hint("give the file that name"));
+        return Err(error.with_hint("rename the file instead"));
     }
     if source.parts.iter().any(|part| part.file.is_none()) {
         let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
@@ -412,7 +412,7 @@ impl PlannedStore {
         }) = self.regions
             && requested > all
         {
-            text += &format!("; whole shards allow no {requested} regions");
+            text += &format!("; whole shards do not allow {requested} regions");
         }
         rows.row("plan", text);
         if let Some(bins) = &self.bins {

@@ -299,9 +299,11 @@ impl MadeRegions {
         let there = regions.iter().filter(|region| !region.made).count();
         let text = match regions.len() {
             0 => format!("none: the plan has only {planned} regions"),
-            all if there == all => format!("{numbers} of {planned}, already whole"),
-            _ if there == 0 => format!("{numbers} of {planned}"),
-            _ => format!("{numbers} of {planned}, {there} already whole"),
+            all if there == all => {
+                format!("{numbers} (of {planned}), already complete; no file was written")
+            }
+            _ if there == 0 => format!("{numbers} (of {planned})"),
+            _ => format!("{numbers} (of {planned}), {there} of them already complete"),
         };
         rows.row(
             if regions.len() > 1 {
@@ -315,8 +317,13 @@ impl MadeRegions {
             (&self.counts, self.shards, self.bytes, regions.is_empty())
         {
             rows.row("cells", grouped(counts.occupied));
+            let label = if there == regions.len() {
+                "store"
+            } else {
+                "wrote"
+            };
             rows.row(
-                "wrote",
+                label,
                 format!(
                     "{}, {}",
                     counted(shards as u64, "shard", "shards"),

@@ -68,7 +68,7 @@ fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
         return Err(error.with_hint("-o NAME.zarr"));
     }
     if options.aux_outputs().next().is_some() || options.doubt.is_some() {
-        let error = Error::usage("--resume: cells beside the grid are not made in regions");
+        let error = Error::usage("--resume: these additional outputs cannot be made in regions");
         return Err(error.with_hint("leave out --doubt, --max-doubt, --leak and --nearest"));
     }
     match RegionStore::open_if_planned(options.output.file.path())? {

@@ -75,7 +75,7 @@ pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
             places.push(counted(counts.vertices, "vertex", "vertices"));
         }
         texts.push(format!(
-            "elements meet in {} alone, as at a hinge",
+            "elements are connected only at {}, as at a hinge",
             places.join(" and ")
         ));
     }

@@ -68,7 +68,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             let error = Error::unfit(format!("the mesh has no colours; {}", why.first.message()));
             let error = match why.first.hint() {
                 Some(hint) => error.with_hint(hint),
-                None => error.with_hint("put the file beside the mesh"),
+                None => error.with_hint("put the file next to the mesh"),
             };
             return Err(error.in_file(job.source.name()));
         }
@@ -394,7 +394,7 @@ fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
         rule => rule.is_hollow(),
     };
     let text = format!(
-        "the rule {} leaves the inside of a part empty here, and it is marked as free",
+        "the rule {} leaves the inside of a part empty, so the inside is marked as free",
         rule.name()
     );
     let hint = "--filled fills it; --rule distance --signed --band all --iso R grows it by R";

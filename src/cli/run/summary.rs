@@ -102,7 +102,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
     if found.has_colours && leaves_labels_out && holds_labels {
         rows.row(
             "colours",
-            "those of the mesh are left out; --labels colour keeps them",
+            "the colours of the mesh are left out; --labels colour keeps them",
         );
     }
     if let Some(doubt) = &found.doubt {
@@ -245,7 +245,7 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
         text += &format!(", box grown to {grown}{kept}");
     }
     if let Some(axes) = cut {
-        text += &format!(", the mesh goes on beyond it along {axes}");
+        text += &format!("; the mesh extends beyond it along {axes}");
     }
     text
 }
@@ -412,7 +412,7 @@ fn wrote(options: &Options, written: &Written) -> String {
             && !output.file.is_stdout()
             && output.sidecar_path().is_none()
         {
-            text += "; --sidecar records the grid";
+            text += ", without the position of the cells; --sidecar saves it";
         }
     }
     text

@@ -103,7 +103,7 @@ fn inside(method: Inside, found: &RunReport) -> String {
     }
     let mesh = match found.closedness {
         Some(Closedness::Oriented) if found.inside.as_deref() == Some(Inside::Robust.name()) => {
-            "every triangle occurs in both directions"
+            "every triangle occurs in both orientations"
         }
         Some(Closedness::Oriented) => "the mesh is closed and consistently oriented",
         Some(Closedness::Closed) => "the mesh is closed, but inconsistently oriented",
@@ -111,7 +111,7 @@ fn inside(method: Inside, found: &RunReport) -> String {
         None => return "inside auto: the rule's default".to_string(),
     };
     format!(
-        "inside {}: auto, as {mesh}",
+        "inside {}: auto, because {mesh}",
         found.inside.as_deref().unwrap_or("auto")
     )
 }
@@ -152,7 +152,7 @@ fn grid(options: &Options, lattice: &Lattice) -> [String; 3] {
     let corner = [x, y, z].map(short).join(", ");
     [
         format!("cells of exactly {size}: {}", grid.option),
-        format!("corner at exactly ({corner})"),
+        format!("corner of the grid at exactly ({corner})"),
         last,
     ]
 }
@@ -165,8 +165,8 @@ fn format(options: &Options) -> String {
         FormatBy::Default => "the default",
     };
     let numbers = match (output.requested_dtype(), output.dtype()) {
-        (Some(dtype), _) => format!(", {} numbers: --dtype", dtype.name()),
-        (None, Some(dtype)) => format!(", {} numbers: its default", dtype.name()),
+        (Some(dtype), _) => format!("; numbers are {}: --dtype", dtype.name()),
+        (None, Some(dtype)) => format!("; numbers are {}: the default of the format", dtype.name()),
         (None, None) => String::new(),
     };
     format!("format {}: {by}{numbers}", output.format.name)
@@ -177,10 +177,10 @@ fn memory(options: &Options, found: &RunReport) -> Vec<String> {
         MemoryLimit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
         MemoryLimit::Available(most) => format!("memory up to {}: available now", bytes(most)),
         MemoryLimit::Share(most) => {
-            format!("memory up to {}: the share of one of several", bytes(most))
+            format!("memory up to {}: the share of one of several jobs", bytes(most))
         }
         MemoryLimit::Unknown => {
-            "memory: no limit, as the system does not report available memory".to_string()
+            "memory: no limit, because the system does not report available memory".to_string()
         }
     }];
     let Some(plan) = &found.memory else {

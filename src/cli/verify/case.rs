@@ -172,7 +172,7 @@ fn slashed(path: &Path) -> Result<String> {
     match path.to_str() {
         Some(text) => Ok(text.replace(std::path::MAIN_SEPARATOR, "/")),
         None => Err(Error::usage(
-            "the name is not UTF-8, and a list of goldens holds nothing else",
+            "the name is not UTF-8, but a list of goldens is UTF-8",
         )
         .in_file(path)
         .with_hint("rename the file")),

@@ -84,7 +84,7 @@ fn missing(task: &Task, error: Error) -> Error {
         return error;
     }
     error.with_hint(format!(
-        "'voxelize verify --update {}' creates it; or correct its name there",
+        "'voxelize verify --update {}' creates it; or correct the name in the list",
         task.list.display()
     ))
 }

@@ -89,12 +89,13 @@ struct VerifyArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Verify")]
 struct GateArgs {
-    /// At most N cells may differ, in cases with a golden file and without 'allow'. Digests must be equal [default: 0]
+    /// At most N cells may differ, in cases that have a golden file and neither 'allow' nor 'iou_min'. Digests must
+    /// be equal [default: 0]
     #[arg(long, value_name = "N", value_parser = values::allowance, allow_negative_numbers = true)]
     allow: Option<u64>,
 
-    /// The lowest intersection over union to accept, 0 to 1, in the same cases. With --allow, both limits
-    /// apply [default: 1]
+    /// The lowest intersection over union to accept, 0 to 1, in the same cases as --allow. If both options are
+    /// given, both limits apply [default: 1]
     #[arg(long, value_name = "X", value_parser = values::share, allow_negative_numbers = true)]
     iou_min: Option<f64>,
 
@@ -113,8 +114,8 @@ struct GateArgs {
     #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
     update: bool,
 
-    /// Accept meshes and golden files outside the folder of the list, links followed. By default such a list is
-    /// refused, since another person may have written it
+    /// Accept meshes and golden files outside the folder of the list, also through links. By default such a list is
+    /// refused, because another person may have written it
     #[arg(long)]
     allow_outside: bool,
 
@@ -283,8 +284,11 @@ fn picture(
 fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
     let list = file.path();
     if format::sniff(list).is_some() {
-        let message = format!("{}: a voxel file is compared with one mesh", list.display());
-        let example = format!("voxelize verify {} part.stl", list.display());
+        let message = format!(
+            "{}: this is a voxel file, and no mesh is given to compare it with",
+            list.display()
+        );
+        let example = format!("for example: voxelize verify {} part.stl", list.display());
         return Err(Error::usage(message).with_hint(example));
     }
     let mut tasks = vec![];
@@ -309,7 +313,8 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
             "--iou-min"
         };
         let message = format!(
-            "{option} has no effect: it is for cases with a golden file and without allow and iou_min, and the list has none"
+            "{option} has no effect: it applies only to cases that have a golden file and neither allow nor iou_min, and the list \
+             has no such case"
         );
         let error = Error::usage(message).in_file(list);
         return Err(error.with_hint(

@@ -146,7 +146,7 @@ impl Task {
         };
         if let Wanted::File(_) = self.wanted {
             let half = format!(
-                "{}, of which half is for the golden file",
+                "{}, half of it for the golden file",
                 refusal.message()
             );
             return Err(

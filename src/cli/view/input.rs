@@ -168,9 +168,9 @@ impl ViewInput {
         };
         if is_elsewhere {
             let error =
-                Error::usage(format!("its grid is not that of {}", self.name)).in_file(file.path());
+                Error::usage(format!("its grid differs from the grid of {}", self.name)).in_file(file.path());
             return Err(error.with_hint(
-                "--veil takes cells of the same grid, such as the output of the same run",
+                "--veil takes a voxel file with the same grid, such as the output of the same run",
             ));
         }
         Ok(voxels.occupied()?.clone())

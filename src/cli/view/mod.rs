@@ -40,8 +40,7 @@ voxelize view part.npz --sheet z -o layers.png   layers side by side
 voxelize view leak.npz --veil part.npz   a leak, and the part around it, translucent
 voxelize view diff.vox                   the output of diff -o: blue is added, orange removed",
     notes: "\
-A picture has the same pixels on every machine and for any number of threads. It records \
-that this tool made it. Another file of the same name is replaced only if -o names it.
+A picture has the same pixels on every machine and for any number of threads. It records that voxelize made it. Without -o, an existing file is replaced only if voxelize made it.
 Slices show x to the right and y upwards across z, x and z across y, y and z across x; in \
 pictures of them, occupied cells are sand, enclosed ones (all six neighbours occupied) slate. \
 Labels have the colours of their legend, as in a .vox. A field is shown in slices and sheets, on \
@@ -56,8 +55,7 @@ Exit codes: 0 done; 2 usage error; 3 a file cannot be read; 4 nothing to draw; \
 
 fn arguments(command: clap::Command) -> clap::Command {
     args::arguments::<ViewArgs>(command).mut_arg("max_memory", |arg| {
-        let help = "The most memory to use: 4G, 512M, 1.5GiB or plain bytes. Mesh, grid and picture must fit \
-            together; larger ones are refused before allocation [default: available memory]";
+        let help = "Maximum memory to use: 4G, 512M, 1.5GiB or bytes. Mesh, grid and picture together must fit; otherwise they are refused before allocation [default: available memory]";
         arg.help(help).long_help(help)
     })
 }
@@ -117,12 +115,12 @@ struct PictureArgs {
     #[arg(long, conflicts_with_all = ["slice", "sheet"])]
     mesh: bool,
 
-    /// One layer across an axis, counted from 0: z=40, or z for the middle one; text unless -o names a picture.
+    /// One layer perpendicular to an axis, counted from 0: z=40, or z for the middle one; text unless -o names a picture.
     /// z=all with -o DIR/: one picture per layer, one pixel per cell, black and white [default: no slice]
     #[arg(long, value_name = "AXIS[=N|all]", value_parser = values::layer, conflicts_with = "sheet")]
     slice: Option<values::LayerChoice>,
 
-    /// Layers across an axis side by side: all, or evenly spaced ones if they do not all fit
+    /// Layers perpendicular to an axis, side by side: all layers, or evenly spaced ones if not all fit
     /// [default: no sheet]
     #[arg(long, value_name = "AXIS", value_parser = values::axis)]
     sheet: Option<usize>,
@@ -287,7 +285,7 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
         return None;
     };
     let is_across_z = choice.layer(input.dims()).axis == 2;
-    let text = "printers take z as up; in this grid y is up";
+    let text = "printers assume that z is up, but in this grid y is up";
     let hint = "--axes x,-z,y turns the mesh upright";
     (is_across_z && input.up == Some(Up::Y)).then(|| Finding::new(Code::W019, text).with_hint(hint))
 }
@@ -319,7 +317,7 @@ fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String>
     names.sort();
     let (first, last) = (names.first()?, names.last()?);
     Some(format!(
-        "{} from {first} to {last} are from another run",
+        "{} from {first} to {last} were written by another run",
         counted(names.len() as u64, "layer", "layers")
     ))
 }
@@ -442,7 +440,7 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
         (PictureContent::Mesh, _, Some(mesh)) => view::facets(mesh, view),
         (PictureContent::Cells, Some(Cells::Field(_)), _) => {
             Err(Error::usage("a field is shown in slices")
-                .with_hint("--slice z -o FILE.png shows the middle one, --sheet z many"))
+                .with_hint("--slice z -o FILE.png shows the middle layer, --sheet z many layers"))
         }
         (PictureContent::Cells, Some(cells), _) => {
             view::cells_behind(cells, input.veil.as_ref(), spacing, view)
@@ -578,7 +576,7 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     };
     match options.content {
         PictureContent::Cells if input.rule.as_deref() == Some("leak") && input.veil.is_none() => {
-            format!("{}; --veil PART.npz draws the part around", place())
+            format!("{}; --veil PART.npz also draws the part around them", place())
         }
         PictureContent::Cells => place(),
         PictureContent::Mesh => format!("triangles, {}", place()),
@@ -588,7 +586,7 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
         }
         PictureContent::Layers(choice) => {
             format!(
-                "every layer across {}, a pixel a cell",
+                "every layer perpendicular to {}, one pixel per cell",
                 AXES[choice.layer(input.dims()).axis]
             )
         }

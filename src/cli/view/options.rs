@@ -109,7 +109,7 @@ impl PictureOptions {
             )
         {
             return Err(
-                Error::usage("--size cells: only a slice has a pixel for each cell")
+                Error::usage("--size cells: only a slice can have one pixel per cell")
                     .with_hint("add --slice z -o NAME.png"),
             );
         }
@@ -184,7 +184,7 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
         "--sheet"
     };
     let error = exclusive(&option, other);
-    const FRONT: &str = "leave it out: layers are always drawn from the front";
+    const FRONT: &str = "omit it: layers are always drawn from the front";
     Err(match content {
         PictureContent::Text(_) if ALWAYS_FRONT.contains(option_name) => error.with_hint(FRONT),
         PictureContent::Text(_) => {
@@ -244,5 +244,5 @@ fn named(path: &Path) -> Result<PathBuf> {
     }
     Err(Error::usage("a picture is a .png")
         .in_file(path)
-        .with_hint("such as -o part.png"))
+        .with_hint("for example: -o part.png"))
 }

@@ -291,7 +291,7 @@ golden.raw.json | verify --update raw.toml";
             fs::create_dir_all(place.path("out")).unwrap();
             place.write(name, bytes);
             let run = place.run(line).expect(6);
-            let is_named = run.err.contains("has no record that this tool made it");
+            let is_named = run.err.contains("nothing in it shows that voxelize wrote it");
             assert!(is_named, "{line}, {name}\n{}", run.err);
             assert_eq!(fs::read(place.path(name)).unwrap(), bytes, "{line}: {name}");
             kept += 1;

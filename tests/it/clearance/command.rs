@@ -224,7 +224,7 @@ fn places_beyond_the_limit_are_reported() {
              /pairs/0/shares_volume null
              no /warnings []
            1 clearance peg.stl hole.stl --min-distance 0
-             out too many to find out whether they share volume"#,
+             out too many to decide whether they share volume"#,
     );
 }
 

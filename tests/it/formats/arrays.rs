@@ -253,11 +253,11 @@ fn ambiguous_numbers_and_numbers_that_do_not_fit_are_refused() {
     let lattice = voxels.lattice.as_ref().unwrap();
     for [name, dtype, values, message] in table(
         "
-        raw i8 -1,-1 the value -1 is there twice: cells could not be told apart
-        raw i8 -1,0,0 the value 0 is there twice: cells could not be told apart
+        raw i8 -1,-1 the value -1 occurs twice: cells could not be distinguished
+        raw i8 -1,0,0 the value 0 occurs twice: cells could not be distinguished
         raw i8 0,128 the value 128 does not fit i8: -128 to 127
         raw u8 -1,1 the value -1 does not fit u8: 0 to 255
-        raw i8 1 values are at least two: that of empty cells, then those of occupied ones
+        raw i8 1 at least two values are needed: one for empty cells, then those of occupied cells
         raw bit -1,1 values are stored as i8 or u8, not as bit
         npy bool 0,1 values are stored as i8 or u8, not as bool
         nrrd u8 0,255 the values of cells of nrrd cannot be chosen",

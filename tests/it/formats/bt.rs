@@ -233,7 +233,7 @@ fn the_command_warns_about_moved_cells_and_write_only_files() {
             err moved by (0.1, 0, 0);
          0 thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free -o b.bt
             no err moved by
-            err leaves the inside of a part empty here
+            err leaves the inside of a part empty, so
          0 thirds.stl --voxel-size 0.1 --origin 0,0,0 --mark-free --filled -o b.bt
             no err W004
          0 thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.npz

@@ -425,7 +425,7 @@ fn grids_that_are_shown_whole_are_one_file() {
     // A stream contains one file.
     let beyond = at_odd_place(blocks([2001, 2, 1]));
     let error = written(&beyond, vox(), &with_choices(choices)).unwrap_err();
-    let message = "a grid that is split has several files, and a stream is one";
+    let message = "a split grid has several files, but a stream is a single file";
     assert_eq!((error.kind(), error.message()), (Kind::Usage, message));
 }
 

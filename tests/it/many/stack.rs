@@ -184,9 +184,9 @@ fn arrays_of_uneven_grids_are_refused() {
          2 scans --stack --dims 4,4,4 -o out/
             err --stack needs a file
          2 scans --stack --dims 4,4,4 -o all.npy
-            err no .npz
+            err not an .npz
          2 scans --stack --dims 4,4,4 -o all.npz --sparse runs
-            err no .npz
+            err not an .npz
          2 scans --stack --dims 4,4,4 -o all.npz --dtype u8
             err --dtype
          2 scans --stack --dims 4,4,4 -o all.npz --skip-existing
@@ -202,7 +202,7 @@ fn arrays_of_uneven_grids_are_refused() {
     rows::check(
         &place,
         "3 bad.stl --stack --dims 4,4,4 -o all.npz
-            err 0 of 1 made, not written to all.npz, 1 failed
+            err 0 of 1 made, but not written to all.npz, 1 failed
          0 scans --stack --dims 4,4,4 -o all.npz -n",
     );
     assert_eq!(fs::read(place.path("all.npz")).unwrap(), b"mine");

@@ -64,7 +64,7 @@ fn wrong_counts_are_specific_errors() {
         bytes.resize(bytes.len() + extra, 0);
         let error = read(&bytes).unwrap_err();
         assert_eq!(error.code().name(), "S005", "{error}");
-        let start = format!("{extra} bytes too many");
+        let start = format!("{extra} bytes after the last triangle");
         assert!(
             extra > 100_000 || error.message().starts_with(&start),
             "{error}"

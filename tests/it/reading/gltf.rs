@@ -259,19 +259,19 @@ const DAMAGED: &str = r#"
     S002 | /asset | {} | no glTF
     S009 | /extensionsRequired | ["EXT_odd"] | EXT_odd
     S012 | /scene | 7 | scenes[7]
-    S006 | /scene | "x" | scene is no whole number
+    S006 | /scene | "x" | scene is not a whole number
     S012 | /scenes/0/nodes | [9] | nodes[9]
-    S006 | /nodes/0/children | [0] | nodes[0]: a node that has two parents
-    S006 | /nodes/0/mesh | -1 | nodes[0]: mesh is no whole number
-    S006 | /nodes/0/matrix | [1, 2, 3] | nodes[0]: matrix has not 16 numbers
+    S006 | /nodes/0/children | [0] | nodes[0]: a node has two parents
+    S006 | /nodes/0/mesh | -1 | nodes[0]: mesh is not a whole number
+    S006 | /nodes/0/matrix | [1, 2, 3] | nodes[0]: matrix does not have 16 numbers
     S006 | /nodes/0/matrix | [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] | not affine
     S006 | /nodes/0/extensions | {"EXT_mesh_gpu_instancing": {}} | EXT_mesh_gpu_instancing without TRANSLATION
     S012 | /meshes/0/primitives/0/indices | 5 | accessors[5]
     S006 | /meshes/0/primitives/0/indices | 0 | accessors[0]: its type is not SCALAR
     S006 | /meshes/0/primitives/0/mode | 7 | 7 is no mode
     S003 | /accessors/0/count | 9 | accessors[0]: cut short: 9 elements
-    S006 | /accessors/0/componentType | 1 | no type of components
-    S006 | /accessors/1/count | 35 | no whole number of triangles
+    S006 | /accessors/0/componentType | 1 | not a type of components
+    S006 | /accessors/1/count | 35 | not a multiple of 3
     S012 | /accessors/0/count | 7 | meshes[0]: vertex 7 does not exist
     S003 | /accessors/0/byteOffset | 18446744073709551615 | cut short
     S003 | /bufferViews/0/byteStride | 18446744073709551615 | cut short
@@ -282,10 +282,10 @@ const DAMAGED: &str = r#"
     S008 | /buffers/0/uri | "%2e%2e/x" | not below the folder
     S008 | /buffers/0/uri | "http://a/x" | not below the folder
     S008 | /buffers/0/uri | "x.bin" | a stream lies in no folder
-    S006 | /buffers/0/uri | "data:;base64,%%%%" | base64 is broken
+    S006 | /buffers/0/uri | "data:;base64,%%%%" | has broken base64
     S003 | /buffers/0/uri | "data:;base64,AAAA" | buffers[0]: cut short: 3 bytes
     S003 | /buffers/0/uri | "data:text,AAAA" | buffers[0]: cut short: 4 bytes
-    S006 | /buffers/0/uri | "data:text" | without a comma
+    S006 | /buffers/0/uri | "data:text" | has no comma
     S006 | /bufferViews/0/byteStride | 11 | elements of 12 bytes, 11 bytes apart
     S006 | /accessors/0 | {"componentType": 5126, "type": "VEC3", "count": 18446744073709551615} | without a view
 "#;

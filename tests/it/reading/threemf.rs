@@ -422,7 +422,7 @@ fn damage_is_named_with_its_part() {
     refused(
         zip(&[("[Content_Types].xml", "<Types/>")]),
         "S002",
-        "no 3MF",
+        "not a 3MF",
     );
     let cut = [b"PK\x03\x04", &[0; 26][..], PATH.as_bytes()].concat();
     refused(cut, "S006", "zip");

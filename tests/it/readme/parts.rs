@@ -70,7 +70,7 @@ fn printed(words: &[&str]) -> String {
 fn rules() -> String {
     let row =
         |info: &voxelize::rule::RuleInfo| [format!("`{}`", info.name), info.about.to_string()];
-    table(["rule", "occupied is"], RULES.iter().map(row))
+    table(["rule", "occupied cells, or field"], RULES.iter().map(row))
 }
 
 /// Places columns of text side by side, each 12 wide.
@@ -102,7 +102,10 @@ fn ties() -> String {
 fn insides() -> String {
     let row =
         |method: &voxelize::rule::Method| [format!("`{}`", method.name), method.about.to_string()];
-    table(["`--inside`", "inside is"], METHODS.iter().map(row))
+    table(
+        ["`--inside`", "a point is inside if"],
+        METHODS.iter().map(row),
+    )
 }
 
 /// Draws one layer of an open mesh by several methods for the inside, side by side.

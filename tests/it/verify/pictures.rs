@@ -88,7 +88,7 @@ fn failed_pictures_report_the_reason() {
     rows::check(
         &place,
         "1 verify goldens.toml --pictures shown
-             out no picture: the golden is a digest, which has no cells
+             out no picture: the golden is a digest, which does not contain the cells
              out no picture: the grid changed
          1 verify goldens.toml
              no out no picture",

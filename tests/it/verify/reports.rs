@@ -182,7 +182,7 @@ fn junit_has_the_first_change_of_a_grid_in_its_message() {
         &place,
         &format!(
             "1 verify g.toml --junit report.xml --pictures shown
-                 out --like, or --bounds of a larger box
+                 out --like, or with --bounds for a larger box
                  out {changed}"
         ),
     );

@@ -215,11 +215,11 @@ fn mismatching_layers_of_a_run_are_reported() {
         "0 view f.stl -r 12 --solid --slice z=all -o layers/
              no err from another run
          0 view f.stl -r 6 --solid --slice z=all -o layers/
-             err are from another run
+             err were written by another run
              no err W019
          0 f.stl -r 6 --up y --solid -o f.npz
          0 view f.npz --slice z=all -o lying/
-             err warning[W019]: printers take z as up; in this grid y is up
+             err warning[W019]: printers assume that z is up, but in this grid y is up
          # A mesh that is voxelized for the picture is hollow by the default rule.
          0 view f.stl -r 9 --slice z=all -o hollow/
              err ; hollow; --filled or --solid fills it",

@@ -71,7 +71,7 @@ pub fn cells(
         }
         let [Some(one), Some(other)] = numbers.map(|n| all.get(n)) else {
             return Err(Error::usage(format!(
-                "there is no pair of meshes {numbers:?}"
+                "no pair of meshes has the numbers {numbers:?}"
             )));
         };
         let mut both = one.clone();

@@ -230,8 +230,8 @@ impl<'a> ClearanceBody<'a> {
 /// Returns the error for meshes with too many pairs of triangles that come close.
 fn undecided(most: u64) -> Error {
     let text = format!(
-        "more than {most} pairs of triangles have bounds that meet; the first {most} do not meet, and the others \
-         were not examined"
+        "the bounding boxes of more than {most} pairs of triangles overlap; the triangles of the first {most} pairs do not \
+         meet, and the other pairs were not examined"
     );
     Error::too_large(text).with_hint(["raise `--max-pairs`", "or compare fewer triangles"])
 }

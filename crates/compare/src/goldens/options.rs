@@ -39,7 +39,7 @@ impl CaseOptions {
                 for text in &option.values {
                     words.extend(shlex::split(text).ok_or_else(|| {
                         Error::usage("a quote is not closed")
-                            .with_hint("close it, or write \\\" for a quote")
+                            .with_hint("close the quote, or write \\\" for a quote character")
                     })?);
                 }
             } else if option.values.is_empty() {

@@ -18,7 +18,7 @@ const MAX_LIST: u64 = 64 << 20;
 /// Advice about a case without a recorded result.
 const RECORD: &[&str] = &[
     "`voxelize verify --update LIST` records grid and cells",
-    "golden = \"part.npz\" in place of them names a voxel file",
+    "golden = \"part.npz\" instead of them names a voxel file",
 ];
 
 /// Purpose of reading a list.
@@ -42,7 +42,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
         Ok(text) if text.len() as u64 <= MAX_LIST => Ok(text),
         _ => Err(hinted(Error::input(
             Code::G002,
-            "is not TOML: it is not text",
+            "expected a list of goldens (TOML text), found binary data or a very large file",
         ))),
     }
 }
@@ -72,10 +72,7 @@ fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>
         let span = document.key(key).and_then(Key::span);
         if key != "case" {
             return Err(at(
-                unknown(
-                    key,
-                    "a list of goldens has [[case]] tables and nothing else",
-                ),
+                unknown(key, "a list of goldens contains only [[case]] tables"),
                 text,
                 span,
             ));
@@ -140,7 +137,7 @@ struct Keys<'a> {
 impl Keys<'_> {
     /// Reads every key that is not one of [`Case::KEYS`]. The command line knows the names of options.
     fn options(&self) -> Result<CaseOptions> {
-        const WANTED: &str = "true, a number, a string, or an array of numbers or strings";
+        const WANTED: &str = "true (omit an option that is off), a number, a string, or an array of numbers or strings";
         let mut options = vec![];
         for (name, _) in self
             .table

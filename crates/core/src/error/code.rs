@@ -17,7 +17,7 @@ pub enum Severity {
     Note,
     /// The result may differ from the intended one. The run continues.
     Warning,
-    /// The run ends.
+    /// The run stops.
     Error,
 }
 
@@ -92,8 +92,9 @@ const DROP: Advice = &["export the file again", "`--lenient` drops such facets"]
 const EXPORT: Advice = &["export binary STL from the program that made it"];
 const FORMATS: Advice = &["`voxelize formats` lists the formats"];
 const LINE: Advice = &["correct the line"];
-const NOTHING: Advice =
-    &["only `--strict` refuses it: leave that out, or export the file again for other programs"];
+const NOTHING: Advice = &[
+    "only `--strict` refuses the file: omit `--strict`, or export the file again if other programs refuse it",
+];
 const NUMBERS: Advice = &[
     "export the file with numbers such as 1.5 or 1.0e+00",
     "`--lenient` drops such facets",
@@ -101,7 +102,8 @@ const NUMBERS: Advice = &[
 const BIN: Advice =
     &["make the bins again: `voxelize plan MESH … --bin`, with the arguments of the plan"];
 const PERMISSIONS: Advice = &["check its name and permissions"];
-const REMAKE: Advice = &["make it again: `voxelize STORE --region I/N`"];
+const MAKE: Advice = &["make the region: `voxelize STORE --region I/N`"];
+const REMAKE: Advice = &["make the region again: `voxelize STORE --region I/N`"];
 const REPAIR: Advice = &[
     "repair the mesh in the program that made it",
     "`--lenient` drops such triangles",
@@ -112,7 +114,8 @@ const SMALLER: Advice = &[
     "or `--keep-thin` or `--filled`, which keep them",
 ];
 const CLOSE: Advice = &["close the holes", "or choose a method with `--inside`"];
-const UNITE: Advice = &["unite the parts where they were made, if other programs refuse them"];
+const UNITE: Advice =
+    &["unite the parts in the program that made them, if other programs refuse the mesh"];
 
 codes! {
     G001 "G001" REFUSED
@@ -149,25 +152,25 @@ codes! {
         "the mesh is far from the origin: 32-bit floats are more than a hundredth of a cell apart there"
         CENTRE;
     M001 "M001" WARNED
-        "duplicate triangles: they have the same three vertices as another, in any order"
+        "duplicate triangles: they have the same three vertices as another triangle, in any order"
         &["remove the copies", "`--inside robust` drops them"];
     M002 "M002" NOTED
         "triangles without area: two equal vertices, or three on one line"
-        &["none for a fill", "remove them for other programs"];
+        &["nothing, if the mesh is only filled", "remove them if other programs refuse them"];
     M003 "M003" NOTED
         "needles: triangles more than 1000 times as long as high"
-        &["none for a fill", "remesh them for other programs"];
+        &["nothing, if the mesh is only filled", "remesh them if other programs refuse them"];
     M004 "M004" WARNED
-        "open edges: they occur an odd number of times, and form loops"
+        "open edges: edges that occur in an odd number of triangles; they form loops"
         CLOSE;
     M005 "M005" WARNED
-        "edges of more than two triangles"
-        &["separate the parts that meet there, for 3MF"];
+        "edges shared by more than two triangles"
+        &["for 3MF, separate the parts that meet there"];
     M006 "M006" NOTED
         "vertices whose triangles form more than one fan"
         &["separate the parts that meet there, if other programs refuse them"];
     M007 "M007" WARNED
-        "edges that occur twice in one direction: their triangles are inconsistently oriented"
+        "edges whose numbers of occurrences in the two directions differ by at least two: their triangles are inconsistently oriented"
         &["orient them in the program that made them", "`--inside robust` orients them for a fill"];
     M008 "M008" WARNED
         "closed shells of negative volume that are not cavities: they are inside out"
@@ -177,7 +180,7 @@ codes! {
         UNITE;
     M010 "M010" NOTED
         "pairs of triangles that touch in a point or a segment other than a shared vertex or edge"
-        &["none for a fill", "split the touched triangles for other programs"];
+        &["nothing, if the mesh is only filled", "split the touched triangles if other programs refuse them"];
     M011 "M011" WARNED
         "pairs of triangles that overlap in one plane"
         UNITE;
@@ -185,16 +188,16 @@ codes! {
         "walls thinner than the smallest side of a cell"
         SMALLER;
     M013 "M013" NOTED
-        "edges whose vertices coincide, but have different numbers in the file"
-        &["merge vertices in the program that made it, if another one goes by their numbers"];
+        "edges whose vertices have equal coordinates but different indices in the file"
+        &["merge the vertices in the program that made the mesh, if another program identifies vertices by index"];
     R001 "R001" WARNED
-        "a region of a store is missing: no part says that it was made"
-        REMAKE;
+        "a region of a store is missing: it has no record in `parts/`"
+        MAKE;
     R002 "R002" WARNED
-        "a region of a store is damaged: its part or a shard is not as it was written"
+        "a region of a store is damaged: its record or one of its shards was changed or lost after it was written"
         REMAKE;
     R003 "R003" WARNED
-        "a region of a store is stale: its part is of another plan or mesh"
+        "a region of a store is stale: its record belongs to another plan or mesh"
         REMAKE;
     R004 "R004" REFUSED
         "the mesh differs from the mesh of the plan of a store"
@@ -206,20 +209,21 @@ codes! {
         "the file is empty"
         AGAIN_ALONE;
     S002 "S002" REFUSED
-        "no mesh of a known format: text that is neither ASCII STL, which begins with `solid`, nor OBJ, or bytes that \
-            explain neither the count of a binary STL nor its triangles"
+        "no known mesh format: the file is text that is neither ASCII STL, which begins with `solid`, nor OBJ, or it is \
+            binary and its length does not match a binary STL"
         EXPORT;
     S003 "S003" DAMAGE
-        "cut short: bytes or words are missing"
+        "the file is cut short: bytes or words are missing"
         AGAIN;
     S004 "S004" DAMAGE
         "a vertex is NaN or infinite, or too large for a 32-bit float"
         REPAIR;
     S005 "S005" DAMAGE
-        "bytes follow the last triangle, or the count is too low"
+        "bytes follow the last triangle, or the stated number of triangles is too low"
         AGAIN;
     S006 "S006" DAMAGE
-        "text that does not form a facet: a loop of four vertices in ASCII STL, a missing `endfacet`, a polygon of two corners"
+        "text that is not a valid facet, such as a loop of four vertices in ASCII STL, a missing `endfacet` or a polygon with \
+            two corners"
         DROP;
     S007 "S007" DAMAGE
         "a number that cannot be read, such as `1,5` or `1.0D+00`"
@@ -237,16 +241,16 @@ codes! {
         "gzip data that does not decompress, or whose checksum is wrong"
         AGAIN_ALONE;
     S012 "S012" DAMAGE
-        "a polygon names a vertex that does not exist"
+        "a polygon refers to a vertex that does not exist"
         DROP;
     S101 "S101" NOTED
         "a binary STL whose header begins with `solid`, as in ASCII STL"
         NOTHING;
     S102 "S102" NOTED
-        "colours: attribute bytes that are not zero, or a header with `COLOR=` or `MATERIAL=`"
+        "colours in a binary STL: attribute bytes that are not zero, or a header with `COLOR=` or `MATERIAL=`"
         NOTHING;
     S103 "S103" NOTED
-        "a normal that is missing, not a number or infinite"
+        "a normal that is missing, malformed, NaN or infinite"
         NOTHING;
     S104 "S104" NOTED
         "several solids, which are read as one mesh"
@@ -262,15 +266,15 @@ codes! {
         "points, lines, or free-form curves and surfaces, which have no triangles and are left out"
         NOTHING;
     S108 "S108" WARNED
-        "skins, morph targets or animations that are not applied as they are: animations are not played, weights that do \
+        "skins, morph targets or animations that are applied only in part: animations are not played, weights that do \
             not sum to 1 are divided by their sum, and a primitive without joints is placed by its node"
-        &["export the pose that is wanted as a mesh without animation"];
+        &["export the mesh in the desired pose, without animation"];
     S109 "S109" WARNED
         "modifiers and supports of a 3MF, which are left out"
-        &["none: they do not belong to the part", "or make them objects of their own in the slicer"];
+        &["nothing, if they do not belong to the part", "otherwise make them separate objects in the slicer"];
     S110 "S110" NOTED
-        "a file of materials or a picture that cannot be read, so that colours are not known"
-        &["keep it next to the mesh; pictures are PNG, JPEG or WebP"];
+        "a material file or a texture cannot be read, so colours are unknown"
+        &["keep the file next to the mesh", "textures must be PNG, JPEG or WebP"];
     S111 "S111" NOTED
         "negative volumes of a slicer, which the rules solid and filled subtract"
         NOTHING;
@@ -281,11 +285,11 @@ codes! {
         "settings of a slicer that cannot be read, or that do not fit the model"
         &["save the project again in the slicer"];
     S120 "S120" WARNED
-        "nodes of a glTF that are hidden, and are left out"
-        &["show them and export again, if they belong to the mesh"];
+        "hidden nodes of a glTF, which are left out"
+        &["make them visible and export again, if they belong to the mesh"];
     S121 "S121" WARNED
-        "meshes of a glTF that no node of its scene places, and that are left out"
-        &["place them in the default scene and export again, if they belong to the mesh"];
+        "meshes of a glTF that are not used in its default scene, and are left out"
+        &["add them to the default scene and export again, if they belong to the mesh"];
     V001 "V001" REFUSED
         "neither the content nor the name of the file belongs to a known voxel format"
         FORMATS;
@@ -296,8 +300,8 @@ codes! {
         "a header or a compressed stream of a voxel file is broken"
         COPY;
     V004 "V004" REFUSED
-        "a well-formed file without usable cells: another type of number, another number of axes, or voxels in \
-            place of a mesh"
+        "a valid file without usable cells: its numbers have an unsupported type, it has an unsupported number of axes, \
+            or it has voxels where a mesh is expected"
         FORMATS;
     V005 "V005" REFUSED
         "the length of the file does not match the size of the grid"
@@ -318,21 +322,21 @@ codes! {
         "the system could not open or read the file"
         PERMISSIONS;
     W001 "W001" WARNED
-        "the mesh extends beyond a grid that was given; the part outside is left out"
+        "the mesh extends beyond the given grid; the part outside is left out"
         &["give a larger grid"];
     W002 "W002" WARNED
         "no cell is occupied: the mesh is outside the grid, lies on its walls, is thinner than the cells, or a flood leaked; \
-            or all cells of one of several meshes belong to others"
-        &["`--filled` has every cell that the mesh overlaps", "check `--bounds`, `--ties` and `--inside`"];
+            or one of several meshes has no cells, because they are all assigned to other meshes"
+        &["`--filled` occupies every cell that the mesh overlaps", "check `--bounds`, `--ties` and `--inside`"];
     W003 "W003" WARNED
-        "the extension of the output belongs to another format than its content"
+        "the file extension of the output belongs to another format than its content"
         &["make `-o` and `-f` agree"];
     W004 "W004" WARNED
-        "the format may not hold the grid, or programs that read it may not show all of it"
+        "the format may be unable to store the grid, or programs that read it may not show all of it"
         &["make the grid smaller, or save it in another format"];
     W005 "W005" WARNED
         "the output pipe was closed early"
-        &["none, if this was intended"];
+        &["nothing, if this was intended"];
     W006 "W006" WARNED
         "the mesh is not closed, or not consistently oriented where the method needs it: the inside is ambiguous"
         CLOSE;
@@ -340,68 +344,70 @@ codes! {
         "the flood entered the mesh through a hole larger than a cell, or where the grid cuts the mesh"
         &["close the hole", "or use larger cells", "or use `--close-holes`", "or use another `--inside`"];
     W008 "W008" WARNED
-        "the three axes disagree on the inside"
-        &["`--inside robust` repairs what it can"];
+        "rays along the three axes disagree about what is inside"
+        &["`--inside robust` repairs the mesh as far as possible"];
     W009 "W009" WARNED
-        "components that solid loses, as they contain no cell centre, or breaks into several pieces"
+        "components that the rule solid loses because they contain no cell centre, or that it splits into several pieces"
         SMALLER;
     W010 "W010" WARNED
-        "the search for lost features was skipped, as memory is short or regions are made alone"
+        "the search for lost features was skipped: there is too little memory, or each region is made without its neighbours"
         &["raise `--max-memory`", "or use `--filled`, which loses nothing"];
     W011 "W011" WARNED
-        "thin places that solid loses, such as ribs, at least four cells long"
+        "thin places at least four cells long, such as ribs, that the rule solid loses"
         SMALLER;
     W012 "W012" WARNED
         "the disk has less free space than the output takes"
         &["write elsewhere: `-o PATH`", "or use larger cells"];
     W013 "W013" NOTED
-        "every triangle occurs in both directions, so lines through the mesh find nothing inside"
-        &["none: robust is used, which counts each triangle once"];
+        "every triangle occurs in both orientations, so they cancel and nothing is inside"
+        &["nothing: robust is used, which counts each triangle once"];
     W014 "W014" WARNED
-        "more pairs of triangles come close than are examined: counts of pairs that meet, and of thin walls, are lower bounds"
+        "the maximum number of pairs of triangles was examined: the counts of meeting pairs and of thin walls are lower bounds"
         &["`--max-pairs all` examines all of them"];
     W015 "W015" WARNED
-        "the mesh has more colours than 255 labels tell apart: those that are alike are merged"
-        &["none: each cell has the colour that is closest to its own"];
+        "the mesh has more colours than 255 labels can distinguish: similar colours are merged"
+        &["nothing: each cell has the label whose colour is closest to its own"];
     W016 "W016" WARNED
-        "parts of the mesh overlap or are inside out: the winding number is not 0 or 1 in some cells, and their shares are the shares of the union"
-        &["unite the parts where they were made", "or `--inside robust` orients them"];
+        "parts of the mesh overlap or are inside out: the winding number in some cells is neither 0 nor 1. These cells get the \
+            share that the union of the parts occupies"
+        &["unite the parts in the program that made them", "or use `--inside robust`, which orients them"];
     W017 "W017" WARNED
         "the mesh reaches the last layer of cells only because coordinates are rounded to floats"
-        &["`--origin X,Y,Z` puts walls where the decimals of its low corner are"];
+        &["give the lowest corner of the mesh in decimals with `--origin X,Y,Z`, so that cell walls coincide with it"];
     W018 "W018" WARNED
-        "the axes of the image whose grid is used differ from the axes of the output, x, y and z, or are not known"
+        "the image whose grid is used has other axes than the output (x, y, z), or its axes are unknown"
         &["resample one file onto the other before combining their cells"];
     W019 "W019" WARNED
         "programs that read the file assume another unit of its coordinates or another axis as up; the format cannot record them"
         &["voxelize the mesh with `--scale` and `--unit`", "or with `--axes x,-z,y`"];
     W020 "W020" WARNED
         "the given unit differs from the unit that the file states"
-        &["`--scale` scales coordinates, `--unit` scales none"];
+        &["use `--scale` to convert coordinates", "`--unit` only states the unit"];
     W021 "W021" WARNED
         "the mesh is smaller than a cell along every axis: it may be in another unit than the grid"
-        &["`--scale` converts it"];
+        &["`--scale` converts coordinates"];
     W022 "W022" WARNED
         "the radius is longer than the mesh: it may be in another unit, and the grid has many cells around the mesh"
-        &["`--radius 2vx` is two cells"];
+        &["`--radius 2vx` sets the radius to two cells"];
     W023 "W023" WARNED
-        "the mesh has negative volumes, which are not subtracted here: the rules solid and filled subtract them, and fraction where no body overlaps one that is cut"
+        "the mesh has negative volumes, which are not subtracted here. The rules solid and filled subtract them. The rule \
+            fraction does too, unless a body with negative volumes may overlap another body"
         &["`--solid` or `--filled` subtracts them"];
     W024 "W024" NOTED
-        "the parts are closed together, but not each alone: they are filled as one body, and each cell has the label of the nearest face"
-        &["none, if they are the faces of one body", "`--rule surface` has the cells of each part's surface"];
+        "the parts are closed only together: they are filled as one body, and each cell has the label of the nearest face"
+        &["nothing, if they are the faces of one body", "`--rule surface` marks the surface of each part"];
     W025 "W025" WARNED
         "the elements of a finite element mesh form several pieces that share no face, or are connected only at edges or vertices"
-        &["use smaller cells", "or `--filled`, which has every cell that the mesh overlaps", "remove small parts of the mesh, which `voxelize info MESH` lists"];
+        &["use smaller cells", "or `--filled`, which occupies every cell that the mesh overlaps", "remove small parts of the mesh, which `voxelize info MESH` lists"];
     BadList "bad-list" REFUSED
-        "a list of file names that holds other data"
-        &["write one name per line", "`-0` if the names end in NUL"];
+        "a list of file names that contains other data"
+        &["write one name per line", "or use `-0` if the names end in NUL"];
     ClosedPipe "closed-pipe" REFUSED
         "the output pipe was closed early"
-        &["none: this is not a failure"];
+        &["nothing: this is not a failure"];
     Exists "exists" REFUSED
-        "a file that no option names exists, and has no record that this tool made it"
-        &["`-o PATH` replaces it, or names another file"];
+        "the default output file already exists, and nothing in it shows that voxelize wrote it"
+        &["`-o PATH` replaces the file, or writes another one"];
     Folder "folder" REFUSED
         "a folder where a file is expected"
         &["name a file"];
@@ -424,8 +430,8 @@ codes! {
         "the work exceeds the memory, or the grid exceeds a limit of the format"
         &["make the cells larger", "or raise `--max-memory`"];
     Unfit "unfit" REFUSED
-        "the mesh is unfit for the rule: it has no triangles, or no size to divide"
-        &["`voxelize info MESH` describes it"];
+        "the mesh is unfit for the rule: it has no triangles, or its bounding box has no extent"
+        &["export the mesh again", "`voxelize info MESH` describes the mesh"];
     Unreadable "unreadable" REFUSED
         "the system denies access to the file"
         &["check its permissions"];

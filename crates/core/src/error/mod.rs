@@ -35,7 +35,7 @@ pub enum Kind {
 
 /// Error with a message, a position in a file, and advice.
 ///
-/// `Display` prints one line, such as `part.stl: triangle 812: vertex is NaN (byte 40696)`. It does not print
+/// `Display` prints one line, such as `part.stl: triangle 812: a vertex is NaN (byte 40696)`. It does not print
 /// the advice, which [`Error::advice`] returns. Triangles and bytes are numbered from 0, lines from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
@@ -299,7 +299,7 @@ impl Finding {
     pub fn text(&self) -> String {
         match self.count {
             0 | 1 => self.first.to_string(),
-            count => format!("{}, the first of {count}", self.first),
+            count => format!("{}, the first of {count} such findings", self.first),
         }
     }
 }

@@ -399,7 +399,7 @@ impl BitGrid {
                     match cell {
                         b'#' => grid.set([i, j, k]),
                         b'.' => {}
-                        _ => return Err(Error::usage("a text grid holds only '#' and '.'")),
+                        _ => return Err(Error::usage("a text grid contains only '#' and '.'")),
                     }
                 }
             }

@@ -313,7 +313,7 @@ fn largest(sizes: &[Rational; 3]) -> Result<Rational> {
     let largest = sizes.iter().max().cloned().unwrap_or(Rational::ZERO);
     if largest.is_zero() {
         return Err(
-            Error::unfit("the mesh is a single point, which has no size to divide")
+            Error::unfit("the mesh is a single point, so its bounding box has no extent")
                 .with_hint("`--voxel-size S` gives the size of a cell"),
         );
     }

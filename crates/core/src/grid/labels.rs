@@ -120,7 +120,9 @@ impl Labels {
         for (j, k) in self.rows() {
             self.row(j, k, &mut row);
             other.put_row(j, k, &row).map_err(|Unnamed(value)| {
-                Error::usage(format!("the legend has no label {value}, which cells have"))
+                Error::usage(format!(
+                    "cells have the label {value}, which is not in the legend"
+                ))
             })?;
         }
         Ok(other)

@@ -75,7 +75,7 @@ impl Lattice {
             if dims[axis] > MAX_DIM {
                 let count = dims[axis];
                 return Err(Error::too_large(format!(
-                    "{count} cells along {name}; the most is {MAX_DIM}"
+                    "{count} cells along {name}; the maximum is {MAX_DIM}"
                 ))
                 .with_hint("use larger cells"));
             }
@@ -164,11 +164,11 @@ impl Lattice {
                 let Range { start, end } = range;
                 let name = AXES[axis];
                 let text = format!(
-                    "cells {start}..{end} along {name} are no region of {} cells",
+                    "cells {start}..{end} along {name} are not a region of {} cells",
                     self.dims[axis]
                 );
                 return Err(Error::usage(text)
-                    .with_hint("give the first cell, and the end behind the last"));
+                    .with_hint("give the first cell, and the end after the last cell"));
             }
         }
         let origin = std::array::from_fn(|axis| self.wall(axis, cells[axis].start));

@@ -296,7 +296,7 @@ fn problem_of(label: &Label, before: &[Label]) -> Option<String> {
         return Some(format!("the name of label {value} has more than 255 bytes"));
     }
     if before.iter().any(|other| other.value == value) {
-        return Some(format!("label {value} is there twice"));
+        return Some(format!("label {value} occurs twice"));
     }
     if before.iter().any(|other| other.name == label.name) {
         return Some(format!("two labels are named '{name}'"));

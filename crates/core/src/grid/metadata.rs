@@ -290,7 +290,7 @@ fn parse_legend(map: &Map<String, Value>) -> Result<Option<Legend>, String> {
             Legend::new(labels).map_err(|e| e.to_string())?
         }
         (None, Some(names)) => standard_legend(names)
-            .ok_or_else(|| format!("'{}' are no parts of a grid", sanitize(names)))?,
+            .ok_or_else(|| format!("'{}' are not keys of a grid", sanitize(names)))?,
         (None, None) => return Ok(None),
     };
     let Some(name) = map.get(LABEL_DIGEST) else {

@@ -37,7 +37,7 @@ fn numbers<const N: usize>(line: &str) -> Result<[Rational; N]> {
         return Ok(numbers);
     }
     Err(broken(format!(
-        "'{}' is not a word and {N} numbers",
+        "'{}' is not a keyword and {N} numbers",
         sanitize(line)
     )))
 }
@@ -86,7 +86,7 @@ impl BinvoxHeader {
         }
         let dims = dims
             .filter(|dims| !dims.contains(&0))
-            .ok_or_else(|| broken("no line says the size: dim D D D"))?;
+            .ok_or_else(|| broken("the line with the size is missing: dim D D D"))?;
         Ok(Self {
             dims,
             translate: translate.unwrap_or([Rational::ZERO; 3]),
@@ -215,7 +215,7 @@ fn read_runs(source: &mut VoxelSource, dims: [usize; 3]) -> Result<BitGrid> {
         let [value, length] = run;
         if usize::from(length) > left || length == 0 {
             drop(input);
-            let text = format!("a run of {length} cells where {left} are left");
+            let text = format!("a run has {length} cells, but only {left} cells are left");
             return Err(source.error(Code::V005, text));
         }
         left -= usize::from(length);

@@ -58,7 +58,7 @@ const ZERO: i64 = KEYS as i64 / 2;
 pub(super) const FORMAT: Format = Format {
     name: "bt",
     extensions: &["bt"],
-    about: "octree of OctoMap for ROS and MoveIt; cubic cells whose walls are at multiples of their size",
+    about: "octree of OctoMap for ROS and MoveIt; cubic cells whose walls are at multiples of the cell size",
     assumes: &[("unit", "m"), ("up", "z")],
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
@@ -106,7 +106,7 @@ fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
     let dims = lattice.dims();
     if let Some(axis) = dims.iter().position(|n| *n > KEYS) {
         let (count, axis) = (dims[axis], AXES[axis]);
-        let text = format!("{count} cells along {axis}; an octree of OctoMap holds at most {KEYS}");
+        let text = format!("{count} cells along {axis}; an octree of OctoMap has at most {KEYS}");
         return Err(Error::too_large(text).with_hint("use larger cells, or save as .npz"));
     }
     let mut keys = [0; 3];

@@ -24,7 +24,7 @@ pub(super) fn write(
         let tree = Octree::new(bits, first, options.has(Choice::MarkFree), options.progress)?;
         let nodes = u32::try_from(tree.nodes).map_err(|_| {
             let text = format!(
-                "the octree has {} nodes, and OctoMap counts them in 32 bits",
+                "the octree has {} nodes, more than the 32-bit count of OctoMap allows",
                 tree.nodes
             );
             io::Error::other(Error::too_large(text).with_hint("use larger cells, or save as .npz"))

@@ -37,7 +37,7 @@ use voxelize_core::grid::{CellKind, CellSource, CellType};
 pub(crate) const FORMAT: Format = Format {
     name: "obj",
     extensions: &["obj"],
-    about: "exposed faces as text, quads for modellers; labels are groups, coloured by the .mtl beside it",
+    about: "exposed faces as text, quads for modellers; labels are groups, coloured by the .mtl next to it",
     choices: &[Choice::GreedyFaces],
     // The line of a face has four numbers, the line of a vertex three decimals.
     size: |dims, _, occupied, _| most_bytes(dims, occupied, [4 * 11 + 3, 3 * 26 + 3]),

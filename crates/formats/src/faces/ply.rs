@@ -66,9 +66,8 @@ pub(crate) const FORMAT: Format = Format {
 
 fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     if choices.contains(&Choice::GreedyFaces) && choices.contains(&Choice::Points) {
-        return Err(
-            Error::usage("points have no faces to merge").with_hint("leave one of the two out")
-        );
+        return Err(Error::usage("points have no faces to merge")
+            .with_hint("use only one of the two options"));
     }
     check_walls::<f64>(lattice, choices)
 }

@@ -43,7 +43,7 @@ pub(super) fn put_vertices(
 /// Returns the error for a mesh that is too large for its format.
 pub(super) fn too_many(what: &str, count: u64) -> io::Error {
     let error = Error::too_large(format!(
-        "the faces of these cells have at least {count} {what}, more than the format counts"
+        "the faces of these cells have at least {count} {what}, more than the format can count"
     ));
     io::Error::other(
         error.with_hint("use larger cells, merge the faces, or save the cells themselves, as .npz"),

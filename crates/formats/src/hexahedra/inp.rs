@@ -122,7 +122,7 @@ fn check(count: u64, what: &str) -> io::Result<()> {
     if count <= MOST {
         return Ok(());
     }
-    let text = format!("an .inp file numbers {what} up to {MOST}; the grid has more");
+    let text = format!("an .inp file has at most {MOST} {what}; the grid has more");
     Err(io::Error::other(
         Error::too_large(text).with_hint("use larger cells, or save as .vtu"),
     ))

@@ -48,7 +48,7 @@ use voxelize_core::grid::metadata::Metadata;
 pub(super) const FORMAT: Format = Format {
     name: "npz",
     extensions: &["npz"],
-    about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and how it was made",
+    about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and a record of how it was made",
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
     choices: &[Choice::Zyx, Choice::SparseIndices, Choice::SparseRuns],
     magic: &[b"PK\x03\x04"],

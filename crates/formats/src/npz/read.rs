@@ -156,7 +156,7 @@ fn no_single_grid(names: &[String]) -> Error {
     let grids = counted(names.len() as u64, "grid", "grids");
     let text =
         format!("a stack of {grids} in one array, {shown}{more}, where one grid is expected");
-    let hint = "in NumPy, voxels[n] of it is the grid of names[n]; a folder as output has a file for each mesh";
+    let hint = "in NumPy, voxels[n] is the grid of names[n]; with a folder as output, each mesh has its own file";
     Error::input(Code::V004, text).with_hint(hint)
 }
 
@@ -260,7 +260,7 @@ fn read_lattice(archive: &mut Archive, dims: [usize; 3]) -> Result<Option<Lattic
             let (Ok(origin), Ok(spacing)) = (origin.try_into(), spacing.try_into()) else {
                 return Err(Error::input(
                     Code::V007,
-                    "origin_exact and spacing_exact are not three each",
+                    "origin_exact and spacing_exact do not have three numbers each",
                 ));
             };
             lattice_from_fractions(dims, &origin, &spacing, closed.map(|c| c != 0))
@@ -290,7 +290,7 @@ fn read_legend(archive: &mut Archive) -> Result<Option<Legend>> {
     for ((value, name), colour) in values.into_iter().zip(names).zip(colours) {
         let colour = match &*colour {
             "" => None,
-            text => Some(parse_hex(text).ok_or_else(|| broken("a colour is #rrggbb"))?),
+            text => Some(parse_hex(text).ok_or_else(|| broken("a colour must be #rrggbb"))?),
         };
         labels.push(Label {
             colour,

@@ -173,7 +173,7 @@ fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<
         return Err(in_member(
             Error::input(
                 Code::V005,
-                format!("{rows} values are not one for each row"),
+                format!("there are {rows} values, not one for each row"),
             ),
             NAME,
         ));

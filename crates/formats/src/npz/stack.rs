@@ -155,14 +155,14 @@ impl GridStack {
         let mut state = self.state();
         let StackState { spool, parts, .. } = &mut *state;
         let (Some(spool), Some(first)) = (spool, parts.values().next()) else {
-            return Err(Error::usage("there is no grid to write"));
+            return Err(Error::usage("the stack has no grid to write"));
         };
         if let Some(other) = parts
             .values()
             .find(|part| part.dims != first.dims || part.dtype != first.dtype)
         {
             return Err(Error::usage(format!(
-                "one array holds no grids as different as {} and {}",
+                "one array cannot store grids as different as {} and {}",
                 name_and_dims(first),
                 name_and_dims(other)
             ))

@@ -76,12 +76,12 @@ fn count(dims: [usize; 3]) -> Result<i32> {
         let count = dims[axis];
         let axis = AXES[axis];
         return Err(too_large(format!(
-            "{count} cells along {axis}; a .schem file holds at most {MOST}"
+            "{count} cells along {axis}; a .schem file has at most {MOST}"
         )));
     }
     let all: u128 = dims.iter().map(|n| *n as u128).product();
     i32::try_from(all)
-        .map_err(|_| too_large(format!("{all} cells; a .schem file holds fewer than 2³¹")))
+        .map_err(|_| too_large(format!("{all} cells; a .schem file has fewer than 2³¹")))
 }
 
 fn too_large(text: String) -> Error {

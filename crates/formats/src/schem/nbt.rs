@@ -35,8 +35,8 @@ impl NbtWriter<'_> {
     fn content(&mut self, text: &str) -> io::Result<()> {
         let bytes = modified_utf8(text);
         let length = u16::try_from(bytes.len());
-        let length =
-            length.map_err(|_| io::Error::other("a text of over 65,535 bytes in a .schem"))?;
+        let length = length
+            .map_err(|_| io::Error::other("a text in the .schem has more than 65,535 bytes"))?;
         self.out.write_all(&length.to_be_bytes())?;
         self.out.write_all(&bytes)
     }

@@ -231,7 +231,7 @@ fn put(all: &mut Cells, cells: CellsRef, first: usize) -> io::Result<()> {
         }
         _ => {
             return Err(io::Error::other(
-                "a slab is of another kind than the one before it",
+                "a slab has cells of another kind than the slab before it",
             ));
         }
     }

@@ -39,7 +39,7 @@ fn other(why: impl Into<String>) -> Error {
 fn text(source: &mut VoxelSource) -> Result<String> {
     let length = u64::from(source.u32()?);
     if length > MAX_TEXT {
-        return Err(source.error(Code::V003, format!("a text of {length} bytes")));
+        return Err(source.error(Code::V003, format!("a text has {length} bytes")));
     }
     Ok(String::from_utf8_lossy(&source.vec(length)?).into_owned())
 }
@@ -80,7 +80,7 @@ fn file_head(source: &mut VoxelSource) -> Result<bool> {
     let version = source.u32()?;
     if !(222..=225).contains(&version) {
         return Err(other(format!(
-            "version {version} of the format; 222 to 225 are read"
+            "the file has version {version} of the format; versions 222 to 225 can be read"
         )));
     }
     let [_, _] = [source.u32()?, source.u32()?];
@@ -147,7 +147,7 @@ impl VdbGrid {
         is_last: bool,
     ) -> Result<Self> {
         if offsets.is_some_and(|[start, ..]| start != source.position()) {
-            return Err(source.error(Code::V003, "the grid is not behind its description"));
+            return Err(source.error(Code::V003, "the grid does not follow its description"));
         }
         let compression = source.u32()?;
         if compression > 7 || compression & (ZIP | BLOSC) == ZIP | BLOSC {
@@ -185,7 +185,7 @@ impl VdbGrid {
         let background = walk.background;
         let buffers = source.position();
         if self.buffers.is_some_and(|[start, _]| start != buffers) {
-            return Err(source.error(Code::V003, "the values of cells are not behind the tree"));
+            return Err(source.error(Code::V003, "the values of cells do not follow the tree"));
         }
         self.place(bounds.cells(), background, buffers)
     }
@@ -202,7 +202,7 @@ impl VdbGrid {
             Some(json) => Metadata::from_json(json).map_err(|why| {
                 Error::input(
                     Code::V007,
-                    format!("what the file says of the cells is broken: {why}"),
+                    format!("the description of the cells is broken: {why}"),
                 )
             })?,
             None => Metadata::default(),
@@ -407,7 +407,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     if grid.buffers.is_some_and(|[_, stated]| stated != end) {
         return Err(source.error(
             Code::V005,
-            format!("the values of cells end at byte {end}, not where they should"),
+            format!("the values of cells end at byte {end}, which is not the end of the grid"),
         ));
     }
     if grid.is_last && grid.buffers.is_none() && end < source.len() {

@@ -77,7 +77,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
     pub(super) fn topology(&mut self, visitor: &mut dyn TreeVisitor) -> Result<()> {
         let buffers = self.source.u32()?;
         if buffers != 1 {
-            return Err(self.broken(format!("a tree with {buffers} buffers of values, not 1")));
+            return Err(self.broken(format!("the tree has {buffers} buffers of values, not 1")));
         }
         self.background = self.value()?;
         let [tiles, children] = [self.source.u32()?, self.source.u32()?];
@@ -114,7 +114,9 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let origin = self.origin()?;
         let is_next = last.is_none_or(|last| last < origin);
         if !is_next || origin.iter().any(|n| n % UPPER as i32 != 0) {
-            return Err(self.broken(format!("a node at {origin:?} is not at its place")));
+            return Err(self.broken(format!(
+                "the node at {origin:?} is not where its parent expects it"
+            )));
         }
         *last = Some(origin);
         Ok(origin)
@@ -197,7 +199,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let stated = self.origin()?;
         if stated != origin {
             return Err(self.broken(format!(
-                "the leaf at {origin:?} says that it is at {stated:?}"
+                "the leaf at {origin:?} states that it is at {stated:?}"
             )));
         }
         let values = self.leaf_mask()?;
@@ -228,7 +230,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         let places = 64 * active.len();
         let [kind] = self.source.bytes()?;
         if kind > 6 {
-            return Err(self.broken(format!("inactive values of kind {kind}, not 0 to 6")));
+            return Err(self.broken(format!("the kind of inactive values is {kind}, not 0 to 6")));
         }
         let mut others = [self.negative(), self.background];
         if kind == 0 {
@@ -297,7 +299,9 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
             )));
         }
         if length.unsigned_abs() > MOST_PACKED * need + 256 {
-            return Err(self.broken(format!("{length} packed bytes for {need} of values")));
+            return Err(self.broken(format!(
+                "there are {length} packed bytes for {need} bytes of values"
+            )));
         }
         let packed = self.source.vec(length.unsigned_abs())?;
         let is_right = if self.coding.compression & BLOSC != 0 {
@@ -307,7 +311,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
             filled.unwrap_or(false)
         };
         if !is_right {
-            let why = "packed values are broken, or packed in a way that is not read";
+            let why = "packed values are broken, or their compression is not supported";
             return Err(self.broken(why));
         }
         Ok(())

@@ -56,7 +56,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     if dims.contains(&0) {
         return Err(Error::input(
             Code::V007,
-            format!("the attribute {ATTRIBUTE} says {dims:?} cells"),
+            format!("the attribute {ATTRIBUTE} states {dims:?} cells"),
         ));
     }
     // Bits and short legends take a few bits per cell, other labels a byte.
@@ -129,7 +129,7 @@ fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
             n => {
                 return Err(Error::input(
                     Code::V008,
-                    format!("{n} models and no scene to place them"),
+                    format!("the file has {n} models, but no scene that places them"),
                 ));
             }
         }
@@ -145,7 +145,7 @@ fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
     }
     if placed > FREE_PLACED + PLACED_PER_BYTE * bytes {
         return Err(Error::too_large(format!(
-            "the scene places {placed} voxels, in a file of {bytes} bytes"
+            "the scene places {placed} voxels, but the file has only {bytes} bytes"
         ))
         .with_hint("save it with fewer copies of its models"));
     }
@@ -207,15 +207,16 @@ impl Chunks {
                 let content = source.vec(length)?;
                 let size = Fields(&content).size();
                 let size = size.filter(|size| size.iter().all(|n| (1..=TILE as u32).contains(n)));
-                self.size =
-                    Some(size.ok_or_else(|| broken(Code::V003, "is not three sizes of 1 to 256"))?);
+                self.size = Some(size.ok_or_else(|| {
+                    broken(Code::V003, "does not have three sizes from 1 to 256")
+                })?);
             }
             ChunkId::Xyzi => {
                 let voxels = source.u32()?;
                 if 4 + 4 * u64::from(voxels) != length {
                     return Err(broken(
                         Code::V003,
-                        &format!("{voxels} voxels do not take {length} bytes"),
+                        &format!("{length} bytes do not fit {voxels} voxels"),
                     ));
                 }
                 let size = self
@@ -333,7 +334,7 @@ fn occupied_box(
     if low[0] > high[0] {
         return Err(Error::input(
             Code::V004,
-            "the scene has no voxels, so nothing says the size of its grid",
+            "the scene has no voxels, so the size of its grid is unknown",
         ));
     }
     Ok((

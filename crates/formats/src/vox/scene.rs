@@ -114,7 +114,7 @@ pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, M
             }) => {
                 let both = motion
                     .after(inner)
-                    .ok_or_else(|| broken(format!("node {id} is too far out")))?;
+                    .ok_or_else(|| broken(format!("node {id} is too far from the origin")))?;
                 open.push((*child, both));
             }
             Some(SceneNode::Group(children)) => {

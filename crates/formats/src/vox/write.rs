@@ -59,7 +59,7 @@ pub(super) fn write(
     let form = SceneForm::new(source, dtype, options);
     let is_split = form.cuts.pieces() != [1; 3];
     if is_split && !companions.are_possible() {
-        let error = Error::usage("a grid that is split has several files, and a stream is one");
+        let error = Error::usage("a split grid has several files, but a stream is a single file");
         return Err(io::Error::other(error.with_hint("write it to a file")));
     }
     let mut out = Some(out);

@@ -158,7 +158,7 @@ impl VtiHeader {
             None => Err(Error::input(Code::V001, "not a file of VTK")),
             Some(false) => Err(Error::input(
                 Code::V004,
-                "a big-endian image; save it as little-endian",
+                "the image is big-endian; save it as little-endian",
             )),
             Some(true) => Ok(header),
         }
@@ -170,7 +170,8 @@ impl VtiHeader {
             "VTKFile" => {
                 let kind = attribute(element, "type")?.unwrap_or_default();
                 if kind != "ImageData" {
-                    let text = format!("a {} of VTK, not an ImageData", sanitize(&kind));
+                    let text =
+                        format!("the file is a {} of VTK, not an ImageData", sanitize(&kind));
                     return Err(Error::input(Code::V004, text).with_hint("save it as .vti"));
                 }
                 self.is_little =
@@ -405,7 +406,7 @@ fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
     }
     Err(source.error(
         Code::V002,
-        "the file does not end with </AppendedData> and </VTKFile> behind the cells",
+        "the file does not end with </AppendedData> and </VTKFile> after the cells",
     ))
 }
 
@@ -429,7 +430,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
             "only images of one piece with appended raw data, packed by zlib or not at all, are read",
         );
         return Err(error.with_hint([
-            "save it so: SetDataModeToAppended, EncodeAppendedDataOff",
+            "save it with SetDataModeToAppended and EncodeAppendedDataOff",
             "`--like FILE` takes the grid of any .vti",
         ]));
     };

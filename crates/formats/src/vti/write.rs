@@ -20,7 +20,7 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let bytes = bytes_of(source.dims(), dtype);
-    let bytes = bytes.ok_or_else(|| io::Error::other("an image of 16 EiB and more"))?;
+    let bytes = bytes.ok_or_else(|| io::Error::other("the image has 16 EiB or more"))?;
     let is_packed = !options.has(Choice::Uncompressed);
     out.write_all(head(source, dtype, is_packed).as_bytes())?;
     if is_packed {

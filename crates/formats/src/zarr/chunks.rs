@@ -119,7 +119,7 @@ fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     if sum != crc32c(&bytes).to_le_bytes() {
         return Err(Error::input(
             Code::V003,
-            "a checksum is not that of the bytes before it",
+            "a checksum does not match the bytes before it",
         ));
     }
     Ok(bytes)
@@ -244,7 +244,7 @@ fn index(
         .saturating_add(if sharding.has_checksum { 4 } else { 0 });
     if size > length {
         let text = format!(
-            "the file ends early: {count} places of chunks are expected, {length} bytes are there"
+            "the file ends early: an index of {count} chunks is expected, but only {length} bytes are left"
         );
         return Err(Error::input(Code::V002, text));
     }

@@ -101,7 +101,7 @@ impl ZarrImage {
     pub(super) fn open(source: &mut VoxelSource) -> Result<Self> {
         let Some(folder) = source.folder.clone() else {
             return Err(unfit(
-                "a node of Zarr alone: its cells are in other files of its folder",
+                "only the metadata file of a Zarr node: its cells are in other files of its folder",
             ));
         };
         let node = parse(source.vec(source.len().min(MAX_NODE + 1))?)?;
@@ -112,13 +112,13 @@ impl ZarrImage {
                 let image = attributes
                     .pointer(&format!("/{OME}/multiscales/0"))
                     .ok_or_else(|| {
-                        unfit("a group of Zarr without an image of OME")
+                        unfit("the Zarr group has no OME image")
                             .with_hint("name the folder of an array in it")
                     })?;
                 let path = image.pointer("/datasets/0/path").and_then(Value::as_str);
                 let folder = dataset(
                     &folder,
-                    path.ok_or_else(|| broken("the image of OME has no dataset"))?,
+                    path.ok_or_else(|| broken("the OME image has no dataset"))?,
                 )?;
                 let array = node_of(&folder)?;
                 if array.get("node_type").and_then(Value::as_str) != Some("array") {
@@ -152,10 +152,10 @@ impl ZarrImage {
 
 fn parse(text: Vec<u8>) -> Result<Value> {
     if text.len() as u64 > MAX_NODE {
-        return Err(broken(format!("a node of over {MAX_NODE} bytes")));
+        return Err(broken(format!("the node has more than {MAX_NODE} bytes")));
     }
-    let node: Value =
-        serde_json::from_slice(&text).map_err(|why| broken(format!("{NODE} is no JSON: {why}")))?;
+    let node: Value = serde_json::from_slice(&text)
+        .map_err(|why| broken(format!("{NODE} is not JSON: {why}")))?;
     let version = node.get("zarr_format");
     if version.and_then(Value::as_u64) != Some(3) {
         return Err(unfit(format!("zarr_format is {}, not 3", word(version))));
@@ -214,7 +214,7 @@ impl ZarrArray {
     fn parse(folder: PathBuf, node: &Value, axes: Option<&Value>) -> Result<Self> {
         let shape = node.get("shape").and_then(three).ok_or_else(|| {
             unfit(format!(
-                "its shape is {}, not three axes with cells",
+                "its shape is {}, which does not have three axes with cells",
                 word(node.get("shape"))
             ))
         })?;
@@ -236,7 +236,8 @@ impl ZarrArray {
             .get("chunk_shape")
             .and_then(three)
             .filter(|_| grid == "regular");
-        let shard = shard.ok_or_else(|| unfit("its chunks are no regular grid of three axes"))?;
+        let shard =
+            shard.ok_or_else(|| unfit("its chunks are not a regular grid of three axes"))?;
         if node
             .get("storage_transformers")
             .and_then(Value::as_array)
@@ -404,7 +405,7 @@ fn encoding(
     };
     let chunk = configuration.get("chunk_shape").and_then(three);
     let chunk = chunk.filter(|chunk| (0..3).all(|axis| shard[axis].is_multiple_of(chunk[axis])));
-    let chunk = chunk.ok_or_else(|| broken("its shards are not whole chunks"))?;
+    let chunk = chunk.ok_or_else(|| broken("its shards do not consist of whole chunks"))?;
     let has_checksum =
         match byte_codecs(list(configuration, "index_codecs"), Dtype::F32)?.as_slice() {
             [] => false,

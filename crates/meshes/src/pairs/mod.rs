@@ -70,18 +70,19 @@ impl PairLimit {
     pub fn finding_of_places(self, triangles: usize) -> Finding {
         let most = grouped(self.places(triangles));
         let text = format!(
-            "more than {most} pairs of triangles meet; shared volume is not looked for at so many"
+            "more than {most} pairs of triangles meet; volume that the meshes share was not searched for"
         );
-        Finding::new(Code::W014, text)
+        Finding::new(Code::W014, text).with_hint("`--max-pairs all` examines all of them")
     }
 
     /// Returns the warning that the limit of pairs was reached.
     pub fn finding(self, triangles: usize) -> Finding {
         let most = grouped(self.pairs(triangles));
         let text = format!(
-            "more than {most} pairs of triangles have bounds that meet; only the first of them were examined"
+            "the bounding boxes of more than {most} pairs of triangles overlap; only the first {most} pairs were examined, so \
+             counts are lower bounds"
         );
-        Finding::new(Code::W014, text)
+        Finding::new(Code::W014, text).with_hint("`--max-pairs all` examines all of them")
     }
 }
 

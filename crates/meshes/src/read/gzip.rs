@@ -72,7 +72,7 @@ impl Read for Gunzip<'_> {
             match member.read(buffer) {
                 Ok(0) if !buffer.is_empty() => self.next_member()?,
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                    let error = Error::input(Code::S003, "cut short: the gzip data has no end");
+                    let error = Error::input(Code::S003, "cut short: the gzip data ends early");
                     self.found(error.at_byte(self.read.get()))?;
                 }
                 Err(error)

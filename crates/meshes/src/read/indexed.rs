@@ -316,7 +316,7 @@ impl<'a> Indexed<'a> {
 
     /// Reports that a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
-        let text = format!("colours are not known: {}", error.message());
+        let text = format!("colours are unknown: {}", error.message());
         let found = || {
             let found = place.of(Error::input(Code::S110, text.clone()));
             match error.hint() {
@@ -418,7 +418,7 @@ impl<'a> Indexed<'a> {
             let corner = corner.and_then(|place| self.at(place));
             match corner {
                 Ok(_) if self.polygon.len() == MAX_CORNERS => {
-                    let text = format!("a polygon of more than {MAX_CORNERS} corners");
+                    let text = format!("a polygon has more than {MAX_CORNERS} corners");
                     damage = Some(Error::input(Code::S006, text));
                     break;
                 }
@@ -431,7 +431,7 @@ impl<'a> Indexed<'a> {
         }
         let count = self.polygon.len();
         if damage.is_none() && count < 3 {
-            let text = format!("a polygon of {count} corners, not of three or more");
+            let text = format!("a polygon has {count} corners; at least three are needed");
             damage = Some(Error::input(Code::S006, text));
         }
         if let Some(error) = damage {
@@ -487,7 +487,7 @@ impl<'a> Indexed<'a> {
             None => {
                 let count = self.vertices.len();
                 let text = format!(
-                    "vertex {} does not exist (vertices so far: {count})",
+                    "vertex {} does not exist (the file has {count} vertices before this line)",
                     place.saturating_add(self.first)
                 );
                 Err(Error::input(Code::S012, text))
@@ -836,5 +836,5 @@ pub(super) fn no_number(word: &[u8], what: &str) -> Error {
     } else {
         format!("'{}'", sanitize(word))
     };
-    Error::input(Code::S007, format!("found {found} where {what} should be"))
+    Error::input(Code::S007, format!("expected {what}, found {found}"))
 }

@@ -44,9 +44,9 @@ impl KeptStream {
     pub(super) fn take(&self) -> Result<Vec<u8>> {
         self.bytes.take().ok_or_else(|| {
             Error::too_large(
-                "the mesh is far from the origin, and to read it once more it does not fit in memory",
+                "the mesh is far from the origin and must be read a second time, but the stream does not fit in memory",
             )
-            .with_hint("name the file in place of a pipe")
+            .with_hint("pass the name of the file instead of a pipe")
         })
     }
 }

@@ -157,7 +157,7 @@ impl<'a, R: Read> Lines<'a, R> {
 }
 
 fn too_long(number: u64) -> Error {
-    Error::input(Code::S006, format!("a line of over {BLOCK} bytes")).at_line(number)
+    Error::input(Code::S006, format!("a line has more than {BLOCK} bytes")).at_line(number)
 }
 
 /// Returns a line without its final backslash and the blanks after it. `None` if there is no

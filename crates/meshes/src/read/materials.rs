@@ -147,10 +147,10 @@ impl<'a> MaterialLibrary<'a> {
             let shown = sanitize(files.join(" ").as_bytes());
             let error = Error::input(
                 Code::S110,
-                format!("{shown}: a stream has no files beside it"),
+                format!("{shown}: a stream has no files next to it"),
             );
             return indexed.no_colours(
-                &error.with_hint("name the file of the mesh in place of a pipe"),
+                &error.with_hint("pass the name of the mesh file instead of a pipe"),
                 place,
             );
         }

@@ -275,7 +275,7 @@ impl ObjReader<'_> {
         let name = self
             .materials
             .name(self.material.as_deref().unwrap_or_default());
-        let text = format!("no file of materials has '{}'", sanitize(name.as_bytes()));
+        let text = format!("no material file defines '{}'", sanitize(name.as_bytes()));
         self.indexed
             .no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
     }

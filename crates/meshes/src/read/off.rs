@@ -28,7 +28,7 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "off",
     extensions: &["off"],
-    about: "OFF of Geomview: polygons; COFF, NOFF and their like",
+    about: "OFF of Geomview: polygons; COFF, NOFF and similar",
     states_unit: false,
     has_decimals: true,
     recognise,
@@ -230,7 +230,7 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     };
     // `nOFF` has any number of coordinates. `noff` is `NOFF` in lower case.
     if keyword.contains(&b'4') || keyword.contains(&b'n') && keyword.ends_with(b"OFF") {
-        return refused("OFF of other than three coordinates");
+        return refused("the OFF does not have three coordinates per vertex");
     }
     let keyword = keyword.to_ascii_uppercase();
     let has_normals = keyword.contains(&b'N');

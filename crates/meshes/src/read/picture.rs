@@ -50,21 +50,18 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         OpenPicture::webp(bytes)?
     } else {
-        return Err(damaged("it is no PNG, JPEG or WebP"));
+        return Err(damaged("it is not a PNG, JPEG or WebP file"));
     };
     let [width, height] = open.size;
     let texels = u64::from(width) * u64::from(height);
     if texels > budget.texels {
         return Err(Error::input(
             Code::S110,
-            format!("a picture of {width} x {height}, which is too large"),
+            format!("an image of {width} x {height} pixels is too large"),
         ));
     }
     if texels > budget.broken {
-        return Err(Error::input(
-            Code::S110,
-            "too many large pictures are broken",
-        ));
+        return Err(Error::input(Code::S110, "too many large images are broken"));
     }
     // Samples of the file twice, and the decoded texels.
     let need = 2 * open.samples.len_of(texels) + 3 * texels + open.extra_bytes(texels, bytes);
@@ -223,14 +220,14 @@ impl<'a> OpenPicture<'a> {
 fn damaged(error: impl std::fmt::Display) -> Error {
     Error::input(
         Code::S110,
-        format!("its picture: {}", sanitize(error.to_string().as_bytes())),
+        format!("its image: {}", sanitize(error.to_string().as_bytes())),
     )
 }
 
 #[cfg(feature = "textures")]
 fn too_large(need: u64) -> Error {
     Error::too_large(format!(
-        "a picture needs {}, more than is allowed",
+        "an image needs {}, which is more than is allowed",
         voxelize_core::text::bytes(need)
     ))
 }
@@ -240,6 +237,6 @@ pub(super) fn decode(_: &[u8], _: Budget, _: &mut u64) -> Result<DecodedImage> {
     use voxelize_core::error::{Code, Error};
     Err(Error::input(
         Code::S110,
-        "pictures need the feature 'textures' of this library",
+        "textures need the feature 'textures' of this library",
     ))
 }

@@ -306,7 +306,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
                     b"ascii" => PlyForm::Text,
                     b"binary_little_endian" => PlyForm::Little,
                     b"binary_big_endian" => PlyForm::Big,
-                    other => return Err(bad(&format!("'{}' is no format", sanitize(other)))),
+                    other => return Err(bad(&format!("'{}' is not a format", sanitize(other)))),
                 });
             }
             b"element" => {
@@ -343,7 +343,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
                     .push(Property::new(&name, list.flatten(), scalar));
             }
             b"end_header" => {
-                let form = order.ok_or_else(|| bad("it names no format"))?;
+                let form = order.ok_or_else(|| bad("it does not state a format"))?;
                 return Ok(PlyHeader {
                     form,
                     elements,
@@ -352,7 +352,7 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
                     lines: at,
                 });
             }
-            other => return Err(bad(&format!("'{}' is no keyword", sanitize(other)))),
+            other => return Err(bad(&format!("'{}' is not a keyword", sanitize(other)))),
         }
     }
     Err(Error::input(
@@ -398,10 +398,11 @@ impl<R: Read> HeaderLines<'_, R> {
 
     fn byte(&mut self, at: u64) -> Result<u8> {
         if self.bytes == MAX_HEADER {
-            return Err(
-                Error::input(Code::S006, format!("a header of over {MAX_HEADER} bytes"))
-                    .at_line(at),
-            );
+            return Err(Error::input(
+                Code::S006,
+                format!("the header has more than {MAX_HEADER} bytes"),
+            )
+            .at_line(at));
         }
         let mut byte = [0];
         if fill(self.reader, &mut byte)? == 0 {
@@ -538,7 +539,7 @@ fn read_elements(
         if is_polygon && element.count > 0 && places.is_none() {
             return Err(Error::input(
                 Code::S006,
-                "polygons of PLY without a list vertex_indices",
+                "the faces of the PLY have no list vertex_indices",
             ));
         }
         let is_early = elements[n..]
@@ -1039,7 +1040,7 @@ impl<R: Read> Values for ByteValues<'_, R> {
                 if value.fract() != 0.0 || value.abs() > 1e15 {
                     return Err(Error::input(
                         Code::S007,
-                        format!("{value} where a whole number should be"),
+                        format!("expected a whole number, found {value}"),
                     ));
                 }
                 value as i64

@@ -2,7 +2,7 @@
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Triangle;
-use voxelize_core::text::bytes;
+use voxelize_core::text::{bytes, grouped};
 use voxelize_kernel::memory::Zeroed;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
@@ -67,14 +67,17 @@ impl Room {
         let need = bytes(need);
         let limit = bytes(limit);
         Err(Error::too_large(format!(
-            "{count} triangles need {need}, but only {limit} are allowed"
-        )))
+            "{} triangles need {need}, but the memory limit leaves {limit} for the mesh",
+            grouped(count)
+        ))
+        .with_hint("raise `--max-memory`"))
     }
 }
 
 fn does_not_fit(count: u64) -> Error {
     let need = bytes(u128::from(count) * u128::from(TRIANGLE));
     Error::too_large(format!(
-        "{count} triangles need {need}, more than the system provides"
+        "{} triangles need {need}, more than the system provides",
+        grouped(count)
     ))
 }

@@ -128,7 +128,7 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let beside = |error| unreadable(&error).about(&shown);
     if !is_below_folder(folder.path, &path).map_err(beside)? {
         return Err(refused(
-            "which is a link to a place that is not below the folder of the mesh",
+            "which is a link to a path outside the folder of the mesh",
         ));
     }
     let is_file = |metadata: &std::fs::Metadata| {
@@ -290,12 +290,12 @@ impl<'a> MeshBytes<'a> {
             if 2 * read as u64 + more as u64 > limit {
                 let limit = text::bytes(limit);
                 return Err(Error::too_large(format!(
-                    "it is read as a whole, and only {limit} are allowed"
+                    "it is read as a whole, but only {limit} are allowed"
                 )));
             }
-            bytes
-                .try_reserve_exact(more)
-                .map_err(|_| Error::too_large("it is read as a whole, and memory ends"))?;
+            bytes.try_reserve_exact(more).map_err(|_| {
+                Error::too_large("it is read as a whole, but does not fit in memory")
+            })?;
             bytes.resize(read + more, 0);
             let filled = fill(&mut reader, &mut bytes[read..])?;
             bytes.truncate(read + filled);

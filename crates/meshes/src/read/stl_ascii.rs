@@ -35,7 +35,7 @@ use voxelize_core::par;
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "stl-ascii",
     extensions: &["stl"],
-    about: "ASCII STL, of one or several solids",
+    about: "ASCII STL with one or several solids",
     states_unit: false,
     has_decimals: true,
     recognise,
@@ -216,8 +216,13 @@ impl<R: Read> Parser<'_, R> {
         if self.solids == 1 {
             return Ok(());
         }
-        let error =
-            || Error::input(Code::S104, "another solid; all are read as one mesh").at_line(line);
+        let error = || {
+            Error::input(
+                Code::S104,
+                "the file has several solids; all of them are read as one mesh",
+            )
+            .at_line(line)
+        };
         self.triage.found_all(Code::S104, 1, error)
     }
 
@@ -440,7 +445,7 @@ impl<R: Read> Parser<'_, R> {
     fn no_normal(&self, line: u64) -> Result<()> {
         let triangle = self.number();
         let error = || {
-            let text = "normal is missing, malformed, NaN or infinite; normals are ignored";
+            let text = "the normal is missing, malformed, NaN or infinite; normals are not used";
             Error::input(Code::S103, text)
                 .at_triangle(triangle)
                 .at_line(line)
@@ -506,9 +511,9 @@ impl<R: Read> Parser<'_, R> {
     fn unexpected(&self, wanted: &str) -> Error {
         let found = sanitize(self.words.word());
         if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {
-            return self.cut_short(format!("it ends in '{found}', where {wanted} should be"));
+            return self.cut_short(format!("it ends in '{found}', but {wanted} is expected"));
         }
-        self.syntax(format!("found '{found}' where {wanted} should be"))
+        self.syntax(format!("expected {wanted}, found '{found}'"))
     }
 
     fn no_number(&self) -> Error {
@@ -516,7 +521,7 @@ impl<R: Read> Parser<'_, R> {
         let found = sanitize(word);
         if self.words.at_end() {
             return self.cut_short(format!(
-                "it ends in '{found}', where a coordinate should be"
+                "it ends in '{found}', but a coordinate is expected"
             ));
         }
         let error = Error::input(Code::S007, format!("'{found}' is not a number"))

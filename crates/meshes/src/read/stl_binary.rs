@@ -29,7 +29,7 @@ use voxelize_kernel::memory::Zeroed;
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "stl-binary",
     extensions: &["stl"],
-    about: "binary STL, whatever its header says",
+    about: "binary STL, also with a header that begins with solid",
     states_unit: false,
     has_decimals: false,
     recognise,
@@ -192,21 +192,25 @@ impl Claim {
             ),
             _ if length > expected => (
                 Code::S005,
-                format!("{at_least}{} bytes too many", length - expected),
+                format!(
+                    "{at_least}{} bytes after the last triangle",
+                    length - expected
+                ),
             ),
             _ => return None,
         };
-        let claimed = triangles(count, "");
-        let whole = triangles(whole, "whole ");
+        let claimed = triangles(count);
+        let whole = triangles(whole);
         let message = format!(
-            "{what}: the count says {claimed} ({expected} bytes), there are {at_least}{length} bytes, {at_least}{whole}"
+            "{what}: the header states {claimed} ({expected} bytes), but the file has {at_least}{length} bytes, enough for \
+             {at_least}{whole}"
         );
         Some(Error::input(code, message).at_byte(length.min(expected)))
     }
 }
 
-fn triangles(n: u64, whole: &str) -> String {
-    format!("{n} {whole}triangle{}", if n == 1 { "" } else { "s" })
+fn triangles(n: u64) -> String {
+    format!("{n} triangle{}", if n == 1 { "" } else { "s" })
 }
 
 /// Reads triangles of a file that is long enough. Threads take turns at its blocks.
@@ -256,7 +260,9 @@ fn read_part(
         options.progress.check()?;
         let block = &mut buffer[..triangles.len() * RECORD];
         read_at(file, block, length_for(first)).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => Error::input(Code::S003, "cut short while it was read"),
+            ErrorKind::UnexpectedEof => {
+                Error::input(Code::S003, "the file became shorter while it was read")
+            }
             _ => unreadable(&error),
         })?;
         looked = looked.and(admit(decode(block, triangles, first), lenient)?);
@@ -417,12 +423,13 @@ fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> R
             .windows(word.len())
             .position(|found| found == word.as_bytes())
         {
-            let text = format!("the header has {word}, as Magics writes it; colours are ignored");
+            let text =
+                format!("the header has {word}, as written by Magics; its colours are not used");
             triage.found(Error::input(Code::S102, text).at_byte(byte as u64))?;
         }
     }
-    let attributes = "attribute bytes are not zero; they may be colours and are ignored";
-    let normals = "normal is NaN or infinite; normals are ignored";
+    let attributes = "attribute bytes are not zero; they may be colours, which are not used";
+    let normals = "the normal is NaN or infinite; normals are not used";
     for (code, text, odd) in [
         (Code::S102, attributes, &looked.attributes),
         (Code::S103, normals, &looked.normals),

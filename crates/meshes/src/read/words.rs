@@ -164,7 +164,7 @@ impl<'a, R: Read> Words<'a, R> {
     fn refill(&mut self) -> Result<bool> {
         if self.window.is_full() {
             return Err(
-                Error::input(Code::S006, format!("a word of over {BLOCK} bytes"))
+                Error::input(Code::S006, format!("a word has more than {BLOCK} bytes"))
                     .at_line(self.line),
             );
         }

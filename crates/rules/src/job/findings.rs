@@ -158,8 +158,8 @@ fn far_from_origin(
         " when scaled"
     };
     let text = format!(
-        "far from the origin: 32-bit floats near {name} = {} in the file are {step} apart{scaled}, where cells are {size}; \
-         faces may be off by {off}",
+        "the mesh is far from the origin: near {name} = {} in the file, neighbouring 32-bit floats differ by {step}{scaled}, and \
+         a cell is {size} wide; faces may be off by {off}",
         number(f64::from(farthest))
     );
     let hint = "move the mesh to the origin in the program that made it, and export it again";
@@ -186,8 +186,9 @@ fn far_output(
     let (axis, farthest, step, size) = coarse.max_by(|a, b| (a.2 / a.3).total_cmp(&(b.2 / b.3)))?;
     let suffix = coordinates.suffix();
     let text = format!(
-        "far from the origin: 32-bit floats near {} = {} are {}{suffix} apart, where cells are {}{suffix}; coordinates \
-         were read relative to {}, so that rounding moves no face here, but it does in programs that read floats",
+        "the mesh is far from the origin: near {} = {}, neighbouring 32-bit floats differ by {}{suffix}, and a cell is \
+         {}{suffix} wide. Coordinates were read relative to {}, so rounding moves no face here, but it does in programs that \
+         read the output as 32-bit floats",
         AXES[axis],
         number(farthest),
         number(step),
@@ -223,7 +224,7 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     let is_as_written = !transform.is_scaled() && !transform.is_moved();
     Some(if is_as_written {
         found.with_hint(format!(
-            "`--origin {origin}` gives a grid with one layer less"
+            "`--origin {origin}` gives a grid with one layer fewer"
         ))
     } else {
         found
@@ -243,7 +244,7 @@ pub fn image_axes(axes: &str) -> Finding {
         UNKNOWN_AXES => (
             "the image does not state its position: its axes are assumed to be x,y,z, and the centre of its first cell 0,0,0"
                 .into(),
-            "state it where the image was made (qform or sform of NIfTI, space of NRRD): other readers may place it elsewhere",
+            "state the position in the program that made the image (qform or sform of NIfTI, space of NRRD): other readers may assume another position",
         ),
         axes => (
             format!(
@@ -416,7 +417,7 @@ pub(super) fn closed_together(labels: &[Label]) -> Finding {
     }
     let names = names.join(", ");
     let text = format!(
-        "{names} are closed together, and not each alone: each cell inside has the label of the nearest face"
+        "{names} are closed only together: each cell inside has the label of the nearest face"
     );
     Finding::new(Code::W024, text)
 }
@@ -443,11 +444,13 @@ pub(super) fn parts_without_cells(labels: &[(Label, u64)]) -> Option<Finding> {
         .join(", ");
     let count = without.len();
     let all = labels.len();
+    let verb = if count == 1 { "has" } else { "have" };
     let text = format!(
-        "no cell is labelled {names}{more} ({count} of {all} parts): outside the grid, thinner than the cells, or within parts that come first"
+        "{count} of {all} parts {verb} no cells: {names}{more}; such a part is outside the grid, thinner than a cell, or covered by \
+         parts with a higher priority"
     );
     let hint = [
-        "use smaller cells, or `--priority NAME`",
+        "use smaller cells, or put the part first with `--priority NAME`",
         "`--rule surface` marks the cells of flat and open parts",
     ];
     (count > 0).then(|| Finding::new(Code::W002, text).with_hint(hint))

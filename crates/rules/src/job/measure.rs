@@ -72,7 +72,9 @@ impl Measure {
             (Some(unit), Some(of)) => Ok(&(&self.number * &unit.millimetres()) / &of.millimetres()),
             (Some(_), None) => {
                 let error = Error::usage("the unit of the file is unknown");
-                Err(error.with_hint("add `--unit um, mm, cm, m, in or ft`"))
+                Err(error.with_hint(
+                    "state the unit of the mesh file with `--unit`: um, mm, cm, m, in or ft",
+                ))
             }
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn parts<'a>(
     let named = named(mesh, parts, kind);
     if named.len() > MOST {
         let text = format!(
-            "the mesh has {} parts, labels tell {MOST} apart",
+            "the mesh has {} parts, but there are only {MOST} labels",
             named.len()
         );
         return Err(Error::unfit(text).with_hint("unite parts in the program that made them"));
@@ -160,8 +160,8 @@ impl PartChoice {
             return Ok(mesh);
         }
         let Some(parts) = mesh.parts(kind) else {
-            let text = format!("the mesh names no parts of kind {}", kind.name());
-            return Err(Error::unfit(text).with_hint("its format or its file has none"));
+            let text = format!("the mesh has no named parts of the kind {}", kind.name());
+            return Err(Error::unfit(text).with_hint("its format or its file has no such parts"));
         };
         let named = named(&mesh, parts, kind);
         check_names(&self.only, &named)?;
@@ -234,7 +234,7 @@ fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     }
     let error = Error::unfit(format!("no part is named '{}'", sanitize(unknown)));
     Err(match parts {
-        [] => error.with_hint("the file names none"),
+        [] => error.with_hint("the file has no named parts"),
         _ => error.with_hint(format!("its parts are {}", list.join(", "))),
     })
 }

@@ -384,8 +384,9 @@ impl Needs<'_> {
         };
         let names: Vec<_> = streamed.iter().map(|format| format.name).collect();
         let names = names.join(", ");
-        let streams = format!("`{output}` streams it in slabs ({names} can)");
-        Some([streams, "`--dry-run` shows the plans".to_string()].into())
+        let streams =
+            format!("`{output}` writes the grid in slabs that fit; these formats can: {names}");
+        Some([streams, "`--dry-run` shows the memory of a run".to_string()].into())
     }
 }
 

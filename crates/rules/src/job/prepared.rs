@@ -99,7 +99,7 @@ impl<'a> Voxelizer<'a> {
                 "labels: the rule {} makes a field",
                 self.rule.name()
             ));
-            return Err(error.with_hint("rules that make bits have labels"));
+            return Err(error.with_hint("only rules that make bits can have labels"));
         }
         self.refuse_other_quantities()?;
         let needs = Needs {

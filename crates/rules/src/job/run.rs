@@ -98,7 +98,7 @@ impl<'a> Voxelizer<'a> {
                 "the rule {} has no nearest triangles",
                 self.rule.name()
             ));
-            return Err(error.with_hint("the rule distance has, without an iso value"));
+            return Err(error.with_hint("the rule distance has them, without an iso value"));
         }
         let mut nearest = vec![];
         let made = self.with_findings_of_lattice(mesh, lattice, || {
@@ -160,8 +160,8 @@ impl<'a> Voxelizer<'a> {
         };
         let rule = self.rule.name();
         let name = other.name();
-        let error = Error::usage(format!("the rule {rule} has no {name} beside its cells"));
-        Err(error.with_hint("the rule fraction has"))
+        let error = Error::usage(format!("the rule {rule} cannot compute {name}"));
+        Err(error.with_hint("the rule fraction can"))
     }
 
     /// Returns the plan that fits in the memory limit. It is the whole grid if that fits, and otherwise the

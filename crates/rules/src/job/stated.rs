@@ -22,7 +22,7 @@ pub fn one_unit(
     let error = Error::unfit(format!(
         "the meshes state different units, {first} and {other}"
     ));
-    Err(error.with_hint("`--unit mm` takes all coordinates as being in it, and scales none"))
+    Err(error.with_hint("`--unit mm` takes all coordinates as mm and scales nothing"))
 }
 
 /// Returns the axis that points up in all files. `None` if no file states an up axis. If only some files
@@ -39,7 +39,7 @@ pub fn one_up(ups: impl Iterator<Item = Option<UpAxis>> + Clone) -> Result<Optio
         return Ok(stated);
     }
     let error = Error::unfit("y is up in some of the meshes, and z in others");
-    Err(error.with_hint("`--up z` takes all of them as they are, and turns none"))
+    Err(error.with_hint("`--up z` takes all meshes as they are and rotates nothing"))
 }
 
 /// Returns the finding that the unit of the transform differs from the unit that the file states (W020).

@@ -127,7 +127,7 @@ impl Target<'_> {
         {
             let [free, need] = [free, need].map(bytes);
             let text = format!(
-                "the disk of {} has {free} free; it takes {need}",
+                "the disk of {} has {free} free, but the output takes {need}",
                 path.display()
             );
             found.push(Finding::new(Code::W012, text));

@@ -353,7 +353,7 @@ impl Transform {
         let in_cells = |cell: &Rational| Length::new(&(&length.value() / cell), LengthUnit::Cells);
         cell.and_then(in_cells).ok_or_else(|| {
             let error = Error::usage(
-                "the mesh is scaled: this length must be in cells, or convert to them exactly",
+                "the mesh is scaled: this length must be given in cells, or must be a finite decimal number of cells",
             );
             error.with_hint(
                 "give it in cells, such as 2vx, or give one cell size with `--voxel-size S`",

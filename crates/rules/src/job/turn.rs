@@ -195,7 +195,7 @@ impl FromStr for Matrix {
         let last = &numbers[12..];
         if !last.is_empty() && last != [0, 0, 0, 1].map(Rational::from) {
             return Err(Error::usage(
-                "the last row must be 0 0 0 1: a perspective cannot be voxelized",
+                "the last row must be 0 0 0 1, because a perspective matrix is not supported",
             ));
         }
         let row = |n: usize| std::array::from_fn(|m| numbers[4 * n + m].clone());

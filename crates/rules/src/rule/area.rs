@@ -82,9 +82,7 @@ impl<'a> AreaCells<'a> {
 impl FillCells for AreaCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         let CellsMut::Field(field, None) = cells else {
-            return Err(Error::usage(
-                "the rule area makes a field of areas, with nothing beside it",
-            ));
+            return Err(Error::usage("the rule area makes only a field of areas"));
         };
         let first_layer = self.first[2];
         let work = in_bricks(

@@ -226,7 +226,7 @@ impl FillCells for BodyCells<'_> {
             CellsMut::Bits(grid) => grid,
             CellsMut::Field(field, None) => return self.fill_shares(&layers, run, field),
             _ => {
-                let text = "a mesh with negative volumes has shares, and no other arrays";
+                let text = "a mesh with negative volumes can have shares, but no other arrays";
                 return Err(Error::usage(text));
             }
         };

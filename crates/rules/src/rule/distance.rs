@@ -114,7 +114,9 @@ impl FillCells for DistanceCells<'_> {
                 negate(field, &inside);
                 Ok(stats)
             }
-            CellsMut::WithArrays(..) => Err(Error::usage("distances have no arrays beside them")),
+            CellsMut::WithArrays(..) => {
+                Err(Error::usage("the rule distance has no additional arrays"))
+            }
             CellsMut::Bits(grid) => {
                 let most = self.most.ok_or_else(makes_field)?;
                 self.distances.occupy(layers.clone(), most, grid, run)?;

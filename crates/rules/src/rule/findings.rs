@@ -93,7 +93,8 @@ fn disputed(stats: &Stats) -> Option<Finding> {
         return None;
     }
     let cells = counted(cells, "cell", "cells");
-    let text = format!("vote: the axes disagree on {cells}; majority used");
+    let text =
+        format!("vote: rays along the three axes disagree about {cells}; the majority decides");
     Some(Finding::new(Code::W008, text))
 }
 
@@ -112,7 +113,7 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     );
     match rule {
         Rule::Solid { .. } if !is_flooded => {
-            finding.with_hint("`--filled` has every cell that the mesh overlaps")
+            finding.with_hint("`--filled` occupies every cell that the mesh overlaps")
         }
         _ => finding,
     }
@@ -131,19 +132,21 @@ fn open(repairs: &Repairs, coordinates: &GridCoordinates) -> Finding {
             )
         }
         None => match repaired(repairs) {
-            nothing if nothing.is_empty() => "no holes, but edges of several triangles".to_string(),
+            nothing if nothing.is_empty() => {
+                "no holes, but edges shared by several triangles".to_string()
+            }
             repaired => format!("no holes, {repaired}"),
         },
     };
-    let mut text = format!(
-        "the mesh is not closed ({why}); inside is where the winding number exceeds 0.5 (robust)"
-    );
+    let mut text =
+        format!("the mesh is not closed ({why}); a winding number above 0.5 is inside (robust)");
     if repairs.of_sheets == 0 {
         return Finding::new(Code::W006, text);
     }
     let triangles = counted(repairs.of_sheets, "triangle belongs", "triangles belong");
     text += &format!("; {triangles} to open sheets: cells in front of them may be lost");
-    Finding::new(Code::W006, text).with_hint("`--inside evenodd` does without the sides of sheets")
+    Finding::new(Code::W006, text)
+        .with_hint("`--inside evenodd` does not depend on the orientation of sheets")
 }
 
 /// Describes the repairs, such as `2 triangles without area and 1 duplicate dropped, 69,451 triangles
@@ -184,7 +187,7 @@ fn is_crossed(inside: Inside) -> bool {
 fn two_sided() -> Finding {
     Finding::new(
         Code::W013,
-        "every triangle occurs in both directions; using robust, which counts each once",
+        "every triangle occurs in both orientations; using robust, which counts each triangle once",
     )
 }
 
@@ -193,14 +196,15 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
     let text = match (chosen, mesh.closedness()) {
         _ if mesh.is_two_sided() && is_crossed(chosen) => {
             let name = chosen.name();
-            format!("every triangle occurs in both directions: {name} finds nothing inside")
+            format!("every triangle occurs in both orientations: {name} finds nothing inside")
         }
         (Inside::Nonzero | Inside::EvenOdd, Closedness::Open) => {
             let name = chosen.name();
-            format!("the mesh is not closed: {name} may be wrong along some lines")
+            format!("the mesh is not closed: {name} may be wrong in cells on lines through its holes")
         }
         (Inside::Vote, Closedness::Open) => {
-            "the mesh is not closed: vote is wrong where two of its three rays are wrong"
+            "the mesh is not closed: rays through its holes give wrong results, and vote is wrong in cells where this happens \
+             to two of the three rays"
                 .to_string()
         }
         (Inside::Nonzero, Closedness::Closed) => {
@@ -275,7 +279,7 @@ fn lost_places(thin: &LostPlaces, coordinates: &GridCoordinates) -> Finding {
     let cells = counted(*cells, "cell", "cells");
     let extent = extent(*largest, coordinates);
     let text = format!(
-        "{places} of the mesh ({cells}) {is} lost, as no cell centre is inside: {which}{extent}"
+        "{places} of the mesh ({cells}) {is} lost, because no cell centre is inside: {which}{extent}"
     );
     Finding::new(Code::W011, text).with_hint("use `--keep-thin`, or smaller cells")
 }
@@ -303,20 +307,23 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
     let mut text = format!("the flood reached {cells} that evenodd counts as inside");
     let mut hint = None;
     if let Some(longest) = leak.holes.first() {
-        let (others, them) = match leak.holes.len() {
-            1 => (String::new(), "it"),
-            n => (format!(", the longest of {}", grouped(n as u64)), "them"),
+        let hole = hole_text(longest, coordinates);
+        let them = match leak.holes.len() {
+            1 => {
+                text += &format!(", through a hole: {hole}");
+                "it"
+            }
+            n => {
+                text += &format!(", through {} holes; the longest: {hole}", grouped(n as u64));
+                "all of them"
+            }
         };
-        text += &format!(
-            ", through a hole of {}{others}",
-            hole_text(longest, coordinates)
-        );
         let sides = holes::sides(&leak.holes, lattice);
         let most = sides.into_iter().max().unwrap_or(0).max(1);
         if most <= MAX_DIM as u64 {
             hint = Some(format!("`--close-holes {most}` closes {them}"));
         } else {
-            text += &format!("; the largest is {} cells across", grouped(most));
+            text += &format!("; the largest is {} cells wide", grouped(most));
         }
     }
     let finding = Finding::new(Code::W007, text);
@@ -326,7 +333,7 @@ fn leaked(leak: &Leak, lattice: &Lattice, coordinates: &GridCoordinates) -> Find
     }
 }
 
-/// Describes a hole, such as `12 edges, 3.4 mm around its rim, centred at (0, 1, 2) mm`.
+/// Describes a hole, such as `12 edges, perimeter 3.4 mm, centre (0, 1, 2) mm`.
 fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let edges = counted(hole.points.len() as u64, "edge", "edges");
     // Coordinates below this bound are rounding errors of the sum over the edges, and are printed as zero.
@@ -334,7 +341,7 @@ fn hole_text(hole: &Loop, coordinates: &GridCoordinates) -> String {
     let centre =
         coordinates.point_text(hole.centre().map(|c| if c.abs() < least { 0.0 } else { c }));
     format!(
-        "{edges}, {} around its rim, centred at {centre}",
+        "{edges}, perimeter {}, centre {centre}",
         coordinates.length_text(hole.length())
     )
 }

@@ -402,7 +402,7 @@ pub(super) fn bins(
 ) -> Result<LayerBins> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!(
-            "{} triangles; the most is 2^32 - 1",
+            "{} triangles; the maximum is 2^32 - 1",
             triangles.len()
         )));
     }
@@ -492,11 +492,12 @@ pub(super) fn findings(
     let mut found = vec![];
     if *caps > 0 {
         let caps = counted(*caps, "triangle was", "triangles were");
-        let cells = counted(*capped, "cell", "cells");
-        found.push(Finding::new(
-            Code::W006,
-            format!("the mesh is not closed: {caps} added to close its holes, in {cells}"),
-        ));
+        let mut text = format!("the mesh is not closed: {caps} added to close its holes");
+        if *capped > 0 {
+            let cells = counted(*capped, "cell depends", "cells depend");
+            text += &format!("; the shares of {cells} on them");
+        }
+        found.push(Finding::new(Code::W006, text));
     }
     if *left_out > 0 {
         let text = counted(
@@ -527,8 +528,8 @@ pub(super) fn findings(
         let cells = counted(united.cells, "cell", "cells");
         let place = place(first);
         let text = format!(
-            "surfaces of overlapping parts meet in {cells}, the first around {place}: their shares are the shares of the \
-             union, with an error of at most {:.1e} plus rounding to a float",
+            "surfaces of overlapping parts meet in {cells}, the first around {place}: each gets the share that the union of \
+             the parts occupies, with an error of at most {:.1e} plus rounding to a float",
             united.error
         );
         found.push(Finding::new(Code::W016, text));
@@ -536,7 +537,7 @@ pub(super) fn findings(
     if united.unknown > 0 {
         let cells = counted(united.unknown, "cell", "cells");
         let text = format!(
-            "the union of overlapping parts in {cells} is lost in rounding: their shares follow from the mean winding number"
+            "in {cells} the union of overlapping parts is lost in rounding: the mean winding number gives the share"
         );
         found.push(Finding::new(Code::W016, text));
     }

@@ -186,7 +186,7 @@ pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::solid(),
         name: "solid",
-        about: "every cell whose centre is inside",
+        about: "every cell whose centre is inside the mesh",
         has_bricks: false,
         no_ties: [
             "the rule solid has no ties: it tests cell centres",
@@ -197,29 +197,29 @@ pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::offset(Length::cells(1)),
         name: "offset",
-        about: "every cell whose centre is within a radius of the mesh",
+        about: "every cell whose centre is at most a given radius away from the mesh",
         has_bricks: true,
         no_ties: [
             "the rule offset has no ties: it measures from cell centres",
             "leave out `--ties`: a cell whose centre is exactly at the radius is occupied",
         ],
-        empty: "no cell is occupied: no cell centre is that near to the mesh, or the mesh is outside the grid",
+        empty: "no cell is occupied: no cell centre is within the radius, or the mesh is outside the grid",
     },
     RuleInfo {
         rule: Rule::distance(),
         name: "distance",
-        about: "a field: the distance from a cell's centre to the mesh, signed on request",
+        about: "a field: the distance from the centre of each cell to the mesh, signed on request",
         has_bricks: false,
         no_ties: [
             "the rule distance has no ties: it measures from cell centres",
             "leave out `--ties`, or use `--rule surface` or `--filled`",
         ],
-        empty: "no cell centre is within the band: it is narrower than cells are, or the mesh is outside the grid",
+        empty: "no cell centre is within the band: it is narrower than a cell, or the mesh is outside the grid",
     },
     RuleInfo {
         rule: Rule::fraction(),
         name: "fraction",
-        about: "a field: the share of a cell's volume that is inside",
+        about: "a field: the share of each cell's volume that is inside the mesh",
         has_bricks: false,
         no_ties: [
             "the rule fraction has no ties: it measures volumes",
@@ -230,11 +230,11 @@ pub static RULES: &[RuleInfo] = &[
     RuleInfo {
         rule: Rule::Area,
         name: "area",
-        about: "a field: the area of the mesh in a cell",
+        about: "a field: the area of the mesh in each cell",
         has_bricks: false,
         no_ties: [
             "the rule area has no ties: it measures triangles",
-            "leave out `--ties`: a triangle on a wall counts in the cell above",
+            "leave out `--ties`: a triangle on a wall belongs to the cell above",
         ],
         empty: "no cell has any area: the mesh is outside the grid",
     },
@@ -707,7 +707,7 @@ impl Rule {
 
 /// Returns the error for a grid whose dims differ from those of the lattice.
 fn other_dims() -> Error {
-    Error::usage("the grid has other dims than the lattice")
+    Error::usage("the dims of the grid differ from the dims of the lattice")
 }
 
 impl PreparedRule<'_> {

@@ -143,7 +143,7 @@ impl Rule {
             (Self::Offset { .. }, None) => {
                 return Err(
                     Error::usage(format!("{RADIUS}: the rule {name} needs a radius")).with_hint(
-                        "such as `--radius 0.5` in units of the file, or `--radius 2vx` in cells",
+                        "for example: `--radius 0.5` in units of the file, or `--radius 2vx` in cells",
                     ),
                 );
             }
@@ -222,13 +222,13 @@ impl Rule {
     pub(super) fn checked(self) -> Result<Self> {
         match self {
             Self::Filled { inside, ties, .. } if inside.is_flood() && ties != Ties::Up => Err(
-                Error::usage("ties: a flood always stops at the surface under ties up")
-                    .with_hint("leave the ties out, or use another method for the inside"),
+                Error::usage("ties: a flood always stops at the cells of the surface with ties up")
+                    .with_hint("omit the ties, or use another method for the inside"),
             ),
             Self::Filled { shell: Some(0), .. } => Err(Error::usage(format!(
                 "{HOLLOW}: a shell is at least one cell thick"
             ))
-            .with_hint("leave it out to keep all cells")),
+            .with_hint("omit it to keep all cells")),
             Self::Distance {
                 band: Band::Cells(width),
                 iso: Some(iso),
@@ -241,7 +241,7 @@ impl Rule {
             {
                 let name = inside.name();
                 Err(Error::usage(format!(
-                    "inside: volumes need a closed mesh, which {name} does without"
+                    "inside: shares need a closed mesh, but {name} accepts open meshes"
                 ))
                 .with_hint("use `--inside robust` or `--inside auto`"))
             }

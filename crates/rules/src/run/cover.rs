@@ -140,7 +140,7 @@ fn numbered(dims: [usize; 3], first: usize) -> Result<Shape> {
     Shape::new(dims, first).ok_or_else(|| {
         let [x, y, z] = dims;
         Error::too_large(format!("{x} × {y} × {z} cells are too many at once"))
-            .with_hint("a limit of memory makes them in slabs of fewer layers")
+            .with_hint("with a memory limit the grid is made in slabs of fewer layers")
     })
 }
 
@@ -155,7 +155,7 @@ fn fill(
 ) -> Result<(Vec<ThreadBricks>, u64)> {
     if u32::try_from(triangles.len()).is_err() {
         return Err(Error::too_large(format!(
-            "{} triangles; the most is 2^32 - 1",
+            "{} triangles; the maximum is 2^32 - 1",
             triangles.len()
         )));
     }

@@ -553,7 +553,7 @@ fn points_are_the_centres_of_cells_with_their_values() {
     }
     // Formats of faces do not store fields, and points have no faces to merge.
     for (voxels, choices, message) in [
-        (&field, &[][..], "ply does not hold fields"),
+        (&field, &[][..], "ply cannot store fields"),
         (&field, GREEDY, ""),
         (
             &bits,

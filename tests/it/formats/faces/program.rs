@@ -85,10 +85,10 @@ fn an_older_file_is_replaced_if_this_tool_made_it() {
 fn data_beyond_a_format_of_faces_is_refused_before_the_work() {
     let place = place();
     for (line, message) in [
-        ("--rule distance -o a.ply", "ply does not hold fields"),
+        ("--rule distance -o a.ply", "ply cannot store fields"),
         (
             "--rule distance --points -o a.glb",
-            "glb does not hold fields",
+            "glb cannot store fields",
         ),
         ("--points -o a.stl", "stl has no such choice"),
         ("--points --merge greedy -o a.ply", "no faces to merge"),

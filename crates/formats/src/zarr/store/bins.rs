@@ -50,13 +50,13 @@ impl StoreBins {
             plan: fields.text("plan")?.parse()?,
             bounds: bounds
                 .try_into()
-                .map_err(|_| "its bounds are no two points")?,
+                .map_err(|_| "its bounds are not two points")?,
             closed: fields.text("closed")?.to_string(),
             parts: fields.texts("parts")?,
             bins: fields.each("bins", ShardFile::of)?,
         };
         if bins.text() != text {
-            return Err("it is not as it was written".into());
+            return Err("it was changed after it was written".into());
         }
         Ok(bins)
     }
@@ -69,7 +69,7 @@ fn point(value: &Value) -> Result<[f32; 3], String> {
             numbers.push(number as f32);
         }
     }
-    <[f32; 3]>::try_from(numbers).map_err(|_| "its bounds are no points".to_string())
+    <[f32; 3]>::try_from(numbers).map_err(|_| "its bounds are not points".to_string())
 }
 
 #[cfg(test)]

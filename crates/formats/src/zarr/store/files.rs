@@ -201,7 +201,7 @@ pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<Sto
         }
         Err(error) => return Err(damaged_list(&path, &format!("cannot be read: {error}"))),
     };
-    let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
+    let text = String::from_utf8(text).map_err(|_| "it is not text".to_string());
     let bins = text.and_then(|text| StoreBins::parse(&text));
     let bins = bins.map_err(|fault| damaged_list(&path, &format!("is damaged: {fault}")))?;
     if bins.plan != hash || bins.bins.len() != plan.regions() {
@@ -248,7 +248,10 @@ pub fn read_bin(
         left -= some as u64;
     }
     if hasher.finish() != bin.hash {
-        return Err(damaged_bin(&path, "has other bytes than it was made of"));
+        return Err(damaged_bin(
+            &path,
+            "has other bytes than when it was written",
+        ));
     }
     Ok(())
 }
@@ -271,7 +274,7 @@ pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
         }
         Err(error) => return Err(unreadable(error).in_file(&path)),
     };
-    let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
+    let text = String::from_utf8(text).map_err(|_| "it is not text".to_string());
     let plan = text.and_then(|text| StorePlan::parse(&text));
     plan.map(Some).map_err(|fault| {
         Error::input(Code::V007, format!("the plan is damaged: {fault}"))
@@ -298,7 +301,7 @@ pub fn state(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RegionState::Missing),
         Err(error) => return Ok(damaged_part(&name, format!("cannot be read: {error}"))),
     };
-    let text = String::from_utf8(text).map_err(|_| "it is no text".to_string());
+    let text = String::from_utf8(text).map_err(|_| "it is not text".to_string());
     let part = match text.and_then(|text| StorePart::parse(&text)) {
         Ok(part) => part,
         Err(fault) => return Ok(damaged_part(&name, fault)),
@@ -307,7 +310,7 @@ pub fn state(
         return Ok(RegionState::Stale);
     }
     if part.region != region || part.layers.len() != plan.layers(region).len() {
-        return Ok(damaged_part(&name, "it is the part of another region"));
+        return Ok(damaged_part(&name, "it is the record of another region"));
     }
     let mut faults = vec![];
     let mut listed = part.shards.iter().peekable();
@@ -356,10 +359,10 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
         Err(error) => return Err(format!("cannot be read: {error}")),
     };
     let Some(shard) = shard else {
-        return Err("is there, though all of its cells are empty".into());
+        return Err("exists, although all of its cells are empty".into());
     };
     if !found.is_file() {
-        return Err("is no file".into());
+        return Err("is not a file".into());
     }
     if found.len() != shard.bytes {
         return Err(format!(
@@ -373,7 +376,7 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
         .and_then(|mut file| io::copy(&mut file, &mut hasher))
         .map_err(|error| format!("cannot be read: {error}"))?;
     if hasher.finish() != shard.hash {
-        return Err("has other bytes than it was made of".into());
+        return Err("has other bytes than when it was written".into());
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ impl StorePart {
             milliseconds: fields.number("milliseconds")?,
         };
         if part.text() != text {
-            return Err("it is not as it was written".into());
+            return Err("it was changed after it was written".into());
         }
         Ok(part)
     }
@@ -161,7 +161,7 @@ fn summary(value: &Value) -> Result<FieldSummary, String> {
     } else {
         match fields.texts("range")?.as_slice() {
             [low, high] => Some([range_end(low)?, range_end(high)?]),
-            _ => return Err("its range is no two numbers".into()),
+            _ => return Err("its range is not two numbers".into()),
         }
     };
     Ok(FieldSummary {
@@ -174,7 +174,7 @@ fn summary(value: &Value) -> Result<FieldSummary, String> {
 
 fn range_end(text: &str) -> Result<f32, String> {
     text.parse()
-        .map_err(|_| "its range is no numbers".to_string())
+        .map_err(|_| "its range does not consist of numbers".to_string())
 }
 
 #[cfg(test)]

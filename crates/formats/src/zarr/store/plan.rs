@@ -239,7 +239,7 @@ impl StorePlan {
             );
         }
         if plan.text() != text {
-            return Err("it is not as it was written".into());
+            return Err("it was changed after it was written".into());
         }
         Ok(plan)
     }
@@ -252,7 +252,7 @@ impl StorePlan {
         let is_height = Self::heights().any(|height| height == self.shard_layers);
         let unit = Self::unit(dims, &self.choices, self.shard_layers);
         if !is_height || self.region_layers == 0 || !self.region_layers.is_multiple_of(unit) {
-            return Err("its regions do not make whole shards".into());
+            return Err("its regions do not consist of whole shards".into());
         }
         Ok(())
     }

@@ -27,14 +27,14 @@ pub(super) fn sealed(mut value: Value) -> String {
 /// Parses such a text, and checks the hash.
 pub(super) fn unsealed(text: &str) -> Result<Value, String> {
     let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let Value::Object(mut map) = value else {
-        return Err("it is no object".into());
+        return Err("it is not an object".into());
     };
     let hash = map.shift_remove(HASH).ok_or("it has no hash")?;
     let value = Value::Object(map);
     if hash.as_str() != Some(&*hash_of(&value).to_string()) {
-        return Err("its hash is not that of its content".into());
+        return Err("its hash does not match its content".into());
     }
     Ok(value)
 }
@@ -51,7 +51,7 @@ impl<'a> JsonFields<'a> {
     }
 
     fn of<T>(&self, name: &str, get: impl Fn(&'a Value) -> Option<T>) -> Result<T, String> {
-        get(self.value(name)?).ok_or_else(|| format!("its {name} is of another kind"))
+        get(self.value(name)?).ok_or_else(|| format!("its {name} has the wrong type"))
     }
 
     pub(super) fn text(&self, name: &str) -> Result<&'a str, String> {
@@ -96,7 +96,7 @@ impl<'a> JsonFields<'a> {
         for value in self.list(name)? {
             let text = value
                 .as_str()
-                .ok_or_else(|| format!("its {name} are no texts"))?;
+                .ok_or_else(|| format!("its {name} are not texts"))?;
             texts.push(text.to_string());
         }
         Ok(texts)

@@ -26,7 +26,9 @@ impl ComponentType {
             5125 => Self::U32,
             5126 => Self::F32,
             other => {
-                return Err(object.error(Code::S006, format!("{other} is no type of components")));
+                return Err(
+                    object.error(Code::S006, format!("{other} is not a type of components"))
+                );
             }
         })
     }
@@ -258,7 +260,9 @@ impl<'a, const N: usize> Accessor<'a, N> {
         if let Some(replaced) = object.inner("sparse") {
             let part = |key: &str| {
                 let part = replaced.inner(key);
-                part.ok_or_else(|| object.error(Code::S006, format!("sparse, without {key}")))
+                part.ok_or_else(|| {
+                    object.error(Code::S006, format!("it is sparse, but has no {key}"))
+                })
             };
             let indices = part("indices")?;
             let values = part("values")?;
@@ -281,7 +285,7 @@ impl<'a, const N: usize> Accessor<'a, N> {
             if !component.is_unsigned() {
                 return Err(object.error(
                     Code::S006,
-                    "its sparse indices are no whole numbers from 0 on",
+                    "its sparse indices are not whole numbers of at least 0",
                 ));
             }
             let found = Replacements {

@@ -84,7 +84,7 @@ impl<'a> Buffers<'a> {
         let length = view.needed("byteLength")?;
         let bytes = slice(all, from, length).ok_or_else(|| {
             let text = format!(
-                "cut short: it ends at byte {}, its buffer has {}",
+                "cut short: it ends at byte {}, but its buffer has {} bytes",
                 from.saturating_add(length),
                 all.len()
             );
@@ -196,7 +196,7 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
             .with_decode_allow_trailing_bits(true),
     );
     let bad = |what: &str| Error::input(Code::S006, format!("a data URI {what}"));
-    let (kind, coded) = data.split_once(',').ok_or_else(|| bad("without a comma"))?;
+    let (kind, coded) = data.split_once(',').ok_or_else(|| bad("has no comma"))?;
     // Memory for the unescaped and for the decoded bytes.
     admit(held.saturating_add(2 * coded.len() as u64))?;
     let mut bytes = unescaped(coded);
@@ -210,7 +210,7 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
     }
     BASE64
         .decode(bytes)
-        .map_err(|error| bad(&format!("whose base64 is broken: {error}")))
+        .map_err(|error| bad(&format!("has broken base64: {error}")))
 }
 
 /// Decodes the `%` escapes of a URI: `%20` is a blank.

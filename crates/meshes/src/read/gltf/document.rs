@@ -64,7 +64,7 @@ impl Document {
             None => {
                 let error = Error::input(
                     Code::S002,
-                    "JSON that is no glTF: it has no asset with a version",
+                    "the JSON is not a glTF: it has no asset with a version",
                 );
                 return Err(error.with_hint("a mesh is expected"));
             }
@@ -126,7 +126,7 @@ fn check_version(version: &Value) -> Result<()> {
     if text.trim().split('.').next() == Some("2") {
         return Ok(());
     }
-    let text = format!("this is glTF {}, and glTF 2.0 is read", sanitize(text));
+    let text = format!("this is glTF {}, but only glTF 2.0 is read", sanitize(text));
     Err(Error::input(Code::S009, text).with_hint("export glTF 2.0"))
 }
 
@@ -242,7 +242,7 @@ impl<'a> GltfObject<'a> {
             .as_f64()
             .filter(|n| n.fract() == 0.0 && (0.0..1e15).contains(n));
         let whole = self.fields.as_u64().or(rounded.map(|n| n as u64));
-        whole.ok_or_else(|| self.error(Code::S006, format!("{key} is no whole number")))
+        whole.ok_or_else(|| self.error(Code::S006, format!("{key} is not a whole number")))
     }
 
     /// Returns an integer that must be present.
@@ -271,6 +271,6 @@ impl<'a> GltfObject<'a> {
         let numbers = numbers.filter(|numbers| numbers.iter().all(|n| n.is_finite()));
         numbers
             .map(Some)
-            .ok_or_else(|| self.error(Code::S006, format!("{key} has not {N} numbers")))
+            .ok_or_else(|| self.error(Code::S006, format!("{key} does not have {N} numbers")))
     }
 }

@@ -238,7 +238,7 @@ impl<'a> Materials<'a> {
                 Some(33071) => TextureWrap::Clamp,
                 Some(33648) => TextureWrap::Mirror,
                 Some(other) => {
-                    return Err(sampler.error(Code::S006, format!("{other} is no way to wrap")));
+                    return Err(sampler.error(Code::S006, format!("{other} is not a wrap mode")));
                 }
             })
         };
@@ -255,12 +255,12 @@ impl<'a> Materials<'a> {
         let Some(source) = source else {
             let text = match texture.extension_names().next() {
                 Some(name) => format!(
-                    "its picture is there only as {}, which is not read",
+                    "its image exists only as {}, which is not supported",
                     sanitize(name)
                 ),
-                None => "it has no picture".to_string(),
+                None => "it has no image".to_string(),
             };
-            return Err(Error::input(Code::S110, text).with_hint("export pictures as PNG or JPEG"));
+            return Err(Error::input(Code::S110, text).with_hint("export textures as PNG or JPEG"));
         };
         let image = self.buffers.document.get("images", source)?;
         match (image.text("uri"), image.whole("bufferView")?) {

@@ -107,7 +107,7 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     if version != 2 {
         let error = Error::input(
             Code::S009,
-            format!("this is a GLB of version {version}, and version 2 is read"),
+            format!("this is a GLB of version {version}, but only version 2 is read"),
         );
         return Err(error.with_hint("export glTF 2.0").at_byte(4));
     }
@@ -136,7 +136,7 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
         triage.found(cut_short(file.len()))?;
     }
     let Some(json) = json else {
-        return Err(Error::input(Code::S006, "a GLB without its chunk of JSON").at_byte(12));
+        return Err(Error::input(Code::S006, "the GLB has no JSON chunk").at_byte(12));
     };
     Ok((json, bin))
 }

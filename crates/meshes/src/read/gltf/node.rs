@@ -91,7 +91,7 @@ pub(super) fn scene<'a>(
         progress.check()?;
         let object = document.get("nodes", index)?;
         if std::mem::replace(&mut seen[index as usize], true) {
-            return Err(object.error(Code::S006, "a node that has two parents, or is its own"));
+            return Err(object.error(Code::S006, "a node has two parents, or is its own ancestor"));
         }
         let (above, is_visible) = match parent {
             Some(parent) => (scene[parent].placed, scene[parent].is_visible),

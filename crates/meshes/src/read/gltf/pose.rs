@@ -76,7 +76,7 @@ impl<'a> Skins<'a> {
             let Some(map) = self.maps[joint as usize] else {
                 return Err(object.error(
                     Code::S006,
-                    format!("its joint nodes[{joint}] is below itself"),
+                    format!("its joint nodes[{joint}] is its own descendant"),
                 ));
             };
             let bound = match &inverse {
@@ -145,7 +145,7 @@ impl Skin {
         let index = Some(joint as usize).filter(|index| *index as f64 == joint);
         index.and_then(|index| self.0.get(index)).ok_or_else(|| {
             let text = format!(
-                "vertex {vertex} is on joint {joint}, and its skin has {} joints",
+                "vertex {vertex} uses joint {joint}, but its skin has {} joints",
                 self.0.len()
             );
             Error::input(Code::S012, text)
@@ -165,7 +165,7 @@ pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize
     for (n, weight) in of.each("weights").enumerate() {
         let number = weight.as_number();
         let number = number
-            .ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is no finite number")))?;
+            .ok_or_else(|| of.error(Code::S006, format!("weights[{n}] is not a finite number")))?;
         if number != 0.0 {
             weights.push((n, number));
         }

@@ -40,11 +40,11 @@ pub(super) struct Primitive<'a> {
 pub(super) fn mode(primitive: &GltfObject, triage: &Triage) -> Result<Option<u64>> {
     let mode = primitive.whole("mode")?.unwrap_or(4);
     if mode > 6 {
-        return Err(primitive.error(Code::S006, format!("{mode} is no mode of primitives")));
+        return Err(primitive.error(Code::S006, format!("{mode} is not a primitive mode")));
     }
     let left_out = match attribute(primitive, "POSITION")? {
         _ if mode < 4 => "points and lines are left out",
-        None => "a primitive without positions is left out",
+        None => "a primitive has no positions and is left out",
         Some(_) => return Ok(Some(mode)),
     };
     triage.found_all(Code::S107, 1, || primitive.error(Code::S107, left_out))?;
@@ -210,9 +210,10 @@ impl<'a> Primitive<'a> {
             Some(indices) => {
                 let indices = Accessor::<1>::new(self.buffers, indices, &admit)?;
                 if !indices.is_unsigned() {
-                    return Err(self
-                        .object
-                        .error(Code::S006, "its indices are no whole numbers from 0 on"));
+                    return Err(self.object.error(
+                        Code::S006,
+                        "its indices are not whole numbers of at least 0",
+                    ));
                 }
                 PrimitiveCorners::Listed(indices)
             }
@@ -310,7 +311,7 @@ impl<'a> Primitive<'a> {
         };
         let name = format!("TEXCOORD_{}", texture.places);
         let Some(found) = self.morphed::<2>(&name, &["VEC2"], decoded, indexed)? else {
-            let text = format!("no {name} places the picture of its material");
+            let text = format!("it has no {name} for the texture of its material");
             indexed.no_colours(
                 &Error::input(Code::S110, text),
                 FilePosition::Of(&self.object.path()),
@@ -437,7 +438,7 @@ impl<'a> Primitive<'a> {
                 add_face(triangle, placed, indexed)?;
             }
             if !count.is_multiple_of(3) {
-                let text = format!("{count} corners, which are no whole number of triangles");
+                let text = format!("it has {count} corners, which is not a multiple of 3");
                 self.triage.found(self.object.error(Code::S006, text))?;
             }
             return Ok(());

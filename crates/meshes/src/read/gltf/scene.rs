@@ -223,7 +223,7 @@ impl Hidden {
             counted(self.nodes, "mesh", "meshes"),
             counted(self.triangles, "triangle", "triangles"),
         );
-        let hint = "show them and export again, if they belong to the mesh";
+        let hint = "make them visible and export again, if they belong to the mesh";
         triage.found(
             Error::input(Code::S120, text)
                 .about("nodes")
@@ -272,12 +272,12 @@ fn note_unplaced(
         return Ok(());
     }
     let text = format!(
-        "no node of the scene places {} with {}: {} left out",
+        "the default scene does not use {} with {}: {} left out",
         counted(count, "mesh", "meshes"),
         counted(triangles, "triangle", "triangles"),
         if count == 1 { "it is" } else { "they are" },
     );
-    let hint = "place them in the default scene and export again, if they belong to the mesh";
+    let hint = "add them to the default scene and export again, if they belong to the mesh";
     triage.found(
         Error::input(Code::S121, text)
             .about("meshes")

@@ -254,7 +254,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
             let word = text.trim();
             let numbers = number::of(word.as_bytes()).zip(word.parse().ok());
             let Some((float, double)) = numbers else {
-                let text = format!("<vertex>: {name} is '{}', no number", sanitize(&*text));
+                let text = format!("<vertex>: {name} is '{}', not a number", sanitize(&*text));
                 return Err(Error::input(Code::S007, text));
             };
             vertex.floats[axis] = float;
@@ -347,7 +347,7 @@ fn check_root(element: &XmlElement) -> Result<()> {
     let text = match element.namespace {
         Some(namespace) if element.local == "model" => {
             format!(
-                "a model of the namespace '{}', which is not known",
+                "the model has the unknown namespace '{}'",
                 sanitize(namespace)
             )
         }

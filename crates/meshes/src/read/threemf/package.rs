@@ -137,7 +137,7 @@ impl<'a> Package<'a> {
         let name = short(name.trim_start_matches(['/', '\\']));
         let error = Error::input(
             Code::S002,
-            format!("a zip that is no 3MF: it has no {name}"),
+            format!("the zip is not a 3MF: it has no {name}"),
         );
         error.with_hint("a mesh is expected")
     }
@@ -215,7 +215,7 @@ impl<'a> Package<'a> {
         let broken = |error: &dyn std::fmt::Display| {
             Error::input(
                 Code::S110,
-                format!("its picture: {}", sanitize(error.to_string())),
+                format!("its image: {}", sanitize(error.to_string())),
             )
         };
         let entry = self

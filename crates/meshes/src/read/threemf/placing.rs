@@ -180,7 +180,7 @@ impl Placing<'_, '_, '_> {
         self.found.placed += 1;
         if placement.depth > MAX_DEPTH || self.found.placed > MAX_PLACED {
             let what = if placement.depth > MAX_DEPTH {
-                "components lie too deep, or in a circle"
+                "components are nested too deep, or form a cycle"
             } else {
                 "more than a million components"
             };
@@ -383,7 +383,7 @@ impl Placing<'_, '_, '_> {
         {
             return Err(error.clone());
         }
-        let place = format!("{path}: picture {}", picture.path);
+        let place = format!("{path}: image {}", picture.path);
         let number =
             self.indexed
                 .add_picture(bytes, picture.wrap, FilePosition::Of(&sanitize(place)))?;
@@ -509,14 +509,14 @@ impl WalkResult {
         if self.unknown > 0 {
             let triangles = counted(self.unknown, "triangle has", "triangles have");
             let text = format!(
-                "colours are not known: {triangles} a property that is missing or not read"
+                "colours are unknown: {triangles} a property that is missing or not supported"
             );
             note(Code::S110, text)?;
         }
         if model.painted > 0 {
             let triangles = counted(model.painted, "triangle is", "triangles are");
             let text = format!(
-                "colours are not known: {triangles} painted in the slicer, which is not read"
+                "colours are unknown: {triangles} painted in the slicer, which is not supported"
             );
             note(Code::S110, text)?;
         }

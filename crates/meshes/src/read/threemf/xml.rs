@@ -97,7 +97,7 @@ pub(super) fn each_element(
             }
             Event::DocType(_) => {
                 return Err(placed(
-                    broken("a document type, which 3MF forbids".into()),
+                    broken("the XML has a document type, which 3MF forbids".into()),
                     at,
                 ));
             }
@@ -195,7 +195,7 @@ impl XmlElement<'_> {
             Error::input(
                 Code::S007,
                 format!(
-                    "<{}>: {name} is '{text}', no whole number",
+                    "<{}>: {name} is '{text}', not a whole number",
                     sanitize(self.local)
                 ),
             )
@@ -260,7 +260,7 @@ impl<R: Read> BufRead for XmlBytes<R> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         if self.length.get() > MAX_TOKEN {
             return Err(std::io::Error::other(format!(
-                "a piece of XML of over {MAX_TOKEN} bytes"
+                "a piece of XML has more than {MAX_TOKEN} bytes"
             )));
         }
         self.reader.fill_buf()

@@ -152,7 +152,11 @@ impl RegionBins<'_> {
         }
         let count = match usize::try_from(bin.bytes) {
             Ok(bytes) if bytes.is_multiple_of(each) => bytes / each,
-            _ => return Err(damaged("the bin has no whole number of triangles")),
+            _ => {
+                return Err(damaged(
+                    "the bin does not contain a whole number of triangles",
+                ));
+            }
         };
         let mut triangles: Vec<Triangle> = vec![];
         let mut numbers: Vec<u32> = vec![];
@@ -192,7 +196,7 @@ impl RegionBins<'_> {
         let [min, max] = list.bounds;
         let closed = CLOSED.iter().find(|(_, name)| *name == list.closed);
         let closed = closed
-            .ok_or_else(|| damaged("the list of the bins is of another version"))?
+            .ok_or_else(|| damaged("the list of bins has another version"))?
             .0;
         let mesh = Mesh::from_triangles(triangles)?.made_some_of(Bounds { min, max }, closed);
         match kind {

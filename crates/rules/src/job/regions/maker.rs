@@ -59,7 +59,7 @@ impl RegionPlan {
                 let least = bytes(demand.least(layers));
                 let most = bytes(limit);
                 let text = format!(
-                    "a slab of {layers} layers, as the plan has them, needs {least}, {most} are allowed"
+                    "a slab of {layers} layers, which the plan requires, needs {least}, but {most} are allowed"
                 );
                 return Err(Error::too_large(text).with_hint("raise `--max-memory`"));
             }

@@ -84,8 +84,10 @@ impl Voxelizer<'_> {
         check_rule(&self.rule)?;
         let labels = label_name(self.extras.labels)?;
         if !self.extras.quantities.is_empty() {
-            return Err(Error::usage("regions have no arrays beside their cells")
-                .with_hint("leave them out, or make the grid in one process"));
+            return Err(
+                Error::usage("regions cannot have arrays in addition to their cells")
+                    .with_hint("omit them, or make the grid in one process"),
+            );
         }
         let run_free = self.without_findings();
         let slabs = Slabs::new(&run_free, mesh, lattice, Plan::Slabs(1))?;
@@ -122,7 +124,7 @@ impl Voxelizer<'_> {
             let used = Rule::from_record(&slabs.record).unwrap_or(self.rule);
             check_bins(&self.rule, &used, decides_by_part)?;
             if kind.is_some_and(|kind| self.paints_parts(mesh, kind)) {
-                let text = "a bin holds only the triangles near its region: the parts are closed only together, and the nearest face of all decides";
+                let text = "a bin holds only the triangles near its region: the parts are closed only together, and the nearest of all faces decides";
                 return Err(Error::usage(text).with_hint("leave out `--bin`"));
             }
             check_parts(mesh, lattice, &used, &())?;
@@ -184,12 +186,12 @@ impl Voxelizer<'_> {
             && mesh.closedness() == Closedness::Open
             && !mesh.is_two_sided()
         {
-            let text =
-                "the mesh is not closed; inside is where the winding number exceeds 0.5 (robust)";
+            let text = "the mesh is not closed; a winding number above 0.5 is inside (robust)";
             found.push(Finding::new(Code::W006, text));
         }
         if let Rule::Solid { .. } = self.rule {
-            let text = "skipped the search for lost features: regions are made alone";
+            let text =
+                "skipped the search for lost features: each region is made without its neighbours";
             let finding =
                 Finding::new(Code::W010, text).with_hint("use `--filled`, which loses nothing");
             // Regions always skip the search, so the finding is only a note.
@@ -262,7 +264,7 @@ fn check_rule(rule: &Rule) -> Result<()> {
     let name = rule.name();
     let refused = |what: &str, hint: Hint| {
         Err(Error::usage(format!(
-            "{what} needs cells beside a region: {name} is not made in regions"
+            "{what} needs cells outside a region: {name} cannot be made in regions"
         ))
         .with_hint(hint))
     };
@@ -288,7 +290,7 @@ fn label_name(labels: JobLabels) -> Result<&'static str> {
         JobLabels::Off => Ok("off"),
         JobLabels::SurfaceAndInterior => Ok("layers"),
         JobLabels::Parts(kind) => Ok(kind.name()),
-        JobLabels::Colours => Err(Error::usage("labels: colours are not made in regions")
+        JobLabels::Colours => Err(Error::usage("labels: colours cannot be made in regions")
             .with_hint("label objects or materials, or make the grid in one process")),
     }
 }

@@ -46,12 +46,12 @@ pub(super) fn check_bins(requested: &Rule, used: &Rule, decides_by_part: bool) -
     let refused = |what: &str, hint: Hint| Err(Error::usage(what).with_hint(hint));
     if decides_by_part {
         return refused(
-            "a bin holds only the triangles near its region: whether a part is closed decides the method for its inside",
+            "a bin holds only the triangles near its region: the method for a part depends on whether the whole part is closed",
             ["leave out `--bin`", "or use `--inside nonzero`"].into(),
         );
     }
     let method = match used.inside() {
-        Some(Inside::Vote) => Some("the method vote follows rows along z through all layers"),
+        Some(Inside::Vote) => Some("the method vote uses rows along z through all layers"),
         Some(Inside::Robust) if requested.inside() == Some(Inside::Auto) => {
             Some("the mesh is not closed, and the method robust repairs the whole mesh")
         }

@@ -63,7 +63,7 @@ impl RegionStore {
             return Ok(());
         }
         Err(Error::exists(
-            "is a finished grid without a plan, and would be lost before the new cells are made",
+            "is a finished grid without a plan, which would be deleted before the new cells are made",
         )
         .in_file(root)
         .with_hint("remove the store, or name another one"))
@@ -132,7 +132,7 @@ impl RegionStore {
     /// Fails if there is no store, or if its plan is damaged or needs another version of this program.
     pub fn open(root: &Path) -> Result<Self> {
         Self::open_if_planned(root)?.ok_or_else(|| {
-            Error::input(Code::V006, "is no store with a plan of regions")
+            Error::input(Code::V006, "is not a store with a plan of regions")
                 .in_file(root)
                 .with_hint("'voxelize plan MESH -o NAME.zarr' makes one")
         })
@@ -145,7 +145,7 @@ impl RegionStore {
             return Ok(());
         }
         let error = Error::usage(format!("region {}: the plan has {all}", region + 1));
-        Err(error.with_hint("regions count from 1"))
+        Err(error.with_hint("regions are numbered from 1"))
     }
 
     /// Returns the state of a region. Reads its shards and compares their hashes with the recorded ones.
@@ -299,12 +299,10 @@ impl RegionStore {
                         Some(fault) => format!("{} {}", fault.name, fault.fault),
                         None => String::new(),
                     };
-                    let more = match faults.len() {
-                        0 | 1 => String::new(),
-                        2 => " (and 1 more file)".to_string(),
-                        more => format!(" (and {} more files)", more - 1),
+                    let fault = match faults.len() {
+                        0 | 1 => format!("damaged: {first}"),
+                        all => format!("damaged: {all} files differ, the first: {first}"),
                     };
-                    let fault = format!("damaged: {first}{more}");
                     damaged.push(finding_of_regions(Code::R002, &[number], all, &fault));
                 }
                 _ => {}
@@ -326,9 +324,10 @@ impl RegionStore {
 /// Returns the finding that the regions `numbers` must be made again because of `fault`.
 fn finding_of_regions(code: Code, numbers: &[usize], all: usize, fault: &str) -> Finding {
     let text = format!("{} {fault}", regions_text(numbers, all));
+    let again = if code == Code::R001 { "" } else { " again" };
     let hint = match numbers {
-        [only] => format!("make it again: `voxelize STORE --region {only}/{all}`"),
-        _ => format!("make them again: `voxelize STORE --region I/{all}`"),
+        [only] => format!("make it{again}: `voxelize STORE --region {only}/{all}`"),
+        _ => format!("make them{again}: `voxelize STORE --region I/{all}`, for each number I"),
     };
     Finding::new(code, text).with_hint(hint)
 }

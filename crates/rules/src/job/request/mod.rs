@@ -471,11 +471,11 @@ impl Request {
         if self.is_stretched && self.dims.is_none() {
             return Err(self
                 .needs("stretch", "dims")
-                .with_hint("such as `--dims 32,32,64` `--stretch`"));
+                .with_hint("for example: `--dims 32,32,64` `--stretch`"));
         }
         if self.origin.is_some() && self.voxel_size.is_none() {
             return Err(self.needs("origin", "voxel-size").with_hint(
-                "`--origin` fixes where walls are, so the cell size must be given: add `--voxel-size S`",
+                "`--origin` sets the position of cell walls, which needs the cell size: add `--voxel-size S`",
             ));
         }
         let voxel_size = self.lengths("voxel-size", &self.voxel_size, transform.unit)?;
@@ -571,7 +571,7 @@ impl Request {
                 let [one, other] = [option.name, *other].map(self.spelling.0);
                 return Err(
                     Error::usage(format!("{one} and {other} exclude each other"))
-                        .with_hint("give one of them"),
+                        .with_hint("use only one of them"),
                 );
             }
         }
@@ -749,7 +749,10 @@ mod tests {
             ("res=1,2,3", "one number is for the longest axis"),
             ("dims=1,2", "expected three whole numbers, X,Y,Z, not 2"),
             ("dims=1,2,0", "must be at least 1"),
-            ("dims=32x32x32", "commas separate the numbers: 32,32,32"),
+            (
+                "dims=32x32x32",
+                "separate the numbers with commas: 32,32,32",
+            ),
             ("voxel-size=0", "must be above zero"),
             (
                 "voxel-size=1,2",
@@ -762,7 +765,7 @@ mod tests {
             ),
             ("pad=-1", "must not be below zero"),
             ("pad=1,2", "expected one number, for all sides"),
-            ("pad=99999999999", "the most is"),
+            ("pad=99999999999", "the maximum is"),
             ("scale=-1", "must be above zero"),
             ("hollow=5mm", "is a number of cells and takes no unit"),
             ("band=5mm", "is a number of cells and takes no unit"),

@@ -42,12 +42,12 @@ pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
         let crossed: Vec<_> = text.split(['x', 'X', '×']).collect();
         if crossed.len() == 3 && crossed.iter().all(|part| count(part.trim()).is_ok()) {
             return Err(Error::usage(format!(
-                "commas separate the numbers: {}",
+                "separate the numbers with commas: {}",
                 crossed.join(",")
             )));
         }
         return Err(Error::usage(format!(
-            "expected three whole numbers, X,Y,Z, not {}",
+            "expected 3 whole numbers X,Y,Z, found {}",
             parts.len()
         )));
     };
@@ -61,7 +61,7 @@ pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
     let given = numbers.len();
     numbers
         .try_into()
-        .map_err(|_| Error::usage(format!("expected three numbers, X,Y,Z, not {given}")))
+        .map_err(|_| Error::usage(format!("expected 3 numbers X,Y,Z, found {given}")))
 }
 
 /// Parses the least and the greatest corner of a box, such as `-1,0,0,1,1,1`.
@@ -70,7 +70,7 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     let given = numbers.len();
     numbers.try_into().map_err(|_| {
         Error::usage(format!(
-            "expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not {given}"
+            "expected 6 numbers X0,Y0,Z0,X1,Y1,Z1 with commas between them, found {given}"
         ))
     })
 }
@@ -78,8 +78,10 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
 /// Parses the number of layers of cells around the mesh, such as `0` or `1`.
 pub(super) fn padding(text: &str) -> Result<usize> {
     if split(text).len() > 1 {
-        return Err(Error::usage("expected one number, for all sides")
-            .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each side"));
+        return Err(
+            Error::usage("expected one number, which applies to all sides")
+                .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each side"),
+        );
     }
     at_most(whole(text).map_err(Error::usage)?)
 }
@@ -91,7 +93,7 @@ pub(super) fn steps(text: &str) -> Result<u32> {
 
 fn at_most(n: usize) -> Result<usize> {
     if n > MAX_DIM {
-        return Err(Error::usage(format!("the most is {MAX_DIM}")));
+        return Err(Error::usage(format!("the maximum is {MAX_DIM}")));
     }
     Ok(n)
 }
@@ -110,23 +112,25 @@ pub(super) fn factor(text: &str) -> Result<Rational> {
 pub(super) fn shell(text: &str) -> Result<u32> {
     refuse_unit(
         text,
-        "3 for a shell of three cells; for a thickness T, write T divided by the size of a cell, rounded up",
+        "the thickness of a shell is a number of cells without a unit, such as 3; for a thickness T, write T divided by \
+         the size of a cell, rounded up",
     )?;
     steps(text)
 }
 
 /// Parses the width of a band in cells, such as `3` or `2.5`, or the word `all`.
 pub(super) fn band(text: &str) -> Result<Band> {
-    refuse_unit(text, "3, 2.5 or all")?;
+    refuse_unit(
+        text,
+        "a band is a number of cells without a unit, such as 3 or 2.5, or all",
+    )?;
     text.parse()
 }
 
-/// Fails if the text is a length with a unit. `right` describes valid values, which are numbers of cells.
-fn refuse_unit(text: &str, right: &str) -> Result<()> {
+/// Fails with this message if the text is a length with a unit.
+fn refuse_unit(text: &str, message: &str) -> Result<()> {
     match text.parse::<Measure>() {
-        Ok(measure) if measure.unit.is_some() => Err(Error::usage(format!(
-            "is a number of cells and takes no unit: write {right}"
-        ))),
+        Ok(measure) if measure.unit.is_some() => Err(Error::usage(message)),
         _ => Ok(()),
     }
 }
@@ -135,8 +139,8 @@ fn refuse_unit(text: &str, right: &str) -> Result<()> {
 pub(super) fn iso(text: &str) -> Result<WrittenLength> {
     if text.trim_start().starts_with('-') {
         return Err(Error::usage("must not be below zero").with_hint([
-            "`--rule distance` `--signed` `--band all` `-o FILE.npz` has the distances",
-            "in NumPy, voxels <= -R is the part less R",
+            "`--rule distance` `--signed` `--band all` `-o FILE.npz` writes the distances",
+            "in NumPy, voxels <= -R is the part shrunk by R",
         ]));
     }
     text.parse()

@@ -82,7 +82,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Auto,
         name: "auto",
-        about: "nonzero on closed, consistently oriented meshes; evenodd on other closed meshes; else robust",
+        about: "nonzero says so on closed, consistently oriented meshes, evenodd on other closed meshes, robust on open meshes",
         grids: 0,
         expected_grids: 0.0,
         prepare: |_, mesh, lattice, run| automatic(mesh, lattice, run),
@@ -90,7 +90,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Nonzero,
         name: "nonzero",
-        about: "lines from outside enter and leave the mesh a different number of times; overlapping shells unite",
+        about: "a line from outside to the point enters the mesh more or less often than it leaves it; overlapping shells are united",
         grids: 0,
         expected_grids: 0.0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
@@ -98,7 +98,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::EvenOdd,
         name: "evenodd",
-        about: "a ray crosses the mesh an odd number of times",
+        about: "a ray from the point crosses the mesh an odd number of times",
         grids: 0,
         expected_grids: 0.0,
         prepare: |inside, mesh, lattice, _| Ok(crossings::ready(mesh, lattice, inside)),
@@ -106,7 +106,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::flood(),
         name: "flood",
-        about: "a flood from outside cannot reach it; cells that the mesh touches stop the flood",
+        about: "a flood from outside cannot reach its cell; cells that the mesh touches stop the flood",
         grids: 4,
         expected_grids: 2.2,
         prepare: flood::ready,
@@ -114,7 +114,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Vote,
         name: "vote",
-        about: "inside by evenodd along at least two of the three axes",
+        about: "evenodd calls it inside along at least two of the three axes",
         grids: 3,
         expected_grids: 2.5,
         prepare: |_, mesh, lattice, _| Ok(vote::ready(mesh, lattice)),
@@ -122,7 +122,7 @@ pub static METHODS: &[Method] = &[
     Method {
         inside: Inside::Robust,
         name: "robust",
-        about: "after repair, the winding number at the centre is above 1/2",
+        about: "after repair of the mesh, its winding number is above 1/2",
         grids: 0,
         expected_grids: 0.0,
         prepare: |_, mesh, lattice, run| robust::ready(mesh, lattice, run),
