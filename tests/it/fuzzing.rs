@@ -75,7 +75,7 @@ fn the_dictionary_of_plans_has_every_option_and_command() {
     };
     let program = help(&[]);
     let (_, list) = program.split_once("\nCommands;").unwrap();
-    let (list, _) = list.split_once("Write ./formats").unwrap();
+    let (list, _) = list.split_once("If a mesh has").unwrap();
     let commands: Vec<&str> = list
         .lines()
         .skip(1)

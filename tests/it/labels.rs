@@ -264,7 +264,7 @@ fn more_objects_than_labels_are_an_error() {
     rows::check(
         &place,
         "4 many.stl -r 4 --labels object -o a.npz
-             err the mesh has 256 parts, labels tell 255 apart
+             err the mesh has 256 parts, but there are only 255 labels
          0 most.stl -r 4 --labels object -o a.npz",
     );
 }
@@ -327,7 +327,7 @@ fn parts_are_taken_or_left_out_by_name() {
          4 a.stl -r 8 -o a.npz --only body --skip body
              err no triangles
          4 a.stl -r 8 -o a.npz --labels material --only body
-             err no parts of kind material
+             err no named parts of the kind material
          2 a.stl -r 8 -o a.npz --priority body
              err --labels
          0 a.stl -r 8 -o a.npz --labels object --priority lid",

@@ -151,7 +151,7 @@ fn invalid_regions_are_refused() {
     for cells in [[0..9, 0..8, 0..8], [0..8, 4..4, 0..8], [0..8, 0..8, 8..9]] {
         let error = lattice.region(cells).unwrap_err();
         assert!(
-            error.message().contains("are no region of 8 cells"),
+            error.message().contains("are not a region of 8 cells"),
             "{error}"
         );
     }

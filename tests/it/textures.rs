@@ -285,9 +285,9 @@ fn pictures_that_cannot_be_read_are_noted() {
     place.write("a.obj", TRIANGLE);
     for (name, message) in [
         ("gone.png", "gone.png"),
-        ("cut.png", "its picture"),
-        ("large.png", "picture"),
-        ("none.png", "its picture"),
+        ("cut.png", "its image"),
+        ("large.png", "too large"),
+        ("none.png", "its image"),
         ("../up.png", "not below the folder"),
     ] {
         let green = json!({"baseColorFactor": [0, 1, 0, 1]});
@@ -355,10 +355,10 @@ fn colours_of_other_materials_are_read_or_named() {
         &place,
         "4 basis.gltf -r 4 --labels colour -o a.npz
              err the mesh has no colours
-             err only as KHR_texture_basisu, which is not read
+             err only as KHR_texture_basisu, which is not supported
              err PNG or JPEG
          4 unplaced.gltf -r 4 --labels colour -o a.npz
-             err no TEXCOORD_0 places the picture",
+             err it has no TEXCOORD_0 for the texture",
     );
 }
 

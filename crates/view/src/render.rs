@@ -78,7 +78,7 @@ impl<'a> Scene<'a> {
         let (solid, veil) = match (veil, translucent) {
             (Some(veil), _) => {
                 if veil.dims() != occupied.dims() {
-                    return Err(Error::usage("the file of --veil has another grid"));
+                    return Err(Error::usage("the surrounding cells have another grid"));
                 }
                 let mut veil = veil.clone();
                 veil.remove(occupied, 0);

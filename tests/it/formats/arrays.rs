@@ -236,14 +236,14 @@ fn labels_have_numbers_of_their_own_or_one() {
         assert_eq!(back, bits);
         let few = written(&voxels, format, &numbered(Dtype::I8, &[-1, 0, 1])).unwrap_err();
         assert_eq!(few.kind(), Kind::Usage);
-        assert_eq!(few.message(), "no value stands for label 5");
+        assert_eq!(few.message(), "label 5 has no value");
     }
     let mut labels = Labels::new([2, 1, 1], Legend::new([label(128)]).unwrap()).unwrap();
     labels.set([1, 0, 0], 128);
     let nameless = labels.clone().with_legend(Legend::default()).unwrap();
     for beyond in [labels, nameless] {
         let error = written(&Voxels::new(beyond), raw(), &as_dtype(Dtype::I8)).unwrap_err();
-        assert_eq!(error.message(), "no value stands for label 128");
+        assert_eq!(error.message(), "label 128 has no value");
     }
 }
 
@@ -288,7 +288,7 @@ fn broken_numbers_in_a_sidecar_and_bytes_of_none_are_errors() {
     }
     bytes[3] = 7;
     let error = read(&bytes, raw(), Some(&sidecar)).unwrap_err();
-    let message = "the byte 7 is none of the values that the sidecar says";
+    let message = "byte 7 is not in the sidecar's list of values";
     assert_eq!(error.message(), message);
 }
 

@@ -343,7 +343,7 @@ fn odd_skins_are_read_with_a_warning_or_refused() {
     refused(
         bound(FIRST, [3.0; 4]).file(),
         "S012",
-        "joint 3, and its skin has 1 joints",
+        "joint 3, but its skin has 1 joints",
     );
     let mut scene = bound(FIRST, [0.0; 4]);
     let unlike = scene.floats(&[[2.0; 16]]);
@@ -470,9 +470,9 @@ const HIDDEN: &str = r#"
     1 | S120 2 meshes with 3 triangles | [{"children": [1], "extensions": HIDDEN}, {"mesh": 0, "children": [2], "extensions": SHOWN}, {"mesh": 1}, {"mesh": 0}]
     # A hidden node without triangles is not reported.
     3 | | [{"mesh": 0}, {"mesh": 1}, {"camera": 0, "extensions": HIDDEN}]
-    1 | S121 places 1 mesh with 2 triangles | [{"mesh": 0}]
-    0 | S121 places 2 meshes with 3 triangles | []
-    0 | S120 1 mesh with 1 triangle,; S121 places 1 mesh with 2 triangles | [{"mesh": 0, "extensions": HIDDEN}]
+    1 | S121 does not use 1 mesh with 2 triangles | [{"mesh": 0}]
+    0 | S121 does not use 2 meshes with 3 triangles | []
+    0 | S120 1 mesh with 1 triangle,; S121 does not use 1 mesh with 2 triangles | [{"mesh": 0, "extensions": HIDDEN}]
 "#;
 
 #[test]

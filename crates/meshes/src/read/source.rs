@@ -128,7 +128,7 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let beside = |error| unreadable(&error).about(&shown);
     if !is_below_folder(folder.path, &path).map_err(beside)? {
         return Err(refused(
-            "which is a link to a path outside the folder of the mesh",
+            "which is a link to a path that is not below the folder of the mesh",
         ));
     }
     let is_file = |metadata: &std::fs::Metadata| {
