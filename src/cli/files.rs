@@ -116,9 +116,8 @@ impl MeshSource {
             parts.push(PartSource::find(path, names)?);
         }
         if parts.iter().filter(|part| part.file.is_none()).count() > 1 {
-            return Err(
-                Error::usage("-: standard input is named twice").with_hint("standard input can be read only once")
-            );
+            return Err(Error::usage("-: standard input is named twice")
+                .with_hint("standard input can be read only once"));
         }
         Ok(Self { parts })
     }

@@ -60,13 +60,13 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     };
     let command = crate::cli::command_of_name(&name).unwrap_or(&meshes::COMMAND);
     let argv = match misplaced {
-        Some(arg) => Err(Error::usage(format!(
-            "{} is before the command {name}",
-            spelled(arg)
-        ))
-        .with_hint(format!(
-            "options of a command follow its name: 'voxelize {name} --help' lists them"
-        ))),
+        Some(arg) => Err(
+            Error::usage(format!("{} is before the command {name}", spelled(arg))).with_hint(
+                format!(
+                    "options of a command follow its name: 'voxelize {name} --help' lists them"
+                ),
+            ),
+        ),
         None => Ok(Argv::new(matches, Some(command.name))),
     };
     Parsed::Call(command, argv)

@@ -153,7 +153,7 @@ pub struct FileArgs {
 
     /// bool|u8|i8|bit, type of the numbers
     #[arg(long, value_name = "TYPE", value_parser = values::dtype(), hide_short_help = true,
-          long_help = "Type of the numbers, if the format offers several [default: the first that 'voxelize \
+          long_help = "Type of the numbers, if the format has several [default: the first that 'voxelize \
                        formats' lists for it]. u8 rounds shares of cells (--rule fraction) to 255ths")]
     pub dtype: Option<Dtype>,
 

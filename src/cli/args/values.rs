@@ -234,8 +234,7 @@ pub fn layer(text: &str) -> Result<LayerChoice, String> {
             ..choice
         }),
         Some((_, index)) => {
-            let place =
-                "the layer at a height is (height - corner) / cell size; 'voxelize info' prints corner and cell size";
+            let place = "the layer at a height is (height - corner) / cell size; 'voxelize info' prints corner and cell size";
             let index = whole(index).map_err(|why| format!("{why}: {place}"))?;
             Ok(LayerChoice {
                 index: Some(index),

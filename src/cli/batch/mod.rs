@@ -452,8 +452,9 @@ fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
         );
     }
     if request.labels.unwrap_or_default().are_of_mesh() {
-        let error =
-            Error::usage("--labels cannot be used with --stack, because each mesh has its own labels");
+        let error = Error::usage(
+            "--labels cannot be used with --stack, because each mesh has its own labels",
+        );
         return Err(error.with_hint("-o DIR/ writes one file per mesh, with its legend"));
     }
     match args.quantities.with.is_empty() {

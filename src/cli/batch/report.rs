@@ -236,7 +236,9 @@ impl<'a> OrderedReporter<'a> {
         let all = grouped(batch.items.len() as u64);
         let would = match batch.mode {
             Mode::DryRun => "would be written",
-            Mode::Write if batch.output.stack.is_some() && stacked.is_none() => "made, but not written",
+            Mode::Write if batch.output.stack.is_some() && stacked.is_none() => {
+                "made, but not written"
+            }
             Mode::Write => "written",
         };
         let folder = batch

@@ -149,8 +149,8 @@ pub fn read_all(
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
             loaded.mesh = transform.apply_all(mesh).map_err(|_| {
-                let error =
-                    Error::unfit("a coordinate is beyond the range of 32-bit floats").in_file(&named.name);
+                let error = Error::unfit("a coordinate is beyond the range of 32-bit floats")
+                    .in_file(&named.name);
                 error.with_hint("use a smaller @scale or @translate")
             })?;
         }

@@ -177,7 +177,10 @@ fn memory(options: &Options, found: &RunReport) -> Vec<String> {
         MemoryLimit::Requested(most) => format!("memory up to {}: --max-memory", bytes(most)),
         MemoryLimit::Available(most) => format!("memory up to {}: available now", bytes(most)),
         MemoryLimit::Share(most) => {
-            format!("memory up to {}: the share of one of several jobs", bytes(most))
+            format!(
+                "memory up to {}: the share of one of several jobs",
+                bytes(most)
+            )
         }
         MemoryLimit::Unknown => {
             "memory: no limit, because the system does not report available memory".to_string()

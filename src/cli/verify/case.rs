@@ -171,11 +171,11 @@ pub fn relative(folder: &Path, file: &Path) -> Result<String> {
 fn slashed(path: &Path) -> Result<String> {
     match path.to_str() {
         Some(text) => Ok(text.replace(std::path::MAIN_SEPARATOR, "/")),
-        None => Err(Error::usage(
-            "the name is not UTF-8, but a list of goldens is UTF-8",
-        )
-        .in_file(path)
-        .with_hint("rename the file")),
+        None => Err(
+            Error::usage("the name is not UTF-8, but a list of goldens is UTF-8")
+                .in_file(path)
+                .with_hint("rename the file"),
+        ),
     }
 }
 

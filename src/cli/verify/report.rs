@@ -186,7 +186,9 @@ fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
         [golden, found].map(|brief| brief.grid.map_or(String::new(), |grid| grid.to_string()));
     let cells = counted(golden.cells, "cell", "cells");
     let first = if golden.cells == found.cells {
-        format!("the digest differs: there are {cells} as in the golden, but they are other cells, or at another position")
+        format!(
+            "the digest differs: there are {cells} as in the golden, but they are other cells, or at another position"
+        )
     } else {
         format!(
             "the digest differs: golden has {cells}, now {}",
@@ -202,7 +204,9 @@ fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
         CaseResult::Grid(_) => Some(
             "no picture: the grid changed; record with --like, or with --bounds for a larger box, so that the grid does not change",
         ),
-        CaseResult::Digest => Some("no picture: the golden is a digest, which does not contain the cells"),
+        CaseResult::Digest => {
+            Some("no picture: the golden is a digest, which does not contain the cells")
+        }
         _ => None,
     }
 }

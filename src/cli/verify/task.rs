@@ -145,10 +145,7 @@ impl Task {
             Err(error) => return Err(error),
         };
         if let Wanted::File(_) = self.wanted {
-            let half = format!(
-                "{}, half of it for the golden file",
-                refusal.message()
-            );
+            let half = format!("{}, half of it for the golden file", refusal.message());
             return Err(
                 Error::too_large(half).with_hint(refusal.hint().cloned().unwrap_or_default())
             );

@@ -167,8 +167,8 @@ impl ViewInput {
             _ => voxels.cells.as_ref().dims() != self.dims(),
         };
         if is_elsewhere {
-            let error =
-                Error::usage(format!("its grid differs from the grid of {}", self.name)).in_file(file.path());
+            let error = Error::usage(format!("its grid differs from the grid of {}", self.name))
+                .in_file(file.path());
             return Err(error.with_hint(
                 "--veil takes a voxel file with the same grid, such as the output of the same run",
             ));

@@ -576,7 +576,10 @@ fn view_text(input: &ViewInput, options: &PictureOptions) -> String {
     };
     match options.content {
         PictureContent::Cells if input.rule.as_deref() == Some("leak") && input.veil.is_none() => {
-            format!("{}; --veil PART.npz also draws the part around them", place())
+            format!(
+                "{}; --veil PART.npz also draws the part around them",
+                place()
+            )
         }
         PictureContent::Cells => place(),
         PictureContent::Mesh => format!("triangles, {}", place()),
