@@ -256,7 +256,7 @@ fn nodes_place_their_meshes() {
 /// Codes, changed values of the box, and parts of the message.
 const DAMAGED: &str = r#"
     S009 | /asset/version | "1.0" | glTF 1.0
-    S002 | /asset | {} | no glTF
+    S002 | /asset | {} | not a glTF
     S009 | /extensionsRequired | ["EXT_odd"] | EXT_odd
     S012 | /scene | 7 | scenes[7]
     S006 | /scene | "x" | scene is not a whole number
@@ -268,7 +268,7 @@ const DAMAGED: &str = r#"
     S006 | /nodes/0/extensions | {"EXT_mesh_gpu_instancing": {}} | EXT_mesh_gpu_instancing without TRANSLATION
     S012 | /meshes/0/primitives/0/indices | 5 | accessors[5]
     S006 | /meshes/0/primitives/0/indices | 0 | accessors[0]: its type is not SCALAR
-    S006 | /meshes/0/primitives/0/mode | 7 | 7 is no mode
+    S006 | /meshes/0/primitives/0/mode | 7 | 7 is not a primitive mode
     S003 | /accessors/0/count | 9 | accessors[0]: cut short: 9 elements
     S006 | /accessors/0/componentType | 1 | not a type of components
     S006 | /accessors/1/count | 35 | not a multiple of 3

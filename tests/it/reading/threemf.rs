@@ -384,11 +384,11 @@ const DAMAGED: &str = r#"
     S006 | </object> | </object><object id="1"/> | two objects have the id 1
     S012 | v1="0" | v1="8" | vertex 8 does not exist
     S012 | v1="0" | v1="99999999999" | does not exist
-    S007 | v1="0" | v1="-1" | no whole number
+    S007 | v1="0" | v1="-1" | not a whole number
     S006 | v1="0" | | it has no v1
-    S007 | x="2" | x="2,5" | no number
+    S007 | x="2" | x="2,5" | not a number
     S004 | x="2" | x="1e39" | infinite
-    S007 | x="2" | | no number
+    S007 | x="2" | | not a number
     S007 | id="1" | id="one" | id is 'one'
     S006 | <vertices> | <vertices | 3D/3dmodel.model
     S006 | </mesh> | | 3D/3dmodel.model
