@@ -1,9 +1,8 @@
-//! Boundary loops: closed loops of the edges at which triangles end, and the caps that close them.
+//! Boundary of triangles as closed loops of edges, and caps that close these loops.
 //!
-//! The boundary of triangles is the sum of their directed edges. Opposite edges cancel. At each
-//! vertex as many of the remaining edges begin as end, so they form loops. Edges that occur an odd
-//! number of times form loops as well, whatever their directions. These loops are the holes of a
-//! mesh.
+//! The boundary of triangles is the sum of their directed edges, in which opposite edges cancel. At each
+//! vertex, as many of the remaining edges begin as end, so they form loops. Edges that occur an odd number of
+//! times also form loops if their directions are ignored. These loops are the holes of a mesh.
 
 use super::Mesh;
 use super::edges::{self, Side};
@@ -11,28 +10,27 @@ use super::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Point, Triangle};
 
-/// Closed loop of edges that meets no vertex twice. It begins with its least vertex.
+/// Closed loop of edges that visits no vertex twice. It begins with its least vertex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loop {
-    /// Vertices in order. An edge leads from each vertex to the next, and from the last to the
-    /// first.
+    /// Vertices in order. There is an edge from each vertex to the next, and from the last to the first.
     pub points: Vec<Point>,
 }
 
 impl Loop {
-    /// Returns the edges as pairs of start and end.
+    /// Returns the edges as pairs of their start and end.
     pub fn edges(&self) -> impl Iterator<Item = [Point; 2]> {
         let count = self.points.len();
         (0..count).map(move |n| [self.points[n], self.points[(n + 1) % count]])
     }
 
-    /// Returns the length, computed in doubles.
+    /// Returns the sum of the lengths of the edges, computed in doubles.
     pub fn length(&self) -> f64 {
-        // `Iterator::sum` returns -0 for no numbers.
+        // The sum is a fold, because `Iterator::sum` returns -0 if there are no numbers.
         self.edges().fold(0.0, |sum, edge| sum + length(&edge))
     }
 
-    /// Returns the centre of mass of the edges, as if they were made of wire.
+    /// Returns the centre of mass of the edges, as if they were pieces of wire.
     pub fn centre(&self) -> [f64; 3] {
         let first = self.points[0].map(f64::from);
         let mut sum = [0.0; 3];
@@ -54,10 +52,10 @@ impl Loop {
         self.points.iter().fold(Bounds::EMPTY, Bounds::with)
     }
 
-    /// Returns the cap that closes triangles with this boundary: a fan of one triangle for each
-    /// edge. The apex is the centre, rounded to floats.
+    /// Returns the cap that closes triangles with this boundary: a fan with one triangle for each edge. Its
+    /// apex is the centre of mass, rounded to floats.
     pub fn cap(&self) -> impl Iterator<Item = Triangle> {
-        // A mean of floats is at most the largest float, so the conversion does not overflow.
+        // The mean of floats is at most the largest float, so the conversion does not overflow.
         let apex = self.centre().map(|c| c as f32);
         self.edges().map(move |[from, to]| [to, from, apex])
     }
@@ -70,16 +68,16 @@ fn length([from, to]: &[Point; 2]) -> f64 {
         .sqrt()
 }
 
-/// Returns the caps of all loops. Triangles with these boundary loops have no boundary together
-/// with the caps.
+/// Returns the caps of all loops. If triangles have these loops as their boundary, the triangles and the caps
+/// together have no boundary.
 pub fn caps(loops: &[Loop]) -> Vec<Triangle> {
     loops.iter().flat_map(Loop::cap).collect()
 }
 
-/// Returns the boundary of triangles as loops in the direction of their edges.
+/// Returns the boundary of triangles as loops, in the direction of the remaining edges.
 ///
-/// The result does not depend on the order of the triangles or the rotation of their corners. An
-/// edge that occurs several times is in as many loops.
+/// The result depends neither on the order of the triangles nor on the rotation of their corners. If an edge
+/// remains several times, it is in as many loops.
 ///
 /// # Errors
 /// If there are more than 1.4 billion triangles.
@@ -94,8 +92,8 @@ pub fn boundary(triangles: &[Triangle]) -> Result<Vec<Loop>> {
 }
 
 impl Mesh {
-    /// Returns the holes: loops of the edges that occur an odd number of times, whatever their
-    /// directions. The result does not depend on the order of the triangles or of their corners.
+    /// Returns the holes: loops of the edges that occur an odd number of times, whatever their directions.
+    /// The result depends neither on the order of the triangles nor on the order of their corners.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -125,16 +123,17 @@ impl Mesh {
     }
 }
 
-/// Returns the loop through these vertices.
+/// Returns the loop through the vertices with these numbers.
 pub(super) fn of(circuit: &[u32], points: &[Point]) -> Loop {
     Loop {
         points: circuit.iter().map(|n| points[*n as usize]).collect(),
     }
 }
 
-/// Returns the directed edges that no opposite edges cancel, each as often as it remains.
+/// Returns the directed edges that remain after opposite edges have cancelled. An edge that remains several
+/// times is returned as often.
 ///
-/// `sides` are sorted. `is_forth` states whether a side goes from the lesser end to the greater.
+/// `sides` must be sorted. `is_forth` states whether a side goes from the lesser end to the greater.
 pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32; 2]> {
     let mut left = vec![];
     for group in edges::by_edge(sides) {
@@ -151,16 +150,16 @@ pub(super) fn net(sides: &[Side], is_forth: impl Fn(&Side) -> bool) -> Vec<[u32;
     left
 }
 
-/// Directions in which edges may be walked.
+/// Directions in which loops may use edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Only in their own direction.
+    /// Only in the direction of the edge.
     Along,
     /// In both directions.
     Either,
 }
 
-/// Edge in a direction in which it may be walked.
+/// Edge, in a direction in which a loop may use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Arc {
     from: u32,
@@ -168,11 +167,11 @@ struct Arc {
     edge: usize,
 }
 
-/// Splits all edges into loops that meet no vertex twice. The walk follows the least remaining edge
-/// and cuts off a loop whenever it returns to a vertex of its path.
+/// Splits all edges into loops that visit no vertex twice. The walk always continues along the least unused
+/// edge. When it returns to a vertex of its path, the loop since that vertex is cut off.
 ///
-/// With [`Way::Along`] as many edges must begin at each vertex as end there. With [`Way::Either`]
-/// each vertex must have an even number of edges.
+/// With [`Way::Along`], as many edges must begin at each vertex as end there. With [`Way::Either`], each
+/// vertex must have an even number of edges.
 pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
     let forth = edges
         .iter()
@@ -196,7 +195,7 @@ pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
         arcs,
     };
     for start in 0..walk.arcs.len() {
-        // The first arc of a vertex identifies the vertex.
+        // A vertex is identified by the index of its first arc.
         if start == 0 || walk.arcs[start - 1].from != walk.arcs[start].from {
             walk.all_from(start);
         }
@@ -206,11 +205,11 @@ pub(super) fn circuits(edges: &[[u32; 2]], way: Way) -> Vec<Vec<u32>> {
 
 struct Walk {
     arcs: Vec<Arc>,
-    /// For each vertex, its first arc that may be unused.
+    /// For each vertex, the index of its first arc that may be unused.
     next: Vec<usize>,
-    /// For each edge: the edge was used.
+    /// For each edge: it was used.
     used: Vec<bool>,
-    /// For each vertex, its place in the path.
+    /// For each vertex, its index in the path. `None` if the path does not visit it.
     place: Vec<Option<usize>>,
     found: Vec<Vec<u32>>,
 }
@@ -234,8 +233,8 @@ impl Walk {
         self.place[start] = None;
     }
 
-    /// Walks the next unused edge of a vertex. Returns the vertex at its end, or `None` if no edge
-    /// remains.
+    /// Follows the next unused edge from a vertex. Returns the vertex at its end. `None` if the vertex has no
+    /// unused edge.
     fn step(&mut self, vertex: usize) -> Option<usize> {
         let from = self.arcs[vertex].from;
         while let Some(arc) = self
@@ -251,7 +250,7 @@ impl Walk {
         None
     }
 
-    /// Returns the vertices of a path, beginning with the least.
+    /// Returns the vertices of a closed path, beginning with the least.
     fn circuit(&self, path: &[usize]) -> Vec<u32> {
         let mut vertices: Vec<u32> = path.iter().map(|vertex| self.arcs[*vertex].from).collect();
         let least = (0..vertices.len())

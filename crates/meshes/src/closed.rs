@@ -1,14 +1,15 @@
-//! Closedness and orientation of a mesh, decided over all its triangles by the bits of its vertices
-//! (−0 is 0), without welding.
+//! Closedness and orientation of a mesh. All triangles are considered, and vertices are equal if their bits
+//! are equal (−0 is 0). Vertices are not welded.
 //!
-//! *Closed*: every undirected edge occurs an even number of times. *Oriented*: every directed edge
-//! is cancelled by its reverse. Triangles without area count like any other triangle, because they
-//! close T-junctions. A triangle with two equal vertices cancels itself. Edges are sorted in parts
-//! that share no edge, so counts are exact and depend on no order.
+//! *Closed*: every undirected edge occurs an even number of times. *Oriented*: every directed edge is
+//! cancelled by its reverse. Triangles without area count like any other triangle, because they close
+//! T-junctions. The edges of a triangle with two equal vertices cancel each other. Edges are divided into
+//! buckets, and all copies of an edge are in one bucket. Each bucket is sorted, so the counts are exact and
+//! do not depend on the order of the triangles.
 //!
-//! Commands that need no counts use sums of hashes instead of the sort (`edge_sums.rs` of the
-//! kernel). For dragon, with 871,414 triangles, the sort takes 0.3 s on two cores, and all of
-//! `--filled -r 256` with the sums takes 0.15 s.
+//! Commands that need no counts use sums of hashes instead of the sort (`crates/kernel/src/edge_sums.rs`).
+//! For dragon, with 871,414 triangles, the sort takes 0.3 s on two cores, and all of `--filled -r 256` with
+//! the sums takes 0.15 s.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -22,9 +23,10 @@ use voxelize_kernel::edge_sums::{EdgeKeys, EdgeSums};
 /// Numbers of open and of unbalanced edges of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeCounts {
-    /// Undirected edges that occur an odd number of times. They surround holes.
+    /// Number of undirected edges that occur an odd number of times. They surround holes.
     pub open_edges: u64,
-    /// Undirected edges whose two directions do not cancel, including open edges.
+    /// Number of undirected edges that do not occur equally often in both directions. Open edges are
+    /// included.
     pub unbalanced_edges: u64,
 }
 
@@ -51,7 +53,7 @@ pub enum Closedness {
     Open,
 }
 
-/// Defect that sums over the edges and triangles of a mesh show.
+/// Defect of a mesh that [`Mesh::closedness_defect`] finds from sums over its edges and triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClosednessDefect {
@@ -74,16 +76,16 @@ impl ClosednessDefect {
     }
 }
 
-/// Undirected edge as the bits of its ends, the lesser first.
+/// Undirected edge as the bits of its two ends, the lesser end first.
 type Edge = [[u32; 3]; 2];
 
-/// Edges by their direction: from the lesser end to the greater, and back.
+/// Edges that go from the lesser end to the greater, and edges that go back.
 type Both = [Vec<Edge>; 2];
 
-/// Number of parts of the edges that are sorted separately.
+/// Number of buckets that the list of edges is divided into. Each bucket is sorted separately.
 const PARTS: usize = 64;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles that a thread processes at a time.
 const CHUNK: usize = 1 << 15;
 
 impl Mesh {
@@ -122,14 +124,15 @@ impl Mesh {
     }
 
     /// Returns the closedness, from sums of hashes of the edges. This is many times as fast as
-    /// [`edge_counts`](Self::edge_counts), and wrong with a probability of about 2^-62. The keys of
-    /// the hashes are random, so no mesh can be made to be wrong. The result is kept, so further
-    /// calls are free.
+    /// [`edge_counts`](Self::edge_counts), and wrong with a probability of about 2^-62. The keys of the
+    /// hashes are random, so nobody can construct a mesh with a wrong result. The result is cached, so
+    /// further calls are free.
     pub fn closedness(&self) -> Closedness {
         self.whole.unwrap_or_else(|| self.sums().closedness)
     }
 
-    /// Returns the defect that [`closedness`](Self::closedness) or the volume shows. This is the
+    /// Returns the defect that follows from [`closedness`](Self::closedness) or from a negative volume.
+    /// `None` if there is no such defect, or if the mesh [is two-sided](Self::is_two_sided). This is the
     /// cheap part of a `check`.
     pub fn closedness_defect(&self) -> Option<ClosednessDefect> {
         match self.closedness() {
@@ -147,9 +150,8 @@ impl Mesh {
         self.sums().volume
     }
 
-    /// Returns whether every triangle with three different corners occurs equally often in both
-    /// directions, and there is such a triangle. Meshes that are shown from both sides are of this
-    /// kind.
+    /// Returns whether the mesh shows every surface from both sides: every triangle with three different
+    /// corners occurs equally often in both orientations. There must be at least one such triangle.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -165,23 +167,22 @@ impl Mesh {
         self.sums().is_two_sided
     }
 
-    /// Sums over triangles of their extents along y and z: the sum of the products, and the sum of
-    /// each extent.
+    /// Returns sums over all triangles of their extents: the sum of extent along y times extent along z, the
+    /// sum of the extents along y, and the sum of the extents along z.
     pub fn extents(&self) -> [f64; 3] {
         self.sums().extents
     }
 
-    /// Returns whether the closedness has been computed. For tests.
+    /// Returns whether the sums over all triangles have been computed. Only tests use this.
     #[doc(hidden)]
     pub fn has_sums(&self) -> bool {
         self.sums.get().is_some()
     }
 
-    /// Returns the result of one pass over all triangles, which is kept.
+    /// Returns sums from one pass over all triangles. The first call computes and stores them.
     fn sums(&self) -> &MeshSums {
         self.sums.get().unwrap_or_else(|| {
-            // Several threads may compute the sums at once, because waiting for each other could
-            // deadlock.
+            // Several threads may compute the same sums, because waiting for each other could deadlock.
             let found = self.found_sums();
             self.sums.get_or_init(|| found)
         })
@@ -215,7 +216,7 @@ impl Mesh {
     }
 }
 
-/// Returns random keys for one mesh, which no file can predict.
+/// Returns random keys, which no file can predict.
 fn random_keys() -> EdgeKeys {
     let state = RandomState::new();
     EdgeKeys::new(std::array::from_fn(|n| state.hash_one(n)))
@@ -231,8 +232,8 @@ pub(super) struct MeshSums {
     extents: [f64; 3],
 }
 
-/// Returns whether there are triangles with three different corners, and each occurs equally often
-/// in both directions.
+/// Returns whether every triangle with three different corners occurs equally often in both orientations, and
+/// at least one such triangle exists.
 fn are_in_both_directions(triangles: &[Triangle]) -> bool {
     let mut all: Vec<([[u32; 3]; 3], bool)> = vec![];
     for triangle in triangles {
@@ -254,7 +255,7 @@ fn are_in_both_directions(triangles: &[Triangle]) -> bool {
     !all.is_empty() && all.chunk_by(|one, next| one.0 == next.0).all(is_balanced)
 }
 
-/// Returns the edges of some triangles, by part and direction.
+/// Returns the edges of some triangles by bucket and direction.
 fn edges_by_part(triangles: &[Triangle]) -> Vec<Both> {
     let mut parts: Vec<Both> = vec![Both::default(); PARTS];
     for triangle in triangles {
@@ -262,7 +263,7 @@ fn edges_by_part(triangles: &[Triangle]) -> Vec<Both> {
         for n in 0..3 {
             let from = ends[n];
             let to = ends[(n + 1) % 3];
-            // An edge of zero length is its own reverse.
+            // The two directions of an edge of zero length are equal, so it cancels itself.
             if from == to {
                 continue;
             }
@@ -277,7 +278,7 @@ fn edges_by_part(triangles: &[Triangle]) -> Vec<Both> {
     parts
 }
 
-/// Returns the sorted edges of a part in one direction.
+/// Returns the edges of bucket `part` in one direction, from all chunks, sorted.
 fn sorted_part(chunks: &[Vec<Both>], part: usize, direction: usize) -> Vec<Edge> {
     let mut edges: Vec<Edge> = vec![];
     for parts in chunks {
@@ -292,7 +293,7 @@ fn bits(point: Point) -> [u32; 3] {
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
-/// Returns the part of an edge: the upper bits of a multiplicative hash.
+/// Returns the bucket of an edge: the upper bits of a multiplicative hash.
 fn part_of(edge: &Edge) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = 0_u64;
@@ -304,7 +305,7 @@ fn part_of(edge: &Edge) -> usize {
     (hash.wrapping_mul(GOLDEN) >> (64 - PARTS.trailing_zeros())) as usize
 }
 
-/// Counts over the sorted edges of both directions in parallel.
+/// Counts open and unbalanced edges in one pass over the sorted edges of both directions.
 fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
     let mut found = EdgeCounts {
         open_edges: 0,
@@ -325,7 +326,7 @@ fn odd_ones(mut forth: &[Edge], mut back: &[Edge]) -> EdgeCounts {
     }
 }
 
-/// Removes all copies of `edge` from the front of `edges`, and returns their number.
+/// Removes all copies of `edge` from the beginning of `edges`, and returns their number.
 fn taken(edges: &mut &[Edge], edge: &Edge) -> u64 {
     let count = edges.iter().take_while(|found| *found == edge).count();
     *edges = &edges[count..];
@@ -342,7 +343,7 @@ mod tests {
         [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
     ];
 
-    /// Returns the numbers of open and unbalanced edges. The hashes must agree.
+    /// Returns the numbers of open and unbalanced edges, after a comparison with the result of the hashes.
     fn edge_counts(triangles: &[Triangle]) -> (u64, u64) {
         let mesh = Mesh::from_triangles(triangles.to_vec()).unwrap();
         let found = mesh.edge_counts();
@@ -363,16 +364,17 @@ mod tests {
         assert_eq!(edge_counts(&SHEET), (4, 4));
         // The diagonal occurs twice in the same direction.
         assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[1])]), (4, 5));
-        // Two sides of one sheet close it, and so does the same side twice.
+        // A triangle is closed by its reverse, and also by a second copy of itself.
         assert_eq!(edge_counts(&[SHEET[0], turned(SHEET[0])]), (0, 0));
         assert_eq!(edge_counts(&[SHEET[0], SHEET[0]]), (0, 3));
-        // An odd number of times again.
+        // Each edge occurs three times.
         assert_eq!(edge_counts(&[SHEET[0], SHEET[0], SHEET[0]]), (3, 3));
     }
 
     #[test]
     fn hashes_agree_with_counts_of_edges() {
-        // Tetrahedra of a few vertices on a lattice. One triangle is removed, turned or doubled.
+        // Tetrahedra with a few random vertices on a lattice. One triangle is removed, turned over or
+        // duplicated.
         let mut random = Random::new(3);
         let mut seen = [0; 3];
         let mut two_sided = 0;
@@ -438,7 +440,7 @@ mod tests {
             is_two_sided(&[both.clone(), both.clone()].concat()),
             (true, true)
         );
-        // A flat triangle has no sides.
+        // A triangle with two equal corners does not count.
         let flat = [[0.0; 3], [0.0; 3], [1.0; 3]];
         assert_eq!(
             is_two_sided(&[both.clone(), vec![flat]].concat()),
@@ -458,8 +460,8 @@ mod tests {
         let point = [[3.0; 3]; 3];
         let needle = [[0.0; 3], [0.0; 3], [1.0, 2.0, 3.0]];
         assert_eq!(edge_counts(&[point, needle]), (0, 0));
-        // A T-junction: one long side, two short sides of the other triangles, and a line between
-        // them.
+        // A T-junction: the long edge from a to b on one side, two short edges on the other, and a triangle
+        // without area between them.
         let a = [0.0, 0.0, 0.0];
         let b = [2.0, 0.0, 0.0];
         let m = [1.0, 0.0, 0.0];
@@ -474,7 +476,7 @@ mod tests {
 
     #[test]
     fn neither_order_nor_threads_change_a_count() {
-        // A soup with shared corners, in which many edges occur several times.
+        // A random list of triangles with common corners, in which many edges occur several times.
         let mut random = Random::new(7);
         let mut corner = || [16, 4, 4].map(|n| random.below(n) as f32);
         let soup: Vec<Triangle> = (0..100_000)

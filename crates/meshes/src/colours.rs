@@ -1,4 +1,4 @@
-//! Colours of a mesh: sRGB red, green and blue for each corner of each triangle, and pictures on
+//! Colours of a mesh: sRGB red, green and blue for each corner of each triangle, and pictures (textures) on
 //! triangles.
 
 use crate::{Mesh, MeshTexture, TexturePlace};
@@ -21,7 +21,8 @@ pub(crate) const WHITE: [u8; 3] = [255; 3];
 pub struct MeshColours {
     corners: Vec<[[u8; 3]; 3]>,
     textures: Vec<MeshTexture>,
-    /// One entry for each triangle up to the last that has a picture.
+    /// Position of each triangle in a picture, `None` for a triangle without a picture. Trailing triangles
+    /// without a picture have no entry.
     places: Vec<Option<TexturePlace>>,
 }
 
@@ -34,12 +35,12 @@ impl MeshColours {
         }
     }
 
-    /// Adds pictures. The colour of a triangle with a place in a picture is multiplied by the
-    /// picture's colour, in linear light.
+    /// Adds pictures. If a triangle has a position in a picture, its colour is multiplied by the picture's
+    /// colour, in linear light.
     ///
     /// # Errors
-    /// If a triangle names a picture that does not exist, or there are more places than triangles
-    /// with colours.
+    /// If a triangle names a picture that does not exist, or there are more positions than triangles with
+    /// colours.
     pub fn with_textures(
         mut self,
         textures: Vec<MeshTexture>,
@@ -64,7 +65,8 @@ impl MeshColours {
         Ok(self)
     }
 
-    /// Returns the picture on a triangle, and the triangle's place in it.
+    /// Returns the picture on a triangle, and the triangle's position in it. `None` for a triangle without a
+    /// picture.
     pub fn texture(&self, triangle: u32) -> Option<(&MeshTexture, TexturePlace)> {
         let place = (*self.places.get(triangle as usize)?)?;
         Some((&self.textures[place.texture as usize], place))
@@ -102,7 +104,7 @@ impl MeshColours {
         }
     }
 
-    /// Returns the colour of a triangle that has one colour everywhere.
+    /// Returns the colour of a triangle if all its points have the same colour, otherwise `None`.
     pub fn only(&self, triangle: u32) -> Option<[u8; 3]> {
         let corners = self.of(triangle);
         let is_one_point = match self.texture(triangle) {
@@ -142,7 +144,7 @@ impl MeshColours {
         }
     }
 
-    /// Appends the colours of further triangles. Without colours they are white.
+    /// Appends the colours of further triangles. `None` makes these `triangles` white.
     pub(super) fn append(&mut self, other: Option<&Self>, triangles: usize) {
         let Some(other) = other else {
             let count = self.corners.len() + triangles;
@@ -163,7 +165,7 @@ impl MeshColours {
         self.corners.extend_from_slice(&other.corners);
     }
 
-    /// Returns the colours of the triangles with their last two corners exchanged.
+    /// Returns the colours after the last two corners of every triangle were exchanged.
     pub(super) fn turned(&self) -> Self {
         let mut turned = self.clone();
         for corners in &mut turned.corners {
@@ -176,13 +178,13 @@ impl MeshColours {
     }
 }
 
-/// Converts a channel from a number between 0 and 1, as files store it.
+/// Converts a channel from a share between 0 and 1 to a byte.
 pub(super) fn channel(share: f64) -> u8 {
     // The conversion saturates at 0 and 255.
     (share * 255.0).round() as u8
 }
 
-/// Converts linear light, 0 to 1, to a channel of sRGB (IEC 61966-2-1).
+/// Converts linear light between 0 and 1 to a channel of sRGB (IEC 61966-2-1).
 pub(super) fn channel_of_light(light: f64) -> u8 {
     channel(if light <= 0.003_130_8 {
         12.92 * light
@@ -191,7 +193,7 @@ pub(super) fn channel_of_light(light: f64) -> u8 {
     })
 }
 
-/// Converts a channel of sRGB to linear light, 0 to 1.
+/// Converts a channel of sRGB to linear light between 0 and 1.
 fn light(channel: u8) -> f64 {
     let share = f64::from(channel) / 255.0;
     if share <= 0.04045 {
@@ -213,7 +215,7 @@ fn multiplied(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
 }
 
 impl Mesh {
-    /// Returns this mesh with colours.
+    /// Returns this mesh with these colours.
     ///
     /// # Errors
     /// If the number of triangles with colours differs from the mesh's number of triangles.
@@ -230,7 +232,7 @@ impl Mesh {
         Ok(self)
     }
 
-    /// Colours of the mesh. `None` if its file has none.
+    /// Returns the colours of the mesh. `None` if its file has none.
     pub fn colours(&self) -> Option<&MeshColours> {
         self.colours.as_deref()
     }

@@ -10,29 +10,29 @@ use voxelize_core::par;
 /// Components of a mesh, and the component of each triangle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Components {
-    /// Number of the component of each triangle, in the order of the mesh.
+    /// Index into `components` for each triangle, in the order of the mesh.
     pub of: Vec<u32>,
-    /// Components in the order of their least vertices.
+    /// Components in the order of the least vertex of each.
     pub components: Vec<Component>,
 }
 
-/// Connected component of a mesh. Areas and volumes are computed in doubles for each triangle.
-/// Their sums do not depend on the order of the triangles.
+/// Connected component of a mesh. Area and volume of each triangle are computed in doubles. Their sums do not
+/// depend on the order of the triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Component {
     /// Number of triangles.
     pub triangles: u64,
     /// Bounds of the component.
     pub bounds: Bounds,
-    /// Area of its triangles.
+    /// Sum of the areas of its triangles.
     pub area: f64,
-    /// Signed volume that it encloses, as [`Mesh::volume`] defines it.
+    /// Signed volume that the component encloses, as in [`Mesh::volume`].
     pub volume: f64,
 }
 
 impl Component {
-    /// Returns the thickness of a plate with the same volume whose two sides together have the same
-    /// area. Zero without area.
+    /// Returns the thickness of a plate that has the same volume, and whose two sides together have the same
+    /// area. Zero if the area is zero.
     pub fn thickness(&self) -> f64 {
         if self.area > 0.0 {
             2.0 * self.volume.abs() / self.area
@@ -73,7 +73,8 @@ impl Mesh {
             .all(|first| *first == 0))
     }
 
-    /// Adds the number of triangles, areas and volumes to components.
+    /// Adds the number of triangles, the area and the volume to each component. `of` is the component of each
+    /// triangle.
     fn measured(&self, of: &[u32], mut components: Vec<Component>) -> Vec<Component> {
         let units: Vec<Unit> = components
             .iter()
@@ -128,8 +129,8 @@ pub fn of_triangles(triangles: &[Triangle], bounds: &Bounds) -> Result<(Vec<u32>
     Ok((of, bounds))
 }
 
-/// Returns the signed volume that triangles with these bounds enclose. The result does not depend
-/// on their order.
+/// Returns the signed volume that triangles with these bounds enclose. The result does not depend on the
+/// order of the triangles.
 pub fn volume(triangles: &[Triangle], bounds: &Bounds) -> f64 {
     let unit = Unit::of(bounds);
     let chunks = triangles.chunks(CHUNK).collect();
@@ -190,14 +191,15 @@ fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Componen
     (of, components)
 }
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles that a thread processes at a time.
 const CHUNK: usize = 1 << 15;
 
-/// Number of steps in which areas and volumes are counted, for a unit of the size of the component.
+/// Number of integer steps per unit. Areas and volumes are added up as integers in these steps. A unit is
+/// about as long as the component.
 const FINE: f64 = (1_u64 << 60) as f64;
 
-/// Unit in which a component is measured, from the middle of its bounds. Its length is the least
-/// power of two that is at least the longest extent, so that division by it is exact.
+/// Unit of length for a component, and the middle of its bounds. The length is the least power of two that is
+/// not below the longest extent, so division by it is exact.
 struct Unit {
     length: f64,
     middle: [f64; 3],
@@ -217,27 +219,27 @@ impl Unit {
         }
     }
 
-    /// Returns a corner of a triangle in units from the middle. Each coordinate is at most one
-    /// unit.
+    /// Returns a corner of a triangle in units, relative to the middle. The absolute value of each coordinate
+    /// is at most one.
     fn in_units(&self, corner: Point) -> [f64; 3] {
         // The reciprocal of a power of two is exact.
         let per_unit = 1.0 / self.length;
         minus(corner.map(f64::from), self.middle).map(|x| x * per_unit)
     }
 
-    /// Returns twice the area of a triangle, in [`FINE`]ths of the unit. At most three units.
+    /// Returns twice the area of a triangle, rounded to steps of a [`FINE`]th of the squared unit. At most
+    /// three squared units.
     fn area(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = turned(triangle).map(|corner| self.in_units(corner));
         let normal = cross(minus(b, a), minus(c, a));
         (dot(normal, normal).sqrt() * FINE) as i64
     }
 
-    /// Returns six times the volume between a triangle and the middle, in [`FINE`]ths of the unit.
-    /// At most three units.
+    /// Returns six times the volume of the tetrahedron between a triangle and the middle, rounded to steps of
+    /// a [`FINE`]th of the cubic unit. At most three cubic units.
     fn volume(&self, triangle: &Triangle) -> i64 {
         let [a, b, c] = triangle.map(|corner| self.in_units(corner));
-        // Rounding gives another result for each first corner. The median of the three does not
-        // depend on the first corner.
+        // The rounded product depends on which corner is first. The median of the three products does not.
         let [p, q, r] = [
             dot(a, cross(b, c)),
             dot(b, cross(c, a)),
@@ -247,7 +249,7 @@ impl Unit {
     }
 }
 
-/// Returns the triangle with its least vertex first.
+/// Returns the triangle rotated so that its least vertex comes first. −0 becomes 0.
 fn turned(triangle: &Triangle) -> Triangle {
     let [a, b, c] = triangle.map(|v| v.map(|x| x + 0.0));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
@@ -269,7 +271,7 @@ mod tests {
 
     #[test]
     fn components_are_labelled_in_the_order_of_their_least_vertices() {
-        // The third cube touches the first in a corner.
+        // The third cube touches the first at a corner.
         let cubes = [
             cube([4.0, 0.0, 0.0], 2.0),
             cube([-3.0, 0.5, 0.5], 1.0),

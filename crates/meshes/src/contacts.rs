@@ -1,7 +1,8 @@
-//! Contacts: places where triangles of a mesh meet beyond their shared edges and vertices.
+//! Contacts: pairs of triangles of a mesh with a common point outside their shared edges and vertices.
 //!
-//! A tree of boxes finds the pairs whose bounds meet (`pairs`). Exact predicates decide them
-//! (`geom/beyond`). Vertices are equal if their coordinates are equal (−0 is 0).
+//! A tree of bounding boxes finds the pairs whose bounds intersect (`pairs`). Exact predicates decide whether
+//! the triangles of a pair meet (`crates/core/src/geom/beyond.rs`). Vertices are equal if their coordinates
+//! are equal (−0 is 0).
 
 use crate::Mesh;
 use crate::pairs::{self, Exam, Examined, Findings, Pair, PairLimit, PairsOf};
@@ -27,12 +28,11 @@ impl Mesh {
     /// Returns all pairs of triangles that meet beyond their shared vertices and edges, in the
     /// order of their numbers. The decisions are exact.
     ///
-    /// Triangles without area and pairs with all three vertices in common are left out, because
-    /// they are separate defects.
+    /// Two kinds of pairs are left out, because they are separate defects: pairs with a triangle without
+    /// area, and pairs with three common vertices.
     ///
     /// # Errors
-    /// If more pairs of triangles than [`PairLimit::Usual`] have bounds that meet, or the work was
-    /// cancelled.
+    /// If the number of pairs whose bounds intersect exceeds [`PairLimit::Usual`], or the work was cancelled.
     pub fn contacts(&self, progress: &dyn Progress) -> Result<Vec<Contact>> {
         let welded = Welded::of(self.triangles())?;
         let new = || ContactList {
@@ -52,8 +52,8 @@ impl Mesh {
         Ok(found)
     }
 
-    /// Passes on all pairs of triangles that may meet beyond their shared vertices and edges, in no
-    /// particular order. Triangles without area are left out.
+    /// Passes all pairs of triangles to collectors that may meet beyond their shared vertices and edges, in
+    /// no particular order. Triangles without area are left out.
     pub(super) fn examine_contacts<A: Findings>(
         &self,
         welded: &Welded,
@@ -77,8 +77,8 @@ impl Mesh {
     }
 }
 
-/// Pairs that wait for a decision, in queues by their number of shared vertices. A full queue is
-/// tested in doubles at once.
+/// Pairs of triangles that wait for a decision, in queues by their number of shared vertices. A full queue is
+/// decided at once, first in doubles.
 pub(super) struct ContactQueues<'a> {
     triangles: &'a [Triangle],
     /// Numbers of the vertices of each triangle.
@@ -87,8 +87,8 @@ pub(super) struct ContactQueues<'a> {
     queues: [ContactQueue; 3],
 }
 
-/// Pairs with the same number of shared vertices. The shared vertices come first among their
-/// corners.
+/// Pairs with the same number of shared vertices. Among the corners of a triangle the shared vertices come
+/// first.
 #[derive(Clone, Copy)]
 struct ContactQueue {
     common: Common,
@@ -116,8 +116,8 @@ impl<'a> ContactQueues<'a> {
         }
     }
 
-    /// Takes a pair of triangles with an area. If they meet beyond their shared vertices and edges,
-    /// `found` gets them, in this call or a later one.
+    /// Adds a pair of triangles to its queue. Both triangles have an area. If they meet beyond their shared
+    /// vertices and edges, `found` is called with the pair, in this call or a later one.
     #[inline]
     pub(super) fn take(&mut self, pair: Pair, found: impl FnMut(Pair, Meeting)) {
         let [s, t] = pair.numbers.map(|n| &self.triangles[n as usize]);
@@ -172,7 +172,7 @@ impl<'a> ContactQueues<'a> {
     }
 }
 
-/// Waiting pairs, and pairs that meet beyond their shared vertices and edges.
+/// Pairs that wait for a decision, and the contacts found so far.
 struct ContactList<'a> {
     queues: ContactQueues<'a>,
     found: Vec<Contact>,
@@ -213,7 +213,7 @@ mod tests {
     use crate::random::Random;
     use voxelize_core::geom::Point;
 
-    /// Compares every pair, without boxes.
+    /// Finds the contacts by comparing every pair, without bounding boxes.
     fn all_pairs(mesh: &Mesh) -> Vec<Contact> {
         let triangles = mesh.triangles();
         let mut found = vec![];
@@ -240,7 +240,7 @@ mod tests {
         let mut next = || random.unit();
         let mut seen = 0;
         for sort in 0..12_u32 {
-            // Small triangles and a few large ones, on a coarse lattice and off it.
+            // Small triangles and a few large ones. Some have coordinates on a coarse lattice.
             let triangles = (0..300).map(|n| {
                 let (at, size): (Point, f32) = (
                     [next(), next(), next()],

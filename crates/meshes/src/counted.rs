@@ -1,22 +1,22 @@
-//! Counting and radix sort of items by integers. It is many times as fast as sorting by comparisons
-//! if the integers are small and few items share an integer.
+//! Counting sort and radix sort of items by integers. They are many times as fast as a sort by comparisons if
+//! the integers are small and few items have the same integer.
 
-/// Bits of a digit.
+/// Number of bits of a digit.
 const DIGIT: u32 = 11;
-/// Digits in half of a number.
+/// Number of digits in half of a 64-bit number.
 const DIGITS: usize = 3;
 
-/// Number of items from which radix sort pays off.
+/// Minimum number of items for a radix sort, which is slower for fewer items.
 const MANY: usize = 1 << 12;
 
-/// Sorts items by their numbers, which are below `count`, and items with equal numbers by their own
-/// order.
+/// Sorts items by their numbers, which are below `count`. Items with equal numbers are in their own order.
 pub(super) fn sorted<T: Copy + Ord + Default>(
     items: impl Iterator<Item = T> + Clone,
     count: usize,
     number: impl Fn(&T) -> u32,
 ) -> Vec<T> {
-    // First place of the items of each number. After placing, the end of its items.
+    // At first the start of each number's items in the result. After the items are placed, the end of each
+    // number's items.
     let mut places = vec![0_usize; count + 1];
     for item in items.clone() {
         places[number(&item) as usize + 1] += 1;
@@ -43,7 +43,8 @@ fn digit(number: u64, n: usize) -> usize {
     (number >> (32 + DIGIT * n as u32)) as usize & ((1 << DIGIT) - 1)
 }
 
-/// Sorts numbers whose lower halves already ascend. A stable sort by their upper halves suffices.
+/// Sorts numbers whose lower halves are in ascending order. A stable sort by the upper halves is therefore
+/// sufficient.
 pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
     if numbers.len() < MANY {
         return numbers.sort_unstable();
@@ -73,7 +74,7 @@ pub(super) fn sort_by_upper_half(numbers: &mut Vec<u64>) {
 mod tests {
     use super::*;
 
-    /// Returns numbers that repeat.
+    /// Returns numbers of which some are equal.
     fn numbers(count: u64) -> impl Iterator<Item = u64> + Clone {
         (0..count).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23 & 0xffff_f000 | (n % 3))
     }

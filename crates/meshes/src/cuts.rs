@@ -1,4 +1,4 @@
-//! Negative volumes: closed shapes that a slicer cuts out of the bodies of a mesh.
+//! Negative volumes: closed shapes that are subtracted from the bodies of a mesh, as slicers do.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -8,44 +8,48 @@ use super::parts::MeshParts;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Bounds, Triangle};
 
-/// Negative volumes of a mesh. Each is cut out of one body and leaves the other bodies unchanged.
+/// Negative volumes of a mesh. Each negative volume is subtracted from one body and does not change the other
+/// bodies.
 #[derive(Debug, Clone)]
 pub struct MeshCuts {
     /// Triangles of all negative volumes.
     mesh: Mesh,
-    /// Body of each triangle of the mesh that is cut.
+    /// Body of each triangle of the mesh that the negative volumes belong to.
     bodies: MeshParts,
-    /// Body that each triangle of the negative volumes is cut out of.
+    /// For each triangle of `mesh`, the body that it is subtracted from.
     cut_from: MeshParts,
-    /// Negative volume of each of these triangles.
+    /// For each triangle of `mesh`, the number of its negative volume.
     volumes: MeshParts,
 }
 
-/// Part of a mesh that is voxelized on its own.
+/// Body of a mesh that is voxelized on its own.
 #[derive(Debug, Clone)]
 pub struct CutBody {
     /// Triangles of the body.
     pub mesh: Mesh,
-    /// Negative volumes that are cut out of it. Empty for the body of all remaining triangles.
+    /// Negative volumes that are subtracted from the body. Empty for the body with all triangles that nothing
+    /// is subtracted from.
     pub cuts: Vec<Mesh>,
 }
 
 impl CutBody {
-    /// Returns the body, turned so that its volume is positive, together with its negative volumes.
+    /// Returns the body together with its negative volumes. Each of these is turned over if its volume is
+    /// negative.
     pub fn with_cuts(&self) -> Mesh {
         let cuts = self.all_cuts();
         let body = upright(&self.mesh);
         Mesh::of_finite([&body, cuts.triangles()].concat().into())
     }
 
-    /// Returns all its negative volumes, each turned so that its volume is positive.
+    /// Returns all negative volumes of the body in one mesh. Each of these is turned over if its volume is
+    /// negative.
     pub fn all_cuts(&self) -> Mesh {
         let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
         Mesh::of_finite(triangles.into())
     }
 }
 
-/// Returns the triangles of a mesh, turned if its volume is negative.
+/// Returns the triangles of a mesh, turned over if its volume is negative.
 fn upright(mesh: &Mesh) -> Vec<Triangle> {
     let is_inverted = mesh.volume() < 0.0;
     mesh.triangles()
@@ -55,10 +59,10 @@ fn upright(mesh: &Mesh) -> Vec<Triangle> {
 }
 
 impl MeshCuts {
-    /// Creates negative volumes of several bodies.
+    /// Creates the negative volumes of a mesh with several bodies.
     ///
-    /// `bodies` has the body of each triangle that is cut. `cut_from` has the body that each
-    /// triangle of the negative volumes is cut out of, and `volumes` has the number of its negative
+    /// `bodies` has the body of each triangle of the mesh. For each triangle of the negative volumes,
+    /// `cut_from` has the body that it is subtracted from, and `volumes` has the number of its negative
     /// volume.
     pub(super) fn new(
         mesh: Mesh,
@@ -74,35 +78,35 @@ impl MeshCuts {
         }
     }
 
-    /// Triangles of all negative volumes.
+    /// Returns the triangles of all negative volumes.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// Number of triangles of the negative volumes.
+    /// Returns the number of triangles of all negative volumes.
     pub fn count(&self) -> usize {
         self.mesh.triangles.len()
     }
 
-    /// Body of each triangle that is cut.
+    /// Returns the body of each triangle of the mesh that the negative volumes belong to.
     pub fn bodies(&self) -> &MeshParts {
         &self.bodies
     }
 
-    /// Body that each triangle of the negative volumes is cut out of.
+    /// Returns the body that each triangle of the negative volumes is subtracted from.
     pub fn cut_from(&self) -> &MeshParts {
         &self.cut_from
     }
 
-    /// Negative volume of each triangle of the negative volumes.
+    /// Returns, for each triangle in [`mesh`](Self::mesh), the number of its negative volume.
     pub fn volumes(&self) -> &MeshParts {
         &self.volumes
     }
 
-    /// Splits a mesh with these negative volumes into bodies. The first body has all triangles that
-    /// nothing is cut out of. Bodies without triangles are left out.
+    /// Splits a mesh with these negative volumes into bodies. The first body has all triangles that nothing
+    /// is subtracted from. Bodies without triangles are left out.
     pub fn split(&self, mesh: &Mesh) -> Vec<CutBody> {
-        // By body, then by negative volume.
+        // Triangles of the negative volumes, by body and negative volume.
         let mut cuts: HashMap<u32, BTreeMap<u32, Vec<u32>>> = HashMap::new();
         for n in 0..self.mesh.triangles.len() as u32 {
             let volumes = cuts.entry(self.cut_from.of(n)).or_default();
@@ -143,7 +147,7 @@ impl MeshCuts {
         found
     }
 
-    /// Returns whether the bounds prove that no body with negative volumes overlaps another body.
+    /// Returns whether bounding boxes prove that no body with negative volumes overlaps another body.
     pub fn bodies_are_apart(&self, mesh: &Mesh) -> bool {
         /// Maximum number of pairs of bodies to compare.
         const MOST_PAIRS: usize = 1 << 20;
@@ -170,8 +174,8 @@ impl MeshCuts {
         })
     }
 
-    /// Returns the negative volumes of some triangles of the mesh, in this order. Negative volumes
-    /// of bodies without a triangle are left out. `None` if no negative volume remains.
+    /// Returns the negative volumes for a mesh that keeps only these triangles, in this order. Negative
+    /// volumes of bodies without a remaining triangle are left out. `None` if no negative volume remains.
     pub(super) fn select(&self, kept: &[u32]) -> Option<Self> {
         let bodies = self.bodies.select(kept.iter().copied());
         let there: HashSet<u32> = bodies.used().collect();
@@ -192,7 +196,7 @@ impl MeshCuts {
         })
     }
 
-    /// Moves the negative volumes to other coordinates.
+    /// Applies `moved` to each triangle of the negative volumes.
     pub(super) fn map(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
         Ok(Self {
             mesh: self.mesh.map_by(moved)?,
@@ -200,7 +204,8 @@ impl MeshCuts {
         })
     }
 
-    /// Joins the negative volumes of several meshes that are joined in this order.
+    /// Joins the negative volumes of several meshes, for a mesh that is joined from these in the same order.
+    /// `None` if no mesh has negative volumes.
     pub(super) fn join(meshes: &[(&str, &Mesh)]) -> Result<Option<Self>> {
         if meshes.iter().all(|(_, mesh)| mesh.cuts.is_none()) {
             return Ok(None);
@@ -220,7 +225,7 @@ impl MeshCuts {
                 }
                 None => {
                     bodies.append(None, count);
-                    // Keeps the numbers of bodies the same in both lists.
+                    // Numbers bodies the same way in both lists.
                     cut_from.append(None, 0);
                 }
             }
@@ -235,9 +240,9 @@ impl MeshCuts {
 }
 
 impl Mesh {
-    /// Returns this mesh with a negative volume: `cut` is cut out of the whole mesh. Only rules
-    /// that find the inside subtract negative volumes, `Rule::Solid` and `Rule::Filled`. Everything
-    /// else treats the mesh without them.
+    /// Returns this mesh with one negative volume: `cut` is subtracted from the whole mesh. Only the rules
+    /// `Rule::Solid` and `Rule::Filled`, which find the inside, subtract it. Everything else ignores negative
+    /// volumes.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -253,8 +258,8 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If `cut` has negative volumes itself, or the mesh was joined from several meshes and some of
-    /// these have negative volumes.
+    /// If `cut` has negative volumes itself, or this mesh was joined from several meshes and at least one of
+    /// them has negative volumes.
     pub fn less(self, cut: Self) -> Result<Self> {
         let is_several = self
             .cuts()
@@ -285,7 +290,7 @@ impl Mesh {
         Ok(self.with_cuts(cuts))
     }
 
-    /// Returns this mesh with negative volumes for as many triangles as it has.
+    /// Returns this mesh with negative volumes. `cuts` lists a body for each triangle of this mesh.
     pub(super) fn with_cuts(self, cuts: MeshCuts) -> Self {
         debug_assert_eq!(cuts.bodies.len(), self.triangles.len() as u64);
         debug_assert_eq!(cuts.cut_from.len(), cuts.mesh.triangles.len() as u64);
@@ -295,12 +300,12 @@ impl Mesh {
         }
     }
 
-    /// Negative volumes that are cut out of bodies of the mesh.
+    /// Returns the negative volumes of the mesh. `None` if it has none.
     pub fn cuts(&self) -> Option<&MeshCuts> {
         self.cuts.as_deref()
     }
 
-    /// Returns these triangles in this order, without parts, colours and negative volumes.
+    /// Returns these triangles in this order, without parts, colours or negative volumes.
     fn pick(&self, triangles: &[u32]) -> Self {
         let picked: Vec<Triangle> = triangles
             .iter()
@@ -319,7 +324,7 @@ mod tests {
     use super::*;
     use crate::PartKind;
 
-    /// Returns a box.
+    /// Returns a box with these corners.
     fn cuboid(low: [f32; 3], high: [f32; 3]) -> Mesh {
         let cube = Mesh::open("../../fixtures/cube.stl").unwrap();
         let bounds = *cube.bounds();

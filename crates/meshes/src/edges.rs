@@ -1,9 +1,9 @@
-//! Sorted edges of triangles whose vertices have numbers.
+//! Sorted edges of triangles that are given by vertex numbers.
 
 use super::counted;
 
-/// Use of an edge by triangles: how often they go from its lesser end to the greater and back. All
-/// commands decide here whether a mesh is closed and oriented.
+/// Number of times that triangles use an edge in each direction: `forth` from the lesser end to the greater,
+/// `back` the other way. All commands decide with this type whether a mesh is closed and oriented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EdgeUse {
     pub forth: u64,
@@ -16,22 +16,23 @@ impl EdgeUse {
         (self.forth + self.back) % 2 == 1
     }
 
-    /// Returns whether its directions cancel.
+    /// Returns whether the edge occurs equally often in both directions.
     pub(super) fn is_balanced(self) -> bool {
         self.forth == self.back
     }
 
-    /// Returns whether it occurs twice in one direction, after opposite directions have cancelled.
+    /// Returns whether the edge occurs at least twice in one direction after opposite directions have
+    /// cancelled.
     pub(super) fn is_reversed(self) -> bool {
         self.forth.abs_diff(self.back) >= 2
     }
 
-    /// Returns whether more than two triangles meet at the edge.
+    /// Returns whether more than two triangles use the edge.
     pub(super) fn is_crowded(self) -> bool {
         self.forth + self.back > 2
     }
 
-    /// Returns whether it belongs to exactly two triangles, in opposite directions.
+    /// Returns whether exactly two triangles use the edge, in opposite directions.
     pub(super) fn is_manifold(self) -> bool {
         (self.forth, self.back) == (1, 1)
     }
@@ -40,7 +41,7 @@ impl EdgeUse {
 /// Side of a triangle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Side {
-    /// Numbers of its ends, the lesser first.
+    /// Vertex numbers of its ends, the lesser first.
     pub ends: [u32; 2],
     /// Three times the number of the triangle, plus the number of the corner where the side begins.
     pub place: u32,
@@ -53,8 +54,8 @@ impl Side {
     }
 }
 
-/// Returns all sides that have a length, sorted by edge. The numbers of vertices are below
-/// `points`. There may be at most 2³² sides.
+/// Returns all sides with two different ends, sorted by edge. Vertex numbers are below `points`. At most 2³²
+/// sides are allowed.
 pub(super) fn sorted(triangles: &[[u32; 3]], points: usize) -> Vec<Side> {
     let all = triangles
         .iter()
@@ -75,7 +76,7 @@ fn sides(first: u32, triangle: &[u32; 3]) -> impl Iterator<Item = Side> + Clone 
         })
 }
 
-/// Groups sides by edge.
+/// Groups sorted sides by edge.
 pub(super) fn by_edge(sides: &[Side]) -> impl Iterator<Item = &[Side]> {
     sides.chunk_by(|one, next| one.ends == next.ends)
 }

@@ -1,4 +1,4 @@
-//! Meshes: a list of triangles with finite coordinates, and their bounds.
+//! Meshes: lists of triangles with finite coordinates, and their bounds.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -45,26 +45,27 @@ use voxelize_kernel::Level;
 use voxelize_kernel::memory::Zeroed;
 use voxelize_kernel::seen::{self, SeenTriangles};
 
-/// Triangles in the order of their file, with finite coordinates. 36 bytes each. Nothing is welded.
+/// Triangles in the order of their file, with finite coordinates. Each triangle takes 36 bytes. Vertices are
+/// not welded.
 #[derive(Debug, Clone)]
 pub struct Mesh {
-    /// Shared by clones.
+    /// Clones share the triangles.
     triangles: Arc<Zeroed<Triangle>>,
     bounds: Bounds,
     degenerate: u64,
     /// Sums over all triangles, computed when first needed.
     sums: OnceLock<MeshSums>,
     dropped: Arc<Dropped>,
-    /// Parts of each kind. `None` for a kind without parts.
+    /// Parts by kind. `None` for a kind without parts.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
-    /// Parts of each kind that are closed only together, computed when first needed.
+    /// For each kind, the parts that are open individually but closed together, computed when first needed.
     closed_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
     colours: Option<Arc<MeshColours>>,
-    /// Vertex numbers of each triangle in the file.
+    /// For each triangle, the numbers of its vertices in the file.
     numbered: Option<Arc<Vec<[u32; 3]>>>,
-    /// Closedness of the original mesh, if this mesh has only some of its triangles.
+    /// Closedness of the original mesh, if this mesh was made of some of its triangles.
     whole: Option<Closedness>,
-    /// Negative volumes that are cut out of its bodies.
+    /// Negative volumes that are subtracted from bodies of the mesh.
     cuts: Option<Arc<MeshCuts>>,
 }
 
@@ -81,13 +82,13 @@ impl Mesh {
     /// Reads a mesh from a file of any format in [`read::INPUTS`].
     ///
     /// # Errors
-    /// If the file cannot be read or is incomplete. [`read`] lists the findings.
+    /// If the file cannot be read, is invalid or is incomplete. [`read`] lists the findings.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Ok(read::read_file(path.as_ref(), &read::ReadOptions::default().textures(true))?.mesh)
     }
 
-    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. Errors show `name`.
-    /// Other files are not available to the reader.
+    /// Reads a mesh from bytes or a stream of any format in [`read::INPUTS`]. Error messages name the input
+    /// `name`. The reader cannot open other files, such as materials.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -99,7 +100,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// The same errors as [`open`](Self::open).
+    /// As [`open`](Self::open).
     pub fn read(mut bytes: impl std::io::Read, name: &str) -> Result<Self> {
         Ok(read::read_stream(
             &mut bytes,
@@ -117,10 +118,10 @@ impl Mesh {
         Self::of_any(triangles.into(), Arc::default())
     }
 
-    /// Returns this mesh with parts of this kind.
+    /// Returns this mesh with these parts of kind `kind`.
     ///
     /// # Errors
-    /// If the parts have another number of triangles than the mesh.
+    /// If the parts and the mesh have different numbers of triangles.
     pub fn with_parts(mut self, kind: PartKind, parts: MeshParts) -> Result<Self> {
         if parts.len() != self.triangles.len() as u64 {
             let text = format!(
@@ -135,7 +136,7 @@ impl Mesh {
         Ok(self)
     }
 
-    /// Parts of this kind. `None` if the file names none.
+    /// Returns the parts of this kind. `None` if the mesh has none.
     pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
         self.parts[kind as usize].as_deref()
     }
@@ -145,7 +146,8 @@ impl Mesh {
     pub fn parts_closed_together(&self, kind: PartKind) -> &[u32] {
         self.closed_together[kind as usize].get_or_init(|| {
             match self.parts(kind) {
-                // Some triangles of a mesh do not show whether its parts are closed.
+                // If the mesh has only some triangles of another mesh, they do not show whether the parts are
+                // closed.
                 Some(parts)
                     if !self.is_some_of_another() && self.closedness() != Closedness::Open =>
                 {
@@ -175,8 +177,8 @@ impl Mesh {
         open
     }
 
-    /// Joins meshes in this order. Each becomes a part of kind [`PartKind::File`] with its name.
-    /// The [`number`](Self::number)s of the triangles are their indices in the joined mesh.
+    /// Joins meshes in this order. Each mesh becomes a part of the kind [`PartKind::File`] with its name. The
+    /// [`number`](Self::number)s of the triangles are their indices in the joined mesh.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -239,8 +241,9 @@ impl Mesh {
         })
     }
 
-    /// Returns the triangles for which `is_kept` returns true, given their index, with their
-    /// [`number`](Self::number)s, parts, colours and negative volumes.
+    /// Returns a mesh of the triangles for which `is_kept` returns true. `is_kept` is called with the index
+    /// of a triangle. The triangles keep their [`number`](Self::number)s, parts, colours and negative
+    /// volumes.
     pub fn select(&self, is_kept: impl Fn(u32) -> bool) -> Self {
         let kept: Vec<u32> = (0..self.triangles.len() as u32)
             .filter(|n| is_kept(*n))
@@ -273,8 +276,8 @@ impl Mesh {
         }
     }
 
-    /// Applies `moved` to each triangle. The [`number`](Self::number)s, parts and colours stay the
-    /// same. Negative volumes move with the mesh.
+    /// Applies `moved` to each triangle, also to those of negative volumes. The [`number`](Self::number)s,
+    /// parts and colours stay the same.
     ///
     /// # Errors
     /// If a coordinate is not finite. The error names the triangle.
@@ -282,8 +285,8 @@ impl Mesh {
         self.map_by(&moved)
     }
 
-    /// Applies a function to each triangle. Negative volumes have no negative volumes themselves,
-    /// so the recursion ends at the second level.
+    /// Applies a function to each triangle, and recursively to the negative volumes. These have no negative
+    /// volumes themselves, so the recursion ends at the second level.
     fn map_by(&self, moved: &dyn Fn(&Triangle) -> Triangle) -> Result<Self> {
         let triangles: Vec<_> = self.triangles().iter().map(moved).collect();
         let cuts = match self.cuts() {
@@ -300,11 +303,11 @@ impl Mesh {
         })
     }
 
-    /// Returns this mesh with the vertex numbers of its file for each triangle. Only a check uses
-    /// them. Vertices are equal if their coordinates are equal.
+    /// Returns this mesh with the numbers that its file gives to the vertices of each triangle. Only the
+    /// search for cracks uses them. Everything else considers vertices equal if their coordinates are equal.
     ///
     /// # Errors
-    /// If there are numbers for another number of triangles than the mesh has.
+    /// If the list has another number of triangles than the mesh.
     pub fn with_vertex_numbers(mut self, numbers: Vec<[u32; 3]>) -> Result<Self> {
         if numbers.len() != self.triangles.len() {
             let text = format!(
@@ -318,14 +321,14 @@ impl Mesh {
         Ok(self)
     }
 
-    /// Vertex numbers of each triangle in the file. `None` unless the file has them and
-    /// [`vertex_numbers`](read::ReadOptions::vertex_numbers) requested them.
+    /// Returns the numbers that the file gives to the vertices of each triangle. `None` unless the file has
+    /// them and [`vertex_numbers`](read::ReadOptions::vertex_numbers) requested them.
     pub fn vertex_numbers(&self) -> Option<&[[u32; 3]]> {
         self.numbered.as_ref().map(|numbers| numbers.as_slice())
     }
 
-    /// Returns this mesh after its triangles were turned: data of the last two corners of each
-    /// triangle changes places.
+    /// Returns this mesh with the data of each triangle's last two corners exchanged. The caller has turned
+    /// the triangles over.
     pub fn with_turned_corners(mut self) -> Self {
         self.colours = self.colours.map(|colours| colours.turned().into());
         self.numbered = self.numbered.map(|numbers| {
@@ -350,9 +353,9 @@ impl Mesh {
         Err(not_finite(coordinates[place]).at_triangle(dropped.number(place as u64 / 9)))
     }
 
-    /// Creates a mesh of triangles that are given by the indices of their vertices, from 0. The
-    /// bounds leave out vertices that no triangle uses. [`with_parts`](Self::with_parts) and
-    /// [`with_colours`](Self::with_colours) add to the mesh.
+    /// Creates a mesh of triangles that are given by the indices of their vertices, from 0. Vertices that no
+    /// triangle uses do not affect the bounds. Use [`with_parts`](Self::with_parts) and
+    /// [`with_colours`](Self::with_colours) to add parts and colours.
     ///
     /// ```
     /// # use voxelize_meshes::voxelize;
@@ -365,7 +368,7 @@ impl Mesh {
     /// ```
     ///
     /// # Errors
-    /// If an index is beyond the vertices, or a coordinate is not finite. The error names the
+    /// If an index is not below the number of vertices, or a coordinate is not finite. The error names the
     /// triangle.
     pub fn from_indexed(vertices: &[Point], triangles: &[[u32; 3]]) -> Result<Self> {
         let corner = |n: u32| vertices.get(n as usize).copied();
@@ -386,13 +389,14 @@ impl Mesh {
         Self::from_triangles(found)
     }
 
-    /// Creates a mesh of triangles that are known to be finite.
+    /// Creates a mesh of triangles whose coordinates are known to be finite.
     fn of_finite(triangles: Zeroed<Triangle>) -> Self {
         let seen = seen_in_parallel(&triangles).expect("finite triangles");
         Self::seen(triangles, &seen)
     }
 
-    /// Creates a mesh whose reader has already checked that all coordinates are finite.
+    /// Creates a mesh of triangles that a reader has already summarized as `seen`. All coordinates are known
+    /// to be finite.
     fn seen(triangles: Zeroed<Triangle>, seen: &SeenTriangles) -> Self {
         debug_assert_eq!(seen.bounds, Bounds::of(&triangles));
         Self {
@@ -410,8 +414,8 @@ impl Mesh {
         }
     }
 
-    /// Marks the mesh as some triangles of a mesh with these bounds and this closedness. The mesh
-    /// reports them as its own, so that a rule treats it like the original mesh.
+    /// Marks the mesh as a part of a larger mesh with these bounds and this closedness. The mesh reports them
+    /// as its own, so that a rule treats it like the larger mesh.
     #[must_use]
     pub fn made_some_of(self, bounds: Bounds, closedness: Closedness) -> Self {
         Self {
@@ -421,24 +425,24 @@ impl Mesh {
         }
     }
 
-    /// Returns whether the mesh was [made](Self::made_some_of) of some triangles of another mesh.
+    /// Returns whether the mesh was [marked](Self::made_some_of) as a part of a larger mesh.
     pub fn is_some_of_another(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Triangles in the order of the file.
+    /// Returns the triangles in the order of the file.
     pub fn triangles(&self) -> &[Triangle] {
         &self.triangles
     }
 
-    /// Returns the number of triangle `n` in its file, from 0. It is `n` if no triangle before it
-    /// was dropped. Reports name triangles by this number.
+    /// Returns the number of triangle `n` in its file, from 0. The number is `n` if no earlier triangle was
+    /// dropped. Reports name triangles by this number.
     pub fn number(&self, n: u32) -> u64 {
         self.dropped.number(u64::from(n))
     }
 
-    /// Returns the index of the triangle with this [`number`](Self::number). If that triangle was
-    /// dropped, the index of the next one.
+    /// Returns the index of the triangle with this [`number`](Self::number). If that triangle was dropped,
+    /// returns the index of the next triangle that was kept.
     pub fn at_number(&self, number: u64) -> u32 {
         let mut below = 0;
         let mut above = self.triangles.len() as u32;
@@ -453,23 +457,26 @@ impl Mesh {
         below
     }
 
-    /// Triangles of the file that are left out, for [numbers](Self::number) that outlive the mesh.
+    /// Returns the triangles of the file that were dropped. They are needed to compute
+    /// [numbers](Self::number) after the mesh itself was freed.
     pub fn dropped(&self) -> Arc<Dropped> {
         Arc::clone(&self.dropped)
     }
 
-    /// Bounds of all triangles. Empty if there are none.
+    /// Returns the bounds of all triangles. Empty if there are no triangles.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Number of triangles with exactly no area: two equal vertices, or three vertices on one line.
+    /// Returns the number of triangles whose area is exactly zero: two vertices are equal, or all three lie
+    /// on one line.
     pub fn degenerate(&self) -> u64 {
         self.degenerate
     }
 }
 
-/// Summarizes triangles in parallel. `None` if a coordinate is not finite.
+/// Computes bounds and the number of triangles without area, in parallel. `None` if a coordinate is not
+/// finite.
 fn seen_in_parallel(triangles: &[Triangle]) -> Option<SeenTriangles> {
     const CHUNK: usize = 1 << 16;
     let level = Level::best();
@@ -539,7 +546,7 @@ mod tests {
     }
 }
 
-/// Names that examples of this package use, as in the package `voxelize-mesh`.
+/// Names that the examples of this package use. They have the same paths in the package `voxelize-mesh`.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as mesh;

@@ -1,27 +1,27 @@
-//! Numbers of triangles in their file. A reader may have dropped some triangles.
+//! Numbers of triangles in their file. They differ from indices in the mesh if the reader dropped triangles.
 
 use voxelize_core::error::{Error, Result};
 
 /// Triangles of a file that its mesh leaves out.
 #[derive(Debug, Clone, Default)]
 pub struct Dropped {
-    /// For each run of dropped triangles: the number of triangles kept before it, and the total
-    /// dropped up to its end.
+    /// For each run of consecutive dropped triangles: the number of kept triangles before it, and the number
+    /// of dropped triangles up to its end.
     runs: Vec<[u64; 2]>,
 }
 
 impl Dropped {
-    /// Number of dropped triangles.
+    /// Returns the number of dropped triangles.
     pub(super) fn count(&self) -> u64 {
         self.runs.last().map_or(0, |[_, dropped]| *dropped)
     }
 
-    /// Memory use in bytes.
+    /// Returns the memory use in bytes.
     pub(super) fn bytes(&self) -> u64 {
         (self.runs.capacity() * size_of::<[u64; 2]>()) as u64
     }
 
-    /// Drops one more triangle after `kept` kept ones.
+    /// Records one more dropped triangle, after `kept` kept triangles.
     pub(super) fn push(&mut self, kept: u64) {
         let dropped = self.count() + 1;
         match self.runs.last_mut() {
@@ -30,7 +30,7 @@ impl Dropped {
         }
     }
 
-    /// Returns the numbers for a selection of triangles, which must ascend.
+    /// Returns the dropped triangles for a mesh that keeps only these triangles, in ascending order.
     pub(super) fn select(&self, kept: &[u32]) -> Self {
         let mut selected = Self::default();
         for (n, triangle) in (0..).zip(kept) {
@@ -42,14 +42,14 @@ impl Dropped {
         selected
     }
 
-    /// Returns the number in the file of kept triangle `n`.
+    /// Returns the number in the file of the kept triangle with index `n`.
     pub fn number(&self, n: u64) -> u64 {
         let runs = self.runs.partition_point(|[kept, _]| *kept <= n);
         n + runs.checked_sub(1).map_or(0, |last| self.runs[last][1])
     }
 }
 
-/// Refuses more triangles than 31-bit numbers can count.
+/// Fails if there are more triangles than 31-bit numbers can count.
 pub fn check_count(count: u64) -> Result<()> {
     if i32::try_from(count).is_err() {
         return Err(Error::too_large(format!(

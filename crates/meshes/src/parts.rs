@@ -1,15 +1,15 @@
-//! Parts of a mesh: pieces that its file names, such as the solids of an ASCII STL.
+//! Parts of a mesh: sets of triangles that the file names, such as the solids of an ASCII STL.
 
 use voxelize_core::error::{Error, Result};
 
-/// Kind of parts.
+/// Kind of part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// Files that a mesh was [joined](crate::Mesh::join) from.
+    /// File that was [joined](crate::Mesh::join) with others into one mesh.
     File,
-    /// Objects of a file: solids, groups, nodes, items of a build.
+    /// Object within a file: a solid, a group, a node or a build item.
     Object,
-    /// Materials of a file.
+    /// Material within a file.
     Material,
 }
 
@@ -17,7 +17,7 @@ impl PartKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::File, Self::Object, Self::Material];
 
-    /// Name in options and records.
+    /// Name of the kind in options and records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -27,7 +27,7 @@ impl PartKind {
     }
 }
 
-/// Parts of a mesh in the order of the file: their names, and the part of every triangle.
+/// Parts of a mesh in the order of the file: their names, and the part that every triangle belongs to.
 ///
 /// ```
 /// # use voxelize_meshes::voxelize;
@@ -41,18 +41,18 @@ impl PartKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeshParts {
     names: Vec<String>,
-    /// Runs of triangles of one part: the first triangle and the part.
+    /// Runs of consecutive triangles of the same part: the first triangle and the part.
     runs: Vec<(u64, u32)>,
     triangles: u64,
-    /// Total length of all names in bytes.
+    /// Sum of the lengths of all names in bytes.
     text: u64,
 }
 
 impl MeshParts {
-    /// Creates parts with these names. `of` has the index of the part of each triangle.
+    /// Creates parts with these names. `of` has, for each triangle, the index of its part.
     ///
     /// # Errors
-    /// If an index is beyond the names. The error names the triangle.
+    /// If an index is not below the number of names. The error names the triangle.
     pub fn new(
         names: impl IntoIterator<Item = impl Into<String>>,
         of: impl IntoIterator<Item = u32>,
@@ -76,7 +76,7 @@ impl MeshParts {
         Ok(parts)
     }
 
-    /// Appends triangles of one part.
+    /// Appends `triangles` triangles that belong to one part.
     pub(super) fn extend(&mut self, triangles: u64, part: u32) {
         if triangles > 0 && self.runs.last().is_none_or(|(_, last)| *last != part) {
             self.runs.push((self.triangles, part));
@@ -91,17 +91,17 @@ impl MeshParts {
         self.names.len() as u32 - 1
     }
 
-    /// Number of triangles.
+    /// Returns the number of triangles.
     pub(super) fn len(&self) -> u64 {
         self.triangles
     }
 
-    /// Names of the parts. A file may leave names empty, or give two parts the same name.
+    /// Returns the names of the parts. In a file, names may be empty, and two parts may have the same name.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Returns the part of a triangle.
+    /// Returns the index of the part that a triangle belongs to.
     ///
     /// # Panics
     /// If there is no such triangle.
@@ -116,19 +116,20 @@ impl MeshParts {
         self.runs[runs - 1].1
     }
 
-    /// Parts with triangles. A part occurs once for each run of its triangles.
+    /// Returns the indices of the parts that have triangles. A part occurs once for each run of its
+    /// triangles.
     pub(super) fn used(&self) -> impl Iterator<Item = u32> {
         self.runs.iter().map(|(_, part)| *part)
     }
 
-    /// Memory use in bytes.
+    /// Returns the memory use in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let names = self.names.capacity() * size_of::<String>();
         self.text + (names + self.runs.capacity() * size_of::<(u64, u32)>()) as u64
     }
 
-    /// Appends the parts of another mesh with this many triangles. A mesh without parts becomes one
-    /// part without a name.
+    /// Appends the parts of another mesh with `triangles` triangles. If `other` is `None`, all these
+    /// triangles become one part without a name.
     pub(super) fn append(&mut self, other: Option<&Self>, triangles: u64) {
         let first = self.names.len() as u32;
         let Some(other) = other else {
@@ -144,7 +145,7 @@ impl MeshParts {
         }
     }
 
-    /// Returns the parts of these triangles, in this order.
+    /// Returns the parts for a mesh that has only these triangles, in this order.
     pub(super) fn select(&self, triangles: impl Iterator<Item = u32>) -> Self {
         let mut selected = Self {
             names: self.names.clone(),

@@ -1,4 +1,4 @@
-//! Pictures on triangles.
+//! Pictures (textures) on triangles.
 
 use voxelize_core::error::{Error, Result};
 
@@ -15,8 +15,7 @@ pub enum TextureWrap {
 }
 
 impl TextureWrap {
-    /// Returns the texel at `place` in a row of `count` texels. The sides of the picture are at 0
-    /// and 1.
+    /// Returns the texel at `place` in a row of `count` texels. The row extends from 0 to 1.
     fn texel(self, place: f64, count: u32) -> u32 {
         let inside = match self {
             Self::Repeat => place.rem_euclid(1.0),
@@ -47,8 +46,8 @@ pub struct MeshTexture {
 }
 
 impl MeshTexture {
-    /// Creates a picture of this width and height. The texels are row by row from the top. `wrap`
-    /// continues the picture to the right and downwards.
+    /// Creates a picture of this width and height. The texels are stored row by row from the top. `wrap`
+    /// states how the picture continues beyond its left and right sides, and beyond its top and bottom.
     ///
     /// # Errors
     /// If the number of texels is not width times height, or is zero.
@@ -66,8 +65,8 @@ impl MeshTexture {
         Ok(Self { size, texels, wrap })
     }
 
-    /// Returns the texel at a place. Coordinates from 0 to 1 go from left to right, and from top to
-    /// bottom.
+    /// Returns the texel at a point. The first coordinate goes from 0 at the left to 1 at the right, the
+    /// second from 0 at the top to 1 at the bottom.
     pub fn at(&self, place: [f64; 2]) -> [u8; 3] {
         let [column, row] = [0, 1].map(|axis| self.wrap[axis].texel(place[axis], self.size[axis]));
         self.texels[row as usize * self.size[0] as usize + column as usize]
@@ -79,18 +78,19 @@ impl MeshTexture {
     }
 }
 
-/// Place of a triangle in a picture.
+/// Position of a triangle in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TexturePlace {
-    /// Number of the picture, from 0.
+    /// Index of the picture, from 0.
     pub texture: u32,
-    /// Places of the corners in the coordinates of [`MeshTexture::at`].
+    /// Positions of the corners, in the coordinates of [`MeshTexture::at`].
     pub corners: [[f32; 2]; 3],
 }
 
 impl TexturePlace {
-    /// Returns the place of a point between the corners. Points on a side of the triangle are moved
-    /// inwards a little, so that they do not get a texel beyond the triangle's side of the picture.
+    /// Returns the position in the picture of the point with these barycentric weights. Points near a side of
+    /// the triangle are moved inwards a little, so that they do not get a texel outside the triangle's area
+    /// in the picture.
     pub(super) fn of(&self, weights: [f64; 3]) -> [f64; 2] {
         const INWARDS: f64 = 1.0 / 65_536.0;
         let weights = weights.map(|weight| weight + INWARDS * (1.0 / 3.0 - weight));

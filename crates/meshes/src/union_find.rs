@@ -1,31 +1,32 @@
 //! Union-find over triangles with common vertices.
 //!
-//! Consecutive triangles of a file are usually neighbours. A first pass remembers the last vertices
-//! in a small cache that forgets. It finds *pieces* of components, typically one large and a few
-//! small pieces. A second pass puts the vertices of all pieces except the largest into a hash table
-//! that does not forget, and looks up the vertices of the largest piece.
+//! Consecutive triangles of a file are usually neighbours. A first pass stores recent vertices in a small
+//! cache, in which new vertices overwrite old ones. It finds *pieces* of components, typically one large
+//! piece and a few small ones. A second pass stores the vertices of all pieces except the largest in a hash
+//! table without overwriting, and looks up the vertices of the largest piece.
 //!
-//! The result is exact. Each pass only joins triangles with a common vertex. Two such triangles are
-//! either both in the largest piece, or the vertices of at least one are in the table.
+//! The result is exact. Each pass only joins triangles with a common vertex, so it joins nothing wrongly. It
+//! also joins all: two triangles with a common vertex are either both in the largest piece, or the vertices
+//! of at least one of them are in the table.
 //!
-//! Vertices are equal if their coordinates are equal (−0 is 0). The table keeps one place for each
-//! vertex, and the bits of its hash that do not determine the slot. Most other vertices are skipped
-//! without a comparison of coordinates.
+//! Vertices are equal if their coordinates are equal (−0 is 0). For each vertex the table stores one position
+//! in the list of corners, and the bits of the hash that do not determine the slot. Comparing these bits
+//! distinguishes most other vertices without access to their coordinates.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::forest;
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_kernel::memory::Zeroed;
 
-/// Number of triangles whose vertices are hashed together. The accesses to memory overlap.
+/// Number of triangles whose vertices are hashed as a batch, so that their memory accesses overlap.
 const BATCH: usize = 32;
 
-/// Maximum number of vertices that the first pass remembers. They fit into the second-level cache
-/// of a core, with room for the passing triangles.
+/// Maximum number of vertices in the cache of the first pass. They fit into the second-level cache of a core,
+/// with room for the triangles that are read.
 const REMEMBERED: usize = 1 << 15;
 
-/// Returns, for each triangle, the first triangle of its component. Triangles with a common vertex
-/// are connected. At most 2³² − 1 corners are supported.
+/// Returns, for each triangle, the first triangle of its component. Triangles with a common vertex are
+/// connected. At most 2³² − 1 corners are allowed.
 ///
 /// # Errors
 /// If there is not enough memory for the table.
@@ -33,8 +34,8 @@ pub(super) fn firsts(triangles: &[Triangle]) -> Result<Vec<u32>> {
     connected(triangles, REMEMBERED)
 }
 
-/// Returns the first triangle of each triangle's component. The first pass remembers `remembered`
-/// vertices, a power of two.
+/// Returns the first triangle of each triangle's component. `remembered` is the number of vertices in the
+/// cache of the first pass, a power of two.
 fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
     let mut pieces = VertexPieces::of(triangles, remembered);
     let mut sizes = vec![0_u32; pieces.forest.len()];
@@ -54,7 +55,7 @@ fn connected(triangles: &[Triangle], remembered: usize) -> Result<Vec<u32>> {
     Ok(of)
 }
 
-/// Vertex by the bits of its x, y and z.
+/// Vertex as the bits of its x, y and z.
 type VertexBits = [u32; 3];
 
 /// Returns the vertices of a triangle.
@@ -68,15 +69,15 @@ fn vertices(triangle: &Triangle) -> [VertexBits; 3] {
 #[inline(always)]
 fn well_hashed(vertex: &VertexBits) -> u64 {
     let [x, y, z] = vertex.map(u64::from);
-    // Fraction of the golden ratio, and a factor of SplitMix64.
+    // Fraction of the golden ratio, and a multiplier of SplitMix64.
     folded(
         folded(x << 32 | y, 0x9e37_79b9_7f4a_7c15) ^ z,
         0xbf58_476d_1ce4_e5b9,
     )
 }
 
-/// Returns a hash of the bits of a vertex from one product. It is faster than [`well_hashed`], with
-/// more collisions.
+/// Returns a hash of the bits of a vertex. It takes one multiplication, so it is faster than [`well_hashed`]
+/// but has more collisions.
 #[inline(always)]
 pub(super) fn hash(bits: &[u32; 3]) -> u64 {
     let [x, y, z] = bits.map(u64::from);
@@ -86,32 +87,31 @@ pub(super) fn hash(bits: &[u32; 3]) -> u64 {
     )
 }
 
-/// Multiplies, and combines both halves of the product.
+/// Multiplies the numbers, and combines both halves of the product by exclusive or.
 #[inline(always)]
 pub(super) fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Pieces: triangles that are known to be connected.
+/// Pieces: sets of triangles that are known to be connected.
 struct VertexPieces {
     /// Piece of each triangle.
     of: Vec<u32>,
-    /// First triangle of each piece, ascending. The entry of [`NONE`] is never read.
+    /// Number of the first triangle of each piece, ascending. The entry of [`NONE`] is never read.
     first: Vec<u32>,
-    /// For each piece, a piece that it is joined to, or the piece itself if it is the first of
-    /// these.
+    /// Union-find forest: for each piece, an earlier piece that it is joined to. The first piece of a joined
+    /// set has itself.
     forest: Vec<u32>,
 }
 
-/// Piece of vertices that are not remembered. It precedes all others and has no triangles.
+/// Piece of vertices that are not in the cache. It comes before all real pieces and has no triangles.
 const NONE: u32 = 0;
 
 impl VertexPieces {
-    /// Connects triangles by common vertices, as far as a cache of `remembered` vertices knows
-    /// them.
+    /// Connects triangles by common vertices, as far as they are found in a cache of `remembered` vertices.
     fn of(triangles: &[Triangle], remembered: usize) -> Self {
-        // Vertices and their pieces.
+        // Cache of recent vertices and their pieces.
         let mut last = vec![([0; 3], NONE); remembered.min(triangles.len().next_power_of_two())];
         let mut pieces = Self {
             of: Vec::with_capacity(triangles.len()),
@@ -123,8 +123,8 @@ impl VertexPieces {
             let slots = vertices
                 .each_ref()
                 .map(|vertex| well_hashed(vertex) as usize & (last.len() - 1));
-            // Without branches. Each piece is replaced by the piece that it has been joined to, so
-            // that the three pieces seldom differ.
+            // There are no branches here. Each piece is replaced by the piece that it was joined to, so the
+            // pieces of the three corners seldom differ.
             let found: [u32; 3] = std::array::from_fn(|n| {
                 let (its, piece) = last[slots[n]];
                 let differing = (0..3).fold(0, |bits, a| bits | (its[a] ^ vertices[n][a]));
@@ -200,9 +200,9 @@ impl VertexPieces {
         Ok(())
     }
 
-    /// Replaces every piece by the first of the pieces that it is joined to.
+    /// Replaces every piece by the first piece of its joined set.
     fn settle(&mut self) {
-        // Parents come before their children, so they are already final.
+        // A piece comes after the piece that it points to, which is therefore already final.
         for piece in 0..self.forest.len() {
             self.forest[piece] = self.forest[self.forest[piece] as usize];
         }
@@ -212,15 +212,15 @@ impl VertexPieces {
     }
 }
 
-/// Set of x coordinates, with one bit for each hash. It rules out most triangles without a common
-/// vertex with one multiplication for each corner.
+/// Approximate set of x coordinates, with one bit for each hash. One multiplication per corner excludes most
+/// triangles without a common vertex.
 struct SeenCoordinates {
     bits: Vec<u64>,
     shift: u32,
 }
 
 impl SeenCoordinates {
-    /// Creates an empty set with room for this many points.
+    /// Creates an empty set for this many points.
     fn new(points: usize) -> Self {
         let bits = (64 * points).next_power_of_two().clamp(1 << 10, 1 << 24);
         Self {
@@ -248,23 +248,23 @@ impl SeenCoordinates {
     }
 }
 
-/// Hash table with one place for each vertex. A place is three times the number of a triangle plus
-/// the number of its corner. Collisions use the following slots.
+/// Hash table with one corner for each vertex. A corner is numbered three times its triangle plus its number
+/// in the triangle. After a collision the following slots are searched.
 struct VertexTable<'a> {
     triangles: &'a [Triangle],
     slots: Zeroed<TableSlot>,
     used: usize,
 }
 
-/// Slot of the table: the upper half of a hash, and a place plus 1, or [`FREE`]. The lower half of
-/// the hash determines the first slot to search.
+/// Slot of the table: the upper half of a hash, and the number of a corner plus 1, or [`FREE`]. The lower
+/// half of the hash determines the first slot to search.
 type TableSlot = [u32; 2];
 
 const FREE: u32 = 0;
 
 impl<'a> VertexTable<'a> {
-    /// Creates an empty table with room for this many triangles of a closed mesh, which have half
-    /// as many vertices.
+    /// Creates an empty table for the vertices of this many triangles. A closed mesh has half as many
+    /// vertices as triangles.
     fn new(triangles: &'a [Triangle], count: usize) -> Result<Self> {
         let slots = slots(count.max(BATCH).next_power_of_two())?;
         Ok(Self {
@@ -278,7 +278,7 @@ impl<'a> VertexTable<'a> {
         vertices(&self.triangles[place as usize / 3])[place as usize % 3]
     }
 
-    /// Ensures that a quarter of the slots stays free after `more` insertions.
+    /// Enlarges the table until at least a quarter of its slots stays free after `more` insertions.
     fn make_room(&mut self, more: usize) -> Result<()> {
         while 4 * (self.used + more) > 3 * self.slots.len() {
             let mut larger = slots(2 * self.slots.len())?;
@@ -295,7 +295,7 @@ impl<'a> VertexTable<'a> {
         Ok(())
     }
 
-    /// Loads the slots of these vertices into the cache, many at a time. Separate accesses would
+    /// Loads the slots of these vertices into the cache. The loads overlap, whereas separate accesses would
     /// each wait for memory.
     fn fetch(&self, vertices: &[VertexBits]) {
         let slots: &[TableSlot] = &self.slots;
@@ -303,8 +303,8 @@ impl<'a> VertexTable<'a> {
         std::hint::black_box(vertices.iter().fold(0, |all, vertex| all ^ slot(vertex)));
     }
 
-    /// Returns the first stored place with the same vertex. If there is none, returns `place`, and
-    /// stores it if `is_kept`.
+    /// Returns the first stored corner with the same vertex. If there is none, returns `place`, and stores it
+    /// if `is_kept` is true.
     #[inline]
     fn first(&mut self, place: u32, vertex: &VertexBits, is_kept: bool) -> u32 {
         let hash = well_hashed(vertex);
@@ -339,7 +339,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Computes components by repeated comparison of all pairs.
+    /// Computes the components by comparing all pairs of triangles until nothing changes.
     fn slowly(triangles: &[Triangle]) -> Vec<u32> {
         let touch = |a: &Triangle, b: &Triangle| a.iter().any(|p| b.contains(p));
         let mut firsts: Vec<u32> = (0..triangles.len() as u32).collect();
@@ -364,7 +364,7 @@ mod tests {
         let mut forgotten = 0;
         for values in [2, 4, 6, 9, 14, 40] {
             for count in [0, 1, 30, 200] {
-                // Includes zeros of both signs.
+                // The coordinates include zeros of both signs.
                 let mut coordinate = || {
                     let sign = if random.below(2) == 0 { 1.0 } else { -1.0 };
                     sign * random.below(values) as f32
@@ -373,7 +373,7 @@ mod tests {
                     .map(|_| [(); 3].map(|()| [(); 3].map(|()| coordinate())))
                     .collect();
                 let wanted = slowly(&triangles);
-                // The first pass remembers one vertex, a few, or all.
+                // The cache of the first pass holds one vertex, a few, or all.
                 for remembered in [1, 4, 32, REMEMBERED] {
                     let found = connected(&triangles, remembered).unwrap();
                     assert_eq!(found, wanted, "{count} triangles, {remembered} remembered");
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn vertices_are_found_after_the_table_has_grown() {
-        // A strip without common vertices, followed by each of its triangles again.
+        // Triangles without common vertices, followed by a copy of each.
         let strip = |n: usize| [0.0, 0.25, 0.5].map(|c| [n as f32 + c, c, 1.0]);
         let triangles: Vec<Triangle> = (0..10_000).chain(0..10_000).map(strip).collect();
         let firsts = firsts(&triangles).unwrap();

@@ -7,11 +7,11 @@ use voxelize_core::geom::Rational;
 pub enum UnitOfLength {
     /// A thousandth of a millimetre.
     Micrometre,
-    /// A thousandth of a metre.
+    /// 1/1000 of a millimetre.
     Millimetre,
-    /// A hundredth of a metre.
+    /// 1/1000 of a metre.
     Centimetre,
-    /// A metre.
+    /// 1/100 of a metre.
     Metre,
     /// 25.4 millimetres.
     Inch,
@@ -30,7 +30,7 @@ impl UnitOfLength {
         Self::Foot,
     ];
 
-    /// Name after a number: `um`, `mm`, `cm`, `m`, `in`, `ft`.
+    /// Suffix of a number: `um`, `mm`, `cm`, `m`, `in` or `ft`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Micrometre => "um",
@@ -94,9 +94,9 @@ impl UnitOfLength {
 /// Axis that points up in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UpAxis {
-    /// Usual in games.
+    /// The y axis, as usual in games.
     Y,
-    /// Usual for printers.
+    /// The z axis, as usual for printers.
     #[default]
     Z,
 }

@@ -1,14 +1,15 @@
-//! Welding: triangles by the numbers of their vertices. Vertices are equal if their bits are equal
-//! (−0 is 0).
+//! Welding: gives equal vertices the same number, and lists each triangle by its vertex numbers. Vertices are
+//! equal if their bits are equal (−0 is 0).
 //!
-//! Numbers follow the order of the coordinates, x first, so they do not depend on the order of the
-//! triangles.
+//! Vertices are numbered in the order of their coordinates, x first, so the numbers do not depend on the
+//! order of the triangles.
 
 use super::{counted, union_find};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Point, Triangle};
 
-/// Distinct vertices of some triangles in order, and the triangles in their original order.
+/// Distinct vertices of some triangles in the order of their coordinates, and the triangles in their original
+/// order.
 #[derive(Debug, Clone)]
 pub(super) struct Welded {
     pub points: Vec<Point>,
@@ -64,11 +65,11 @@ impl Welded {
     }
 }
 
-/// Corners of triangles. Most vertices occur once, because a small cache remembers them between
-/// triangles. This leaves much less to sort.
+/// Corners of triangles. A small cache of recent corners recognizes most repeated vertices, so few vertices
+/// occur in `some` more than once. This leaves much less to sort.
 struct Corners {
     some: Vec<Point>,
-    /// For each triangle, the numbers of its corners in `some`.
+    /// For each triangle, the indices of its corners in `some`.
     of: Vec<[u32; 3]>,
 }
 
@@ -81,7 +82,7 @@ impl Corners {
             vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
         let mut some: Vec<Point> = Vec::with_capacity(triangles.len() / 2);
         let mut number = |point: &Point| {
-            // −0 + 0 is 0. No coordinate has the bits of u32::MAX, which are NaN.
+            // −0 + 0 is 0. Empty entries have the bits `u32::MAX`, which are NaN and therefore no coordinate.
             let bits = point.map(|c| (c + 0.0).to_bits());
             let place = union_find::hash(&bits) as usize & (last.len() - 1);
             let (its, number) = &mut last[place];
@@ -100,7 +101,7 @@ impl Corners {
     }
 }
 
-/// Refuses more triangles than 32-bit numbers of corners allow.
+/// Fails if there are too many triangles for 32-bit numbers of corners.
 pub(super) fn refuse_more(triangles: usize) -> Result<()> {
     if triangles > u32::MAX as usize / 3 {
         let message = format!("{triangles} triangles are too many for the search by edges");
@@ -111,7 +112,7 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns the bits of a coordinate in an encoding that sorts like the numbers.
+/// Returns bits of a coordinate which, compared as integers, have the order of the coordinates.
 pub(super) fn ordered(coordinate: f32) -> u32 {
     // −0 + 0 is 0.
     let bits = (coordinate + 0.0).to_bits();
@@ -122,7 +123,7 @@ pub(super) fn ordered(coordinate: f32) -> u32 {
     }
 }
 
-/// Returns the coordinate of sortable bits.
+/// Returns the coordinate with these sortable bits (see [`ordered`]).
 fn coordinate(ordered: u32) -> f32 {
     f32::from_bits(if ordered >> 31 == 1 {
         ordered & !(1 << 31)
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn vertices_that_the_cache_forgot_are_welded() {
-        // Many more vertices than the cache remembers, followed by each again.
+        // Many more vertices than the cache holds, and then all of them again.
         let strip =
             |n: usize| [0.0, 0.25, 0.5].map(|c| [(n % 1000) as f32 + c, (n / 1000) as f32, c]);
         let count = REMEMBERED;

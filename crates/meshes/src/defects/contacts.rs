@@ -1,5 +1,5 @@
-//! Pairs of triangles that meet beyond their shared vertices and edges: their number, their first
-//! places, and all their triangles. The pairs themselves are not kept.
+//! Pairs of triangles that meet beyond their shared vertices and edges. For each kind the search keeps the
+//! number of pairs, the first places and all triangles, but not the pairs themselves.
 
 use super::shape::meeting_point;
 use super::sites::{Search, Site, Sites, ascending};
@@ -12,7 +12,8 @@ use voxelize_core::geom::tri_tri::Meeting;
 /// Number of kinds of contacts.
 const KINDS: usize = 3;
 
-/// Finds the contacts of a mesh: pairs that cross, that touch, and that overlap in a plane.
+/// Finds the contacts of a mesh, by kind: pairs that cross, pairs that touch, and pairs that overlap in a
+/// plane.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -49,8 +50,7 @@ pub(super) fn contacts(search: &Search, welded: &Welded) -> Result<[Sites; KINDS
     }))
 }
 
-/// Place of a pair in the order of contacts: its vertices, the lesser triangle first, then its
-/// triangles.
+/// Sort key of a pair: the vertices of both triangles, the lesser triangle first, then the triangle numbers.
 type PairPlace = ([[u32; 3]; 2], [u32; 2]);
 
 fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
@@ -62,7 +62,7 @@ fn sites(first: Least<PairPlace>, welded: &Welded) -> Vec<Site> {
     sites
 }
 
-/// Pairs that wait for a decision, and counts of the decided pairs.
+/// Pairs that wait for a decision, and counts of the pairs that meet.
 struct ContactCounts<'a> {
     queues: ContactQueues<'a>,
     found: MeetingCounts<'a>,
@@ -115,7 +115,7 @@ impl MeetingCounts<'_> {
         for n in numbers {
             self.marks[kind].set(n);
         }
-        // Ordered by vertices, so that the order of the triangles does not matter.
+        // Pairs are ordered by vertices, so that the order of the triangles does not matter.
         let mut vertices = numbers.map(|n| ascending(self.welded.triangles[n as usize]));
         vertices.sort_unstable();
         self.first[kind].add((vertices, numbers));

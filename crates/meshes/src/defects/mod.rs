@@ -1,8 +1,9 @@
-//! Defects of a mesh and their places: of edges and vertices (`topology`), of single triangles
-//! (`shape`), of shells (`shells`) and walls (`walls`). docs/reference/check.md defines them.
+//! Defects of a mesh and their places: defects of edges and vertices (`topology`), of single triangles
+//! (`shape`), of pairs of triangles (`contacts`), of shells (`shells`) and thin walls (`walls`).
+//! docs/reference/check.md defines them.
 //!
-//! Vertices are numbered by their coordinates (`weld`), and all lists follow these numbers. The
-//! order of the triangles therefore changes only the triangle numbers in the result.
+//! Vertices are numbered in the order of their coordinates (`weld`), and all lists are in the order of these
+//! numbers. The order of the triangles in the file therefore affects only the triangle numbers in the result.
 
 mod contacts;
 mod shape;
@@ -20,12 +21,12 @@ use shells::ShellSearch;
 use topology::Topology;
 use voxelize_core::error::Result;
 
-/// Defects of a mesh. Triangle numbers are the mesh's.
+/// Defects of a mesh. Triangle numbers are indices in the mesh.
 #[derive(Debug, Clone, Default)]
 pub struct Defects {
     /// Number of distinct vertices.
     pub vertices: u64,
-    /// Triangles with the vertices of an earlier triangle.
+    /// Triangles with the same three vertices as an earlier triangle.
     pub duplicates: Sites,
     /// Triangles without area.
     pub degenerate: Sites,
@@ -33,16 +34,16 @@ pub struct Defects {
     pub needles: Sites,
     /// Defects of edges and vertices.
     pub topology: TopologyDefects,
-    /// Closed components that face inwards.
+    /// Closed components whose triangles face inwards.
     pub inside_out: Sites,
-    /// Number of shells within the inside of other shells. Zero unless the mesh is otherwise free
-    /// of defects that make methods disagree.
+    /// Number of shells within the inside of other shells. Not counted, and therefore zero, if the mesh has
+    /// other defects that make the methods for the inside disagree.
     pub nested: u64,
     /// Pairs of triangles that cross.
     pub crossing: Sites,
     /// Pairs of triangles that touch beyond their common vertices.
     pub touching: Sites,
-    /// Pairs of triangles that overlap in a plane.
+    /// Pairs of triangles that overlap in a common plane.
     pub overlapping: Sites,
     /// Walls thinner than the given thickness. `None` if no thickness was given.
     pub thin: Option<Sites>,

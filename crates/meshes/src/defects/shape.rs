@@ -1,5 +1,5 @@
-//! Defects of single triangles: duplicates, triangles without area, and needles. Also the point
-//! where two triangles meet.
+//! Defects of single triangles: duplicates, triangles without area, and needles. Also computes a point where
+//! two triangles meet.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::counted;
@@ -8,21 +8,21 @@ use voxelize_core::geom::vector::{cross, dot, minus};
 use voxelize_core::geom::{Rational, Triangle, closest, degenerate, fractions, tri_tri};
 use voxelize_core::par;
 
-/// A needle is longer than this many times its width.
+/// A triangle is a needle if its length is more than this many times its width.
 const NEEDLE: i64 = 1000;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles that a thread processes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Search for defects of single triangles.
+/// Inputs of the search for defects of single triangles.
 pub(super) struct Shapes<'a> {
     pub search: &'a Search<'a>,
     pub welded: &'a Welded,
 }
 
 impl Shapes<'_> {
-    /// Returns triangles with the same three vertices in any order. Each triangle after the first
-    /// counts.
+    /// Finds triangles with the same three vertices in any order. All triangles of such a group except the
+    /// first count.
     pub(super) fn duplicates(&self) -> Sites {
         let all = (0_u32..)
             .zip(&self.welded.triangles)
@@ -43,7 +43,7 @@ impl Shapes<'_> {
         found.finished()
     }
 
-    /// Returns the triangles without area, and the needles.
+    /// Finds the triangles without area, and the needles.
     pub(super) fn degenerate_and_needles(&self) -> (Sites, Sites) {
         let chunks = self.search.mesh.triangles().chunks(CHUNK).collect();
         let shapes = par::map(chunks, |chunk: &[Triangle]| {
@@ -55,7 +55,8 @@ impl Shapes<'_> {
         )
     }
 
-    /// Returns the triangles of a shape, in the order of their vertices.
+    /// Collects the triangles of one shape, in the order of their vertices. `shapes` has the shape of every
+    /// triangle.
     fn of_shape(&self, shapes: &[Vec<TriangleShape>], shape: TriangleShape) -> Sites {
         let mut here: Vec<([u32; 3], u32)> = vec![];
         for (n, own) in shapes.iter().flatten().enumerate() {
@@ -100,9 +101,9 @@ impl TriangleShape {
 /// The height is the length of the normal `n` over `l`, so the condition is `l⁴ > NEEDLE² n²`. The
 /// decision is exact.
 ///
-/// With u = 2^-53, the relative error of `l²` in doubles is less than 6.1 u. The error of a
-/// component of the normal is less than 4.01 u times the sum of the sizes of its two products. The
-/// factors 64 u and 8 u leave room for the rounding of the test itself.
+/// With u = 2^-53, the relative error of `l²` in doubles is less than 6.1 u. The error of a component of the
+/// normal is less than 4.01 u times the sum of the absolute values of its two products. The factors 64 u and
+/// 8 u leave room for the rounding of the test itself.
 fn is_needle(triangle: &Triangle) -> bool {
     const U: f64 = 1.0 / (1_u64 << 53) as f64;
     const RATIO: f64 = (NEEDLE * NEEDLE) as f64;
@@ -145,9 +146,9 @@ fn is_exactly_needle(triangle: &Triangle) -> bool {
     &longest * &longest > &Rational::from(NEEDLE * NEEDLE) * &fractions::dot(&normal, &normal)
 }
 
-/// Returns a point that two triangles have in common, computed in doubles. Among the points where a
-/// vertex or an edge of one triangle meets the other, it is the middle of the two that are farthest
-/// apart.
+/// Returns a point that two triangles have in common, computed in doubles. Candidates are the points where a
+/// vertex or an edge of one triangle meets the other triangle. The result is the midpoint of the two
+/// candidates that are farthest apart.
 pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     let [exact_s, exact_t] = [s, t].map(|triangle| triangle.map(|v| v.map(f64::from)));
     let mut found = pierced(&exact_s, &exact_t);
@@ -171,8 +172,8 @@ pub(super) fn meeting_point([s, t]: &[Triangle; 2]) -> [f64; 3] {
     std::array::from_fn(|i| (p[i] + q[i]) / 2.0)
 }
 
-/// Returns the vertices of one triangle that lie in another, and the points where its edges pass
-/// through the other.
+/// Returns the vertices of `one` that lie in `other`, and the points where edges of `one` pass through
+/// `other`.
 fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
     let [a, b, c] = other;
     let ab = minus(*b, *a);
@@ -191,8 +192,8 @@ fn pierced(one: &[[f64; 3]; 3], other: &[[f64; 3]; 3]) -> Vec<[f64; 3]> {
             points.push(std::array::from_fn(|i| p[i] + share * (q[i] - p[i])));
         }
     }
-    // The points are places to look at, not decisions. Rounding errors between a point and the
-    // triangle do not matter.
+    // These points only show the user where to look. They decide nothing, so rounding errors between a point
+    // and the triangle do not matter.
     points.retain(|x| {
         let off = minus(*x, closest::on_triangle(*x, *other));
         dot(off, off) <= 1e-20 * size

@@ -1,11 +1,11 @@
-//! Shells that are inside out. A shell is a closed and oriented component with a volume. It is
+//! Search for shells that are inside out. A shell is a closed and oriented component with a volume. It is
 //! inside out if its volume is negative and it is not a cavity.
 //!
-//! A shell is a cavity if the other shells wind around it: the mean of their winding numbers, seen
-//! from the middles of some of its triangles, is more than three quarters. A shell that others wind
-//! around and that is not a cavity lies within the inside. Each middle is seen from both of its
-//! sides, so on another shell it counts as half inside. Winding numbers are exact, volumes are
-//! computed in doubles.
+//! A shell is a cavity if the other shells wind around it. This is decided from winding numbers at the
+//! middles of some of its triangles: their mean must be more than three quarters. If other shells wind around
+//! a shell that is not a cavity, the shell is nested, within the inside of the others. The winding number is
+//! computed on both sides of each middle, so a middle on another shell counts as half inside. Winding numbers
+//! are exact, and volumes are computed in doubles.
 
 use super::sites::{Search, Site, Sites, ascending};
 use super::topology::TopologyDefects;
@@ -16,30 +16,30 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 use voxelize_core::par;
 
-/// Number of triangles of a shell from which winding numbers are counted. If no triangles meet, one
-/// suffices.
+/// Number of triangles of a shell at which winding numbers are computed. If no two triangles meet, one
+/// triangle is sufficient.
 const SAMPLES: usize = 8;
 
-/// Defects of shells, and their nesting.
+/// Shells with defects, and the number of nested shells.
 #[derive(Debug, Default)]
 pub(super) struct ShellDefects {
     /// Shells that are inside out, in the order of the components.
     pub inside_out: Sites,
-    /// Number of shells within the inside of others. Zero if they were not counted.
+    /// Number of shells within the inside of other shells. Zero if they were not counted.
     pub nested: u64,
 }
 
 /// Options of the search for defects of shells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShellSearch {
-    /// Shells within the inside of others are counted.
+    /// Also count the shells within the inside of other shells.
     pub with_nested: bool,
-    /// No two triangles meet beyond their shared vertices and edges. A shell is then entirely
-    /// within another or entirely outside it.
+    /// No two triangles meet beyond their shared vertices and edges. A shell is then entirely inside or
+    /// entirely outside another shell.
     pub is_apart: bool,
 }
 
-/// Finds the shells that are inside out, and counts the shells within the inside of others.
+/// Finds the shells that are inside out, and counts the shells within the inside of other shells.
 pub(super) fn shells(
     search: &Search,
     welded: &Welded,
@@ -79,7 +79,7 @@ pub(super) fn shells(
             let found = tree.crossings(&side);
             quarters += 2 * found.turns + found.turns_on_surface;
         }
-        // The shell winds half a time around points on itself.
+        // Subtracts the contribution of the shell itself, whose winding number is ±1/2 at its own points.
         Ok(quarters as f64 / (4 * seen.len()) as f64 - all[looked_at[i]].volume.signum() / 2.0)
     });
     for (n, around) in looked_at.into_iter().zip(around) {
@@ -99,9 +99,9 @@ pub(super) fn shells(
     Ok(shells_found)
 }
 
-/// Returns at most `most` of some triangles.
+/// Returns at most `most` of these triangles, evenly distributed in their order.
 fn samples(triangles: &[u32], welded: &Welded, most: usize) -> Vec<Triangle> {
-    // In the order of their vertices, so that the order of the triangles does not matter.
+    // Sorts by vertices, so that the order of the triangles does not matter.
     let mut own: Vec<_> = triangles
         .iter()
         .map(|t| ascending(welded.triangles[*t as usize]))
@@ -115,7 +115,7 @@ fn samples(triangles: &[u32], welded: &Welded, most: usize) -> Vec<Triangle> {
 
 /// Triangles sorted by component.
 struct ComponentMembers {
-    /// Start of each component among the triangles, and the end of the last.
+    /// Index in `triangles` of the first triangle of each component, followed by the length of `triangles`.
     starts: Vec<usize>,
     triangles: Vec<u32>,
 }

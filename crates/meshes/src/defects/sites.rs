@@ -16,25 +16,25 @@ pub struct Search<'a> {
     pub most: usize,
     /// Thickness below which walls are thin. `None` skips the search for thin walls.
     pub thin: Option<f64>,
-    /// Limit of the pairs of triangles to examine.
+    /// Limit on the number of pairs of triangles to examine.
     pub pairs: PairLimit,
-    /// Receiver of progress, which may cancel.
+    /// Receives progress and may cancel the search.
     pub progress: &'a dyn Progress,
 }
 
-/// Maximum number of triangles that a place names.
+/// Maximum number of triangles that are listed for a place.
 pub(crate) const MOST_NAMED: usize = 8;
 
 /// Place of a defect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// Point of the defect.
+    /// Point where the defect is.
     pub at: [f64; 3],
-    /// Some of its triangles, at most eight.
+    /// Numbers of some of the triangles with the defect, at most eight.
     pub triangles: Vec<u32>,
-    /// Length of a loop, or thickness of a wall.
+    /// Length of a loop, or thickness of a wall. `None` for other defects.
     pub length: Option<f64>,
-    /// Number of edges of a loop.
+    /// Number of edges of a loop. `None` for other defects.
     pub edges: Option<usize>,
 }
 
@@ -60,18 +60,19 @@ impl Site {
 pub struct Sites {
     /// Number of defects.
     pub count: u64,
-    /// Number of places. A loop of edges is one place.
+    /// Number of places. Each defect has its own place, except that a loop of edges is one place.
     pub places: u64,
-    /// First places.
+    /// The first places, up to the maximum of the search.
     pub first: Vec<Site>,
-    /// Triangles with the defect, ascending.
+    /// Numbers of all triangles with the defect, ascending.
     pub triangles: Vec<u32>,
-    /// The search ended at its limit, so that there may be more defects.
+    /// The search stopped at its limit, so there may be more defects.
     pub is_partial: bool,
 }
 
 impl Sites {
-    /// Adds one defect with all its triangles. Keeps its place if fewer than `most` are kept.
+    /// Counts one defect and adds all its triangles. Keeps its place if there are fewer than `most` places so
+    /// far.
     pub(super) fn add(&mut self, most: usize, triangles: &[u32], site: impl FnOnce() -> Site) {
         self.count += 1;
         self.places += 1;
@@ -88,12 +89,12 @@ impl Sites {
     }
 }
 
-/// Returns the middle of a triangle.
+/// Returns the centroid of a triangle.
 pub(super) fn centroid([a, b, c]: &Triangle) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(a[i]) + f64::from(b[i]) + f64::from(c[i])) / 3.0)
 }
 
-/// Returns the middle of two points.
+/// Returns the midpoint of two points.
 pub(super) fn middle([a, b]: [Point; 2]) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(a[i]) + f64::from(b[i])) / 2.0)
 }

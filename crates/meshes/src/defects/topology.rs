@@ -1,4 +1,4 @@
-//! Defects of edges and vertices.
+//! Search for defects of edges and vertices.
 
 use super::sites::{Search, Site, Sites, middle};
 use crate::boundary::{self, Way};
@@ -10,30 +10,30 @@ use voxelize_core::geom::forest;
 /// Defects of edges and vertices.
 #[derive(Debug, Clone, Default)]
 pub struct TopologyDefects {
-    /// Edges that occur an odd number of times. Their places are loops.
+    /// Edges that occur an odd number of times. Their places are loops of edges.
     pub open: Sites,
     /// Edges of more than two triangles.
     pub crowded_edges: Sites,
     /// Vertices whose triangles form more than one fan.
     pub crowded_vertices: Sites,
-    /// Edges that occur twice in one direction.
+    /// Edges that occur twice in one direction after opposite directions have cancelled.
     pub reversed: Sites,
-    /// Edges that are not open, but would be open if vertices were equal by their numbers in the
-    /// file.
+    /// Edges that occur an odd number of times by the vertex numbers of the file, although they do not by the
+    /// coordinates of their vertices.
     pub cracks: Sites,
-    /// Edges whose directions do not cancel.
+    /// Number of edges that do not occur equally often in both directions.
     pub unbalanced_edges: u64,
-    /// Edges that do not belong to exactly two triangles in opposite directions.
+    /// Number of edges that do not belong to exactly two triangles in opposite directions.
     pub not_manifold_edges: u64,
-    /// Triangles with two equal vertices.
+    /// Number of triangles with two equal vertices.
     pub folded: u64,
-    /// For each component: all its edges occur an even number of times.
+    /// For each component: each of its edges occurs an even number of times.
     pub closed: Vec<bool>,
-    /// For each component: the directions of all its edges cancel.
+    /// For each component: each of its edges occurs equally often in both directions.
     pub oriented: Vec<bool>,
 }
 
-/// Search for defects of edges and vertices.
+/// Inputs of the search for defects of edges and vertices.
 pub(super) struct Topology<'a> {
     pub search: &'a Search<'a>,
     pub welded: &'a Welded,
@@ -111,8 +111,8 @@ impl Topology<'_> {
         found
     }
 
-    /// Returns whether an edge has exactly two sides, in opposite directions, of triangles with
-    /// three distinct vertices, and is not a crack. Most edges are faultless.
+    /// Returns whether an edge has no defect: it has exactly two sides, in opposite directions, of triangles
+    /// with three distinct vertices, and is not a crack. Most edges have no defect.
     fn is_faultless(&self, sides: &[Side]) -> bool {
         let [one, other] = sides else { return false };
         let triangles = &self.welded.triangles;
@@ -134,7 +134,8 @@ impl Topology<'_> {
         edge
     }
 
-    /// Returns whether an edge occurs an odd number of times by the vertex numbers of the file.
+    /// Returns whether an edge occurs an odd number of times if vertices are equal by their numbers in the
+    /// file.
     fn is_crack(&self, sides: &[Side]) -> bool {
         let Some(numbers) = self.search.mesh.vertex_numbers() else {
             return false;
@@ -157,7 +158,7 @@ impl Topology<'_> {
         all.chunk_by(|a, b| a == b).any(|same| same.len() % 2 == 1)
     }
 
-    /// Returns the loops of edges that occur an odd number of times.
+    /// Returns the loops that the edges in `odd` form. These edges occur an odd number of times.
     fn loops(&self, odd: &[[u32; 2]], sides: &[Side]) -> Sites {
         let triangles_at = |ends: [u32; 2]| {
             let from = sides.partition_point(|side| side.ends < ends);
@@ -195,8 +196,8 @@ fn is_folded([a, b, c]: &[u32; 3]) -> bool {
     a == b || b == c || c == a
 }
 
-/// Corners of triangles. Corners at one vertex are joined if their triangles have an edge in
-/// common.
+/// Fans of triangles around vertices, as a union-find forest of the triangles' corners. Corners at one vertex
+/// are joined if their triangles have a common edge.
 struct Fans<'a> {
     welded: &'a Welded,
     forest: Vec<u32>,
@@ -210,7 +211,7 @@ impl<'a> Fans<'a> {
         }
     }
 
-    /// Joins the corners at both ends of an edge.
+    /// Joins the corners at each end of an edge. `sides` are the sides of that edge.
     fn join<'b>(&mut self, mut sides: impl Iterator<Item = &'b Side>) {
         let Some(first) = sides.next() else { return };
         let first = self.corners(first);
@@ -234,7 +235,7 @@ impl<'a> Fans<'a> {
         }
     }
 
-    /// Returns the vertices with more than one fan.
+    /// Returns the vertices whose triangles form more than one fan.
     fn split(mut self, topology: &Topology) -> Sites {
         let welded = self.welded;
         let mut fans = vec![0_u32; welded.points.len()];

@@ -1,5 +1,5 @@
-//! Thin walls: the distance from the middle of each triangle straight inwards to the next triangle
-//! that faces the other way. Computed in doubles.
+//! Thin walls. The wall of a triangle is measured from its middle along the inward normal, up to the next
+//! triangle that faces the opposite way. Distances are computed in doubles.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::pairs::boxes::{LANES, LaneBoxes, lanes};
@@ -10,20 +10,19 @@ use voxelize_core::geom::vector::{cross, dot, minus};
 use voxelize_core::geom::{Triangle, degenerate};
 use voxelize_core::par;
 
-/// Cosine of 60 degrees. A triangle faces the other way if its normal is within 60 degrees of
-/// inwards.
+/// Cosine of 60 degrees. A triangle ends a wall if its normal is within 60 degrees of the inward direction.
 const FACING: f64 = 0.5;
 
-/// Triangles whose walls are measured between two checks of the limit.
+/// Number of triangles whose walls are measured between two checks of the limit.
 const BLOCK: usize = 1 << 10;
 
-/// Error bound of a position along a segment, as a share of the segment.
+/// Error bound of a position along a segment, as a fraction of the segment.
 const OFF: f64 = 1.0 / (1 << 30) as f64;
 
-/// Returns the triangles whose wall is thinner than `thickness`, the thinnest first.
+/// Returns the triangles whose walls are thinner than `thickness`, the thinnest wall first.
 ///
-/// At most about as many triangles are compared as the search may examine pairs of triangles. If
-/// that is not enough, only the first triangles in the order of their vertices are measured.
+/// The number of compared triangles is limited to about the number of pairs that the search may examine. If
+/// the limit is reached, only the first triangles in the order of their vertices are measured.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -67,7 +66,7 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     }
     let is_partial = measured < order.len();
     drop((tree, order));
-    // The bits of distances are in the order of the distances.
+    // Distances are not negative, so their bits are in the order of the distances.
     least.sort_unstable();
     let mut found = Sites {
         is_partial,
@@ -83,11 +82,12 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
     Ok(found.finished())
 }
 
-/// Segment inwards from the middle of a triangle, and the nearest triangle on it.
+/// Segment from the middle of a triangle along the inward normal, and the distance of the nearest triangle on
+/// it.
 struct WallRay {
     segment: Triangle,
     from: [f64; 3],
-    /// Reciprocal of the segment's extent on each axis.
+    /// Reciprocal of the segment's extent along each axis.
     inverse: [f64; 3],
     thickness: f64,
     length: f64,
@@ -112,7 +112,7 @@ impl WallRay {
         }
     }
 
-    /// Searches for the nearest triangle, in the nearest boxes first.
+    /// Searches for the nearest triangle. The nearest boxes are visited first.
     fn visit(&mut self, tree: &PairTree) {
         if self.length == 0.0 {
             return;
@@ -133,13 +133,13 @@ impl WallRay {
                     self.measure(&tree.triangles[*n as usize], entries[lane]);
                 }
             }
-            // The last element is taken next.
+            // The farthest box comes first, because the last element is visited next.
             waiting[begin..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         }
     }
 
-    /// Returns whether a box that is entered at this share of the segment is farther than the
-    /// nearest triangle.
+    /// Returns whether a box lies beyond the nearest triangle. `entry` is the fraction of the segment at
+    /// which the segment enters the box.
     fn is_beyond_nearest(&self, entry: f64) -> bool {
         match self.nearest {
             Some(nearest) => (entry - OFF) * self.length > nearest,
@@ -152,8 +152,8 @@ impl WallRay {
         let Some(hit) = distance(&self.segment, triangle) else {
             return;
         };
-        // Rounding can put a hit of a needle outside its box. Such hits are left out, so that the order
-        // of the boxes does not matter.
+        // Rounding can move the hit of a needle to a point outside its box. Such hits are left out, so that
+        // the order of the boxes does not matter.
         if hit >= self.thickness || hit < (entry - OFF) * self.length {
             return;
         }
@@ -163,9 +163,9 @@ impl WallRay {
         });
     }
 
-    /// Returns the boxes that the segment enters, as bits, and stores the share of the segment at
-    /// which it enters each (Kay and Kajiya 1986). A box within another box never has a smaller
-    /// share, even after rounding.
+    /// Returns the boxes that the segment enters, as bits, and stores the fraction of the segment at which it
+    /// enters each box (Kay and Kajiya 1986). A box within another box never has a smaller fraction, even
+    /// after rounding.
     fn enters(&self, boxes: &LaneBoxes, entries: &mut [f64; LANES]) -> u32 {
         let mut hit = [true; LANES];
         let mut exits = [1.0_f64; LANES];
@@ -190,7 +190,7 @@ impl WallRay {
             for lane in 0..LANES {
                 let entry = (f64::from(near[lane]) - from) * inverse;
                 let exit = (f64::from(far[lane]) - from) * inverse;
-                // Nothing is NaN, so each selection compiles to one instruction.
+                // No value is NaN, so each selection compiles to one instruction.
                 entries[lane] = if entry > entries[lane] {
                     entry
                 } else {
@@ -209,10 +209,10 @@ impl WallRay {
     }
 }
 
-/// Returns the segment from the middle of a triangle inwards, with its end given twice. A triangle
-/// without area has a segment of length zero.
+/// Returns the segment from the middle of a triangle along the inward normal. Its end is given twice. The
+/// segment of a triangle without area has length zero.
 fn segment(triangle: &Triangle, length: f64) -> Triangle {
-    // In the order of the vertices, so that the rotation of the triangle does not matter.
+    // The sum is in the order of the vertices, so that a rotation of the triangle does not change the middle.
     let middle = centroid(&{
         let mut sorted = *triangle;
         sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
@@ -229,7 +229,7 @@ fn segment(triangle: &Triangle, length: f64) -> Triangle {
     [start, end, end]
 }
 
-/// Returns the triangle with its least vertex first.
+/// Returns the triangle rotated so that its least vertex comes first.
 fn turned(&[a, b, c]: &Triangle) -> Triangle {
     let turns = [[a, b, c], [b, c, a], [c, a, b]];
     turns
@@ -238,8 +238,8 @@ fn turned(&[a, b, c]: &Triangle) -> Triangle {
         .expect("three")
 }
 
-/// Returns the distance along a segment at which it meets a triangle that faces the same way
-/// (Möller and Trumbore 1997).
+/// Returns the distance along a segment to its intersection with a triangle (Möller and Trumbore 1997).
+/// `None` if they do not intersect, or the triangle's normal is not within 60 degrees of the segment.
 fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let [from, to] = [from, to].map(|p| p.map(f64::from));
     let [a, b, c] = turned(triangle).map(|v| v.map(f64::from));
@@ -258,7 +258,7 @@ fn distance([from, to, _]: &Triangle, triangle: &Triangle) -> Option<f64> {
     let v = dot(ab, turned) / facing;
     let share = -dot(normal, there) / facing;
     let is_hit = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&share);
-    // Adding zero removes the sign of a zero, because distances are sorted by their bits.
+    // Adding zero turns −0 into 0, because distances are sorted by their bits.
     is_hit.then_some(share * length + 0.0)
 }
 

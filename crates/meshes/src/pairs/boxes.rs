@@ -1,12 +1,12 @@
-//! Sixteen boxes at a time.
+//! Comparisons of sixteen bounding boxes at a time.
 
 /// Number of boxes that are compared at a time.
 pub const LANES: usize = 16;
 
-/// Sixteen boxes: the lowest coordinates x, y, z, then the highest. Unused boxes contain no point.
+/// Sixteen boxes: their lowest x, y and z, then their highest x, y and z. Unused boxes contain no point.
 pub type LaneBoxes = [[f32; LANES]; 6];
 
-/// Puts at most sixteen boxes in lanes.
+/// Stores at most sixteen boxes in lanes.
 pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBoxes {
     let low = [f32::INFINITY; LANES];
     let high = [f32::NEG_INFINITY; LANES];
@@ -19,7 +19,7 @@ pub(super) fn lane_boxes(bounds: impl Iterator<Item = [[f32; 3]; 2]>) -> LaneBox
     boxes
 }
 
-/// Returns the lanes of a mask, in ascending order.
+/// Returns the numbers of the lanes in a mask, in ascending order.
 pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros() as usize;
@@ -30,7 +30,7 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Bit of each lane.
+/// Bit of each lane in a mask.
 const BITS: [u32; LANES] = {
     let mut bits = [0; LANES];
     let mut lane = 0;
@@ -41,11 +41,11 @@ const BITS: [u32; LANES] = {
     bits
 };
 
-/// Returns the lanes whose boxes meet a box. One common point is enough. Floats are compared
+/// Returns the lanes whose boxes intersect a box. One common point is sufficient. Floats are compared
 /// exactly.
 #[inline]
 pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
-    // The compiler compares words of ones or zeros as vectors, but booleans one by one.
+    // The compiler compares integers of all ones or all zeros as vectors, but booleans one by one.
     let mut meets = [u32::MAX; LANES];
     for axis in 0..3 {
         let lowest = &boxes[axis];
@@ -70,7 +70,7 @@ pub(crate) fn meeting(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2]) -> u32 {
         .fold(0, |mask, (meets, bit)| mask | meets & bit)
 }
 
-/// Computes the squared gaps between sixteen boxes and one box.
+/// Computes the squared distances between sixteen boxes and one box.
 #[inline]
 pub fn squared_gaps(boxes: &LaneBoxes, [low, high]: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) {
     *gaps = [0.0; LANES];

@@ -1,8 +1,8 @@
-//! Collection of the least of many items. Its memory is proportional to the items that it keeps.
+//! Collection of the least of many items. It needs memory only for the items that it keeps.
 
 use std::collections::BinaryHeap;
 
-/// Least items of all that were added, at most a given number.
+/// The least of all added items, at most a given number.
 #[derive(Debug, Clone)]
 pub struct Least<T> {
     most: usize,
@@ -10,7 +10,7 @@ pub struct Least<T> {
 }
 
 impl<T: Ord> Least<T> {
-    /// Creates an empty collection of at most `most` items.
+    /// Creates an empty collection that keeps at most `most` items.
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -18,7 +18,7 @@ impl<T: Ord> Least<T> {
         }
     }
 
-    /// Adds an item. Drops the greatest item if there are more than the maximum.
+    /// Adds an item. If there are now too many items, drops the greatest.
     pub fn add(&mut self, item: T) {
         if self.kept.len() < self.most {
             self.kept.push(item);

@@ -1,4 +1,4 @@
-//! Set of triangles, with a bit for each that any thread may set.
+//! Set of triangles, with one bit per triangle. Any thread may set a bit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,7 +22,7 @@ impl TriangleMarks {
     pub fn set(&self, n: u32) {
         let word = &self.0[n as usize / 64];
         let bit = 1 << (n % 64);
-        // The bit is usually set already. Then no other thread is disturbed.
+        // The bit is usually set already. The check avoids a write that would slow down other threads.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
@@ -33,7 +33,7 @@ impl TriangleMarks {
         self.0[n as usize / 64].load(Ordering::Relaxed) >> (n % 64) & 1 == 1
     }
 
-    /// Marks all copies of a triangle if its first copy is marked.
+    /// If the first copy of a triangle is marked, marks all its copies.
     pub(crate) fn copy(&self, distinct: &DistinctTriangles) {
         for copies in distinct.all_copies() {
             if self.has(copies[0]) {
@@ -44,7 +44,7 @@ impl TriangleMarks {
         }
     }
 
-    /// Numbers of the marked triangles, ascending.
+    /// Returns the numbers of the marked triangles, ascending.
     pub fn numbers(&self) -> Vec<u32> {
         (0..64 * self.0.len() as u32)
             .filter(|n| self.has(*n))

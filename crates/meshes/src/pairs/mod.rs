@@ -1,10 +1,10 @@
-//! Pairs of triangles whose bounds meet, of one mesh or of two. If there are more than a limit,
-//! only the first of them in a fixed order.
+//! Search for pairs of triangles whose bounds intersect, in one mesh or between two. If there are more pairs
+//! than a limit, only the first pairs in a fixed order are examined.
 //!
-//! A tree of boxes finds the pairs (`tree`, `search`). Pairs of triangles around a common vertex
-//! are found by their directions (`stars`). The number of pairs does not depend on any order. If it
-//! exceeds the limit, the search begins again with the triangles in the order of their coordinates,
-//! and ends at the limit (`sweep`).
+//! A tree of bounding boxes finds the pairs (`tree`, `search`). Pairs of triangles around a common vertex are
+//! found by their directions (`stars`). The number of pairs does not depend on any order. If it exceeds the
+//! limit, the search starts again with the triangles in the order of their coordinates, and stops at the
+//! limit (`sweep`).
 
 pub mod boxes;
 mod key;
@@ -40,18 +40,18 @@ use voxelize_core::text::{bytes, grouped};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PairLimit {
-    /// 2^24 pairs whose bounds meet, or 64 for each triangle if that is more. Ordinary meshes have
-    /// fewer than 20 for each triangle.
+    /// 2^24 pairs whose bounds intersect, or 64 per triangle if that is more. Ordinary meshes have fewer than
+    /// 20 per triangle.
     #[default]
     Usual,
-    /// This many pairs whose bounds meet.
+    /// This many pairs whose bounds intersect.
     AtMost(u64),
     /// All pairs.
     All,
 }
 
 impl PairLimit {
-    /// Returns the maximum number of pairs for this many triangles.
+    /// Returns the maximum number of pairs for a mesh with this many triangles.
     pub fn pairs(self, triangles: usize) -> u64 {
         match self {
             Self::Usual => (64 * triangles as u64).max(1 << 24),
@@ -60,13 +60,14 @@ impl PairLimit {
         }
     }
 
-    /// Returns the maximum number of pairs that meet at which volume shared by two meshes is
-    /// searched for. It is lower, because exact points take a thousand times as long as a pair.
+    /// Returns the maximum number of intersecting pairs up to which the volume shared by two meshes is
+    /// searched for. It is lower than [`pairs`](Self::pairs), because an exact point takes a thousand times
+    /// as long as a pair.
     pub fn places(self, triangles: usize) -> u64 {
         (self.pairs(triangles) >> 10).max(1 << 14)
     }
 
-    /// Returns the warning that the limit of places was reached.
+    /// Returns the warning that the limit of [`places`](Self::places) was exceeded.
     pub fn finding_of_places(self, triangles: usize) -> Finding {
         let most = grouped(self.places(triangles));
         let text = format!(
@@ -75,7 +76,7 @@ impl PairLimit {
         Finding::new(Code::W014, text).with_hint("`--max-pairs all` examines all of them")
     }
 
-    /// Returns the warning that the limit of pairs was reached.
+    /// Returns the warning that the limit of [`pairs`](Self::pairs) was exceeded.
     pub fn finding(self, triangles: usize) -> Finding {
         let most = grouped(self.pairs(triangles));
         let text = format!(
@@ -86,13 +87,13 @@ impl PairLimit {
     }
 }
 
-/// Triangles to form pairs of.
+/// Lists from which the two triangles of a pair are taken.
 #[derive(Debug, Clone, Copy)]
 pub enum PairsOf<'a> {
-    /// Both triangles from one list. The second slice has the vertex numbers of each triangle, in
-    /// the order of the coordinates.
+    /// Both triangles are from one list. The second slice has the vertex numbers of each triangle, in the
+    /// order of the coordinates.
     One(&'a [Triangle], &'a [[u32; 3]]),
-    /// One triangle from each of two lists.
+    /// One triangle is from each of two lists.
     Two([&'a PairTree<'a>; 2]),
 }
 
@@ -105,31 +106,31 @@ impl<'a> PairsOf<'a> {
     }
 }
 
-/// Two triangles whose bounds meet.
+/// Two triangles whose bounds intersect.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
-    /// Numbers of the triangles. For triangles with the same vertices, the least number.
+    /// Numbers of the two triangles. If there are copies with the same vertices, the least number.
     pub numbers: [u32; 2],
-    /// Number of pairs with the same vertices.
+    /// Number of pairs with the same vertices as this pair.
     pub count: u64,
 }
 
-/// Collector of findings in pairs.
+/// Collector that examines pairs and keeps its findings.
 pub trait Findings: Send {
-    /// Takes a pair.
+    /// Examines a pair.
     fn take(&mut self, pair: Pair);
 
-    /// Adds the findings of another thread.
+    /// Adds the findings of another thread's collector.
     fn join(&mut self, other: Self);
 }
 
 /// Options of an examination of pairs.
 pub struct Exam<'a, A> {
-    /// Name of the phase that progress shows.
+    /// Name of the phase in progress reports.
     pub phase: &'a str,
-    /// Receiver of progress, which may cancel.
+    /// Receives progress and may cancel the examination.
     pub progress: &'a dyn Progress,
-    /// Limit of the pairs to examine.
+    /// Limit on the number of pairs to examine.
     pub limit: PairLimit,
     /// Maximum memory to use in addition to existing trees, in bytes.
     pub max_bytes: Option<u64>,
@@ -143,16 +144,17 @@ pub struct Examined<A> {
     pub found: A,
     /// All pairs were examined.
     pub is_all: bool,
-    /// Triangles with the same vertices for each list, if only one of each group was examined.
+    /// Triangles of each list, grouped by their vertices, if only one triangle of each group was examined.
+    /// Otherwise empty.
     pub(crate) distinct: Vec<DistinctTriangles>,
 }
 
 /// Number of pairs between two checks for cancellation.
 const CHECKED: u64 = 1 << 12;
 
-/// Examines all pairs whose bounds meet and that may have a point in common beyond a shared vertex
-/// or edge. Triangles for which `is_left_out` returns true are left out. If there are more pairs
-/// than the limit, only the first are examined.
+/// Examines all pairs whose bounds intersect and that may have a common point beyond a shared vertex or edge.
+/// Triangles for which `is_left_out` returns true are left out. If there are more pairs than the limit, only
+/// the first pairs are examined.
 ///
 /// # Errors
 /// If the work was cancelled.
@@ -188,7 +190,7 @@ pub fn examine<A: Findings>(
     })
 }
 
-/// Refuses work that needs more memory than `left`.
+/// Checks that work which needs `need` bytes of memory does not exceed `left`.
 ///
 /// # Errors
 /// If the work needs more memory than `left`.
@@ -204,7 +206,7 @@ pub fn refuse_more(need: u64, left: Option<u64>) -> Result<()> {
     Err(error.with_hint(["raise `--max-memory`", "or compare fewer meshes at a time"]))
 }
 
-/// Number of pairs that may be examined.
+/// Maximum number of pairs to examine, and the number of pairs examined so far.
 struct PairBudget {
     most: u64,
     examined: AtomicU64,
@@ -224,7 +226,7 @@ impl PairBudget {
     }
 }
 
-/// Examines the pairs of one list, by boxes, and within stars by directions.
+/// Examines the pairs of one list: pairs within a star by their directions, all other pairs by their boxes.
 fn within<A: Findings>(
     (triangles, vertices): (&[Triangle], &[[u32; 3]]),
     is_left_out: &(impl Fn(&Triangle) -> bool + Sync),
@@ -258,7 +260,7 @@ fn others(count: usize, lists: &[&[u32]]) -> Vec<u32> {
         .collect()
 }
 
-/// Examines the pairs of a star.
+/// Examines the pairs within a star.
 fn of_star<A: Findings>(
     triangles: &[Triangle],
     star: &Star,
@@ -286,7 +288,8 @@ fn of_star<A: Findings>(
     Ok(found)
 }
 
-/// Examines the pairs of boxes that meet. `number` returns the number of the triangle of a box.
+/// Examines the pairs of boxes that intersect. `number` maps the number of a box to the number of its
+/// triangle.
 fn by_tree<A: Findings>(
     search: &PairSearch,
     number: &(dyn Fn(u32) -> u32 + Sync),
@@ -324,20 +327,20 @@ fn joined<A: Findings>(found: Vec<Result<A>>, exam: &Exam<A>) -> Result<A> {
     Ok(all)
 }
 
-/// Visitor of pairs of boxes that meet.
+/// Visitor of pairs of boxes that intersect.
 struct BoxPairs<'a, A> {
     found: A,
     number: &'a (dyn Fn(u32) -> u32 + Sync),
     budget: &'a PairBudget,
     exam: &'a Exam<'a, A>,
-    /// Pairs since the last check.
+    /// Number of pairs since the last check.
     pairs: u64,
-    /// Leaves since the last check.
+    /// Number of visited pairs of leaves since the last check.
     steps: u64,
 }
 
 impl<A> BoxPairs<'_, A> {
-    /// Checks the budget and cancellation.
+    /// Checks the budget, and whether the work was cancelled.
     fn look(&mut self) -> Result<()> {
         self.budget.spend(self.pairs)?;
         self.pairs = 0;

@@ -1,47 +1,47 @@
-//! Exact intersections of a ray with triangles.
+//! Exact intersections of rays with triangles.
 //!
-//! A ray goes from a point along x. It is displaced by an infinitesimal in y, and by the square of
-//! the infinitesimal in z, so that it meets no edge (Edelsbrunner and Mücke, Simulation of
-//! Simplicity, 1990). Signs are decided in doubles if the error bound leaves no doubt, otherwise in
-//! fractions.
+//! A ray goes from a point towards greater x. It is displaced by an infinitesimal in y and by the square of
+//! the infinitesimal in z, so that it intersects no edge (Edelsbrunner and Mücke, Simulation of Simplicity,
+//! 1990). Signs are decided in doubles if the error bound leaves no doubt, otherwise in fractions.
 
 use super::boxes::{LANES, LaneBoxes};
 use super::tree::PairTree;
 use voxelize_core::geom::fractions::{self, ExactPoint, cross, exact, minus, plus};
 use voxelize_core::geom::{Point, Rational, Triangle};
 
-/// Crossings of a ray with triangles. An outward crossing counts 1, an inward crossing −1.
+/// Crossings of a ray with triangles. Outward crossings count as 1, inward crossings as −1.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RayCount {
-    /// Sum over the triangles ahead.
+    /// Signed number of crossings ahead of the point.
     pub turns: i64,
-    /// Number of triangles ahead.
+    /// Number of triangles that the ray crosses ahead of the point.
     pub count: u64,
-    /// Sum over the triangles that the point lies on.
+    /// Signed number of crossings at the point itself.
     pub turns_on_surface: i64,
-    /// Number of triangles that the point lies on.
+    /// Number of crossed triangles that the point lies on.
     pub on_surface: u64,
 }
 
-/// Point, and directions of its displacement: by an infinitesimal along the first, and by its
-/// square along the second.
+/// Start of a ray: a point and the directions of its displacement. The point is displaced by an infinitesimal
+/// along the first direction, and by the square of the infinitesimal along the second.
 #[derive(Debug)]
 pub struct RaySample {
     at: ExactPoint,
     leans: Vec<ExactPoint>,
-    /// Point in doubles.
+    /// The point, rounded to doubles.
     approximate: [f64; 3],
-    /// For each coordinate: the double is exact.
+    /// For each coordinate: the rounded coordinate is exact.
     is_exact: [bool; 3],
 }
 
 impl RaySample {
-    /// Creates the sample of a point.
+    /// Creates the sample of a point without displacement.
     pub fn vertex(point: Point) -> Self {
         Self::displaced(exact(point), vec![])
     }
 
-    /// Creates a sample displaced along `leans`: by an infinitesimal along the first, by its square along the second.
+    /// Creates a sample displaced along `leans`: by an infinitesimal along the first direction, and by its
+    /// square along the second.
     pub fn displaced(at: ExactPoint, leans: Vec<ExactPoint>) -> Self {
         let approximate = fractions::rounded(&at);
         let is_exact = at.each_ref().map(Rational::is_f64);
@@ -53,7 +53,7 @@ impl RaySample {
         }
     }
 
-    /// Returns the middle of a triangle, displaced to both of its sides.
+    /// Returns two samples at the middle of a triangle, one displaced to each side of the triangle.
     pub(crate) fn sides_of(triangle: &Triangle) -> [Self; 2] {
         let [a, b, c] = triangle.map(exact);
         let third = &Rational::ONE / &Rational::from(3);
@@ -63,7 +63,7 @@ impl RaySample {
         [normal, back].map(|lean| Self::displaced(middle.clone(), vec![lean]))
     }
 
-    /// Point in doubles.
+    /// Returns the point, rounded to doubles.
     pub fn rounded(&self) -> &[f64; 3] {
         &self.approximate
     }
@@ -80,9 +80,10 @@ impl RaySample {
         first_sign(heights.map(|v| fractions::dot(&normal, &v)))
     }
 
-    /// Returns the side if doubles are certain. The error of the point is half a unit in the last
-    /// place. All other errors are as in [`orientation`](voxelize_core::geom::orientation): 32 u
-    /// times the sizes of the terms is more than their sum.
+    /// Returns the side of a triangle's plane if doubles determine it for certain. The error of the point is
+    /// half a unit in the last place. All other errors are as in
+    /// [`orientation`](voxelize_core::geom::orientation). Their sum is less than 32 u times the absolute
+    /// values of the terms.
     fn sure_side(&self, triangle: &Triangle) -> Option<i8> {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [a, b, c] = triangle.map(|v| v.map(f64::from));
@@ -97,8 +98,8 @@ impl RaySample {
         (sum.abs() > BOUND * size).then_some(if sum > 0.0 { 1 } else { -1 })
     }
 
-    /// Returns the side of an edge from `p` to `q` on which the point lies, seen along x. 0 only if
-    /// the edge is seen as a point.
+    /// Returns the side of the edge from `p` to `q` on which the point lies, in a projection along x. 0 only
+    /// if the projection of the edge is a point.
     fn side_of_edge(&self, p: &Point, q: &Point) -> i8 {
         const BOUND: f64 = 32.0 / (1_u64 << 53) as f64;
         let [p64, q64] = [p, q].map(|v| v.map(f64::from));
@@ -111,7 +112,7 @@ impl RaySample {
         if sum.abs() > BOUND * size {
             return if sum > 0.0 { 1 } else { -1 };
         }
-        // Exactly zero, which is frequent for meshes with faces parallel to the axes.
+        // A result of exactly zero is frequent in meshes whose faces are parallel to the axes.
         let is_level = |i: usize, along: f64| {
             along == 0.0 || self.is_exact[i] && self.approximate[i] == p64[i]
         };
@@ -127,10 +128,11 @@ impl RaySample {
         first_sign(displaced.chain([-&e[2], e[1].clone()]))
     }
 
-    /// Returns the crossing of the ray with a triangle. `None` if the ray misses it.
+    /// Returns the crossing of the ray with a triangle. `None` if the ray does not cross it.
     fn crosses(&self, triangle: &Triangle) -> Option<RayCrossing> {
         let [a, b, c] = triangle;
-        // A triangle seen as a line has edges in both directions.
+        // A triangle whose projection along x is a line is never crossed, because it has edges in both
+        // directions.
         if [1, 2].into_iter().any(|i| a[i] == b[i] && b[i] == c[i]) {
             return None;
         }
@@ -156,7 +158,7 @@ enum RayCrossing {
 }
 
 impl PairTree<'_> {
-    /// Counts the crossings of the ray from a point along x.
+    /// Counts the crossings of the ray that starts at a sample, with all triangles of the tree.
     pub fn crossings(&self, sample: &RaySample) -> RayCount {
         let [x, y, z] = sample.approximate.map(|c| [c.next_down(), c.next_up()]);
         let is_ahead = |boxes: &LaneBoxes, lane: usize| {
@@ -187,7 +189,7 @@ impl PairTree<'_> {
     }
 }
 
-/// Returns the first sign that is not zero.
+/// Returns the sign of the first number that is not zero, or 0 if all are zero.
 fn first_sign(numbers: impl Iterator<Item = Rational>) -> i8 {
     numbers
         .map(|number| fractions::sign(&number))
@@ -231,7 +233,7 @@ mod tests {
             for y in steps.clone() {
                 for z in steps.clone() {
                     let found = tree.crossings(&RaySample::vertex([x, y, z]));
-                    // The displaced ray passes above an upper face.
+                    // The displaced ray passes above a face at the upper end of y or z.
                     let meets = (1..3).all(|a| low[a] <= [x, y, z][a] && [x, y, z][a] < high[a]);
                     let ahead = u64::from(meets && x < low[0]) + u64::from(meets && x < high[0]);
                     let on = [(low[0], -1), (high[0], 1)]
@@ -267,7 +269,7 @@ mod tests {
                 found.turns
             })
         };
-        // If the normal points to lower x, the ray from the front crosses the triangle and enters.
+        // If the normal points to lower x, the ray that starts on the front crosses the triangle inwards.
         let front_is_low = RaySample::sides_of(&triangle)[0].leans[0][0] < Rational::ZERO;
         assert_eq!(ahead(triangle), if front_is_low { [-1, 0] } else { [0, 1] });
         assert_eq!(ahead(level), [0, 0]);

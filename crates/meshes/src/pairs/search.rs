@@ -1,49 +1,51 @@
-//! Search for pairs of triangles whose boxes are near each other, of two trees or of one, from the
-//! roots down.
+//! Search for pairs of triangles whose boxes are near each other, in two trees or in one, starting at the
+//! roots.
 
 use super::boxes::{LANES, LaneBoxes, lanes};
 use super::tree::{BinNode, PairTree};
 use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 
-/// Minimum number of pairs of boxes to share out among threads, if there are as many.
+/// Minimum number of pairs of nodes to distribute to threads, if there are that many.
 const TASKS: usize = 1 << 10;
 
-/// Decides which boxes are near each other, and takes pairs of near triangles.
+/// Decides which boxes are near each other, and receives the pairs of near triangles.
 pub trait PairVisitor {
-    /// Returns the boxes that are near a box, as bits. If `SORTED`, also stores their squared gaps.
+    /// Returns the lanes whose boxes are near a box, as bits. If `SORTED` is true, also stores their squared
+    /// distances in `gaps`.
     fn near(&self, boxes: &LaneBoxes, bounds: &[[f32; 3]; 2], gaps: &mut [f64; LANES]) -> u32;
 
-    /// Nearer boxes are visited first.
+    /// Whether nearer boxes are visited first.
     const SORTED: bool;
 
-    /// Returns whether a box at this squared gap is still near.
+    /// Returns whether a box at this squared distance is still near. The limit may have changed during the
+    /// search.
     fn is_near(&self, gap: f64) -> bool;
 
-    /// Returns whether two nodes at this squared gap are visited.
+    /// Returns whether a pair of nodes at this squared distance is visited.
     fn enters(&self, gap: f64, pair: NodePair) -> bool;
 
-    /// Called before the pairs of two leaves.
+    /// Called before the pairs of triangles of two leaves are visited.
     ///
     /// # Errors
     /// An error ends the search.
     fn step(&mut self) -> Result<()>;
 
-    /// Takes a pair by the numbers of its triangles.
+    /// Receives a pair of triangles by their numbers.
     fn take(&mut self, numbers: [u32; 2]);
 }
 
-/// Two nodes, one of each tree, or the same node twice for all pairs of its triangles.
+/// Two nodes, one of each tree. The same node twice stands for all pairs of its triangles.
 pub type NodePair<'a> = [&'a BinNode; 2];
 
-/// Two trees, or one tree twice.
+/// Two trees to search, or the same tree twice.
 pub struct PairSearch<'a> {
     triangles: [&'a [Triangle]; 2],
     roots: NodePair<'a>,
 }
 
 impl<'a> PairSearch<'a> {
-    /// Creates a search for pairs with one triangle of each tree.
+    /// Creates a search for pairs of one triangle from each tree.
     pub fn two(trees: [&'a PairTree<'a>; 2]) -> Self {
         Self {
             triangles: trees.map(|tree| tree.triangles),
@@ -56,7 +58,7 @@ impl<'a> PairSearch<'a> {
         Self::two([tree, tree])
     }
 
-    /// Divides the search into pairs of near nodes, enough of them to share out.
+    /// Divides the search into pairs of near nodes, enough of them to distribute to threads.
     pub fn tasks(&self, visitor: &impl PairVisitor) -> Vec<NodePair<'a>> {
         let mut tasks = vec![self.roots];
         loop {
@@ -75,7 +77,8 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Divides a pair of nodes into near pairs with their squared gaps. Leaves are not divided.
+    /// Divides a pair of nodes into pairs of near children, with their squared distances. Leaves are not
+    /// divided.
     fn divide(
         &self,
         [a, b]: NodePair<'a>,
@@ -113,7 +116,7 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Visits all near pairs of triangles of two nodes.
+    /// Visits all near pairs of triangles of the two nodes of `pair`.
     ///
     /// # Errors
     /// Errors of the visitor, which end the search.

@@ -1,23 +1,23 @@
-//! Stars: many triangles around one vertex, such as the fans that close a cylinder. The bounds of
-//! all of them meet, so pairs are found by directions instead.
+//! Stars: vertices with many triangles, such as the fans that close a cylinder. The bounds of all triangles
+//! of a star intersect, so pairs are found by directions instead.
 //!
-//! Two triangles with a common vertex have another point in common only if both contain a ray from
-//! that vertex. Seen from the vertex, triangles are arcs of great circles, and the arcs of such a
-//! pair meet. Triangles with a common edge, seen along the edge, are points of a circle. They have
-//! points beyond the edge in common only if these points are equal.
+//! Two triangles with a common vertex have another point in common only if both contain a ray from that
+//! vertex. Projected from the vertex onto a sphere, triangles become arcs of great circles, and the arcs of
+//! such a pair intersect. Projected along a common edge, triangles become points of a circle. Two triangles
+//! have common points beyond their edge only if these points of the circle are equal.
 //!
-//! The search therefore tests pairs of a star whose arcs have boxes that meet. For an edge with
-//! many triangles it tests pairs whose points have boxes that meet.
+//! The search therefore tests the pairs of a star whose arcs have intersecting bounding boxes. For an edge
+//! with many triangles, it tests the pairs whose points on the circle have intersecting boxes.
 
 use super::key::point_key;
 use voxelize_core::geom::vector::{dot, minus};
 use voxelize_core::geom::{Point, Triangle};
 
-/// A vertex or an edge with more triangles than this has a star.
+/// A vertex or edge is treated as a star if it has more triangles than this.
 const MANY: usize = 64;
 
-/// Margin of boxes: more than twice the rounding error of a float up to two, 2^-23 / 2, including
-/// the errors of all preceding doubles.
+/// Margin of boxes. It is more than twice the rounding error of a float of up to two, 2^-23 / 2, including
+/// the errors of all preceding computations in doubles.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
 
 /// Triangles around a vertex.
@@ -27,9 +27,8 @@ pub(super) struct Star {
     pub members: Vec<u32>,
 }
 
-/// Returns the stars of triangles that are not left out. A triangle is in at most one star, around
-/// its vertex with the most triangles. The order of the triangles only affects the order of the
-/// members.
+/// Returns the stars of the triangles that are not left out. A triangle is in at most one star: that of its
+/// vertex with the most triangles. The order of the triangles only affects the order of the members.
 pub(super) fn stars(
     triangles: &[Triangle],
     vertices: &[[u32; 3]],
@@ -64,8 +63,8 @@ pub(super) fn stars(
         .collect()
 }
 
-/// Groups numbers by vertex, the largest group first. Each number is only in its largest group.
-/// Vertices with few numbers are left out.
+/// Groups triangle numbers by vertex, the largest group first. Each number is only in its largest group.
+/// Groups of few numbers are left out.
 fn largest_first<K: Ord + Copy>(mut named: Vec<(K, Point, u32)>) -> Vec<(Point, Vec<u32>)> {
     named.sort_unstable_by_key(|(key, _, n)| (*key, *n));
     let mut groups: Vec<_> = named
@@ -104,7 +103,8 @@ impl Star {
         [triangle[(at + 1) % 3], triangle[(at + 2) % 3]]
     }
 
-    /// Returns a box around the arc of each member, as three points.
+    /// Returns a bounding box around the arc of each member. Each box is given as a degenerate triangle with
+    /// these bounds.
     pub(super) fn arcs(&self, triangles: &[Triangle]) -> Vec<Triangle> {
         let mut arcs = Vec::with_capacity(self.members.len());
         for n in &self.members {
@@ -119,8 +119,8 @@ impl Star {
         arcs
     }
 
-    /// Returns edges of the star with many triangles, as places among the members. A member is at
-    /// one edge at most.
+    /// Returns the edges of the star with many triangles: the other end of the edge, and indices in
+    /// `members`. A member belongs to at most one edge.
     pub(super) fn edges(&self, triangles: &[Triangle]) -> Vec<(Point, Vec<u32>)> {
         let mut ends = vec![];
         for (place, n) in (0..).zip(&self.members) {
@@ -131,8 +131,8 @@ impl Star {
         largest_first(ends)
     }
 
-    /// Returns a box around the direction of each of these members, seen along the edge to `end`,
-    /// as three points.
+    /// Returns a bounding box around the direction of each of these members, seen along the edge to `end`.
+    /// Each box is given as a degenerate triangle with these bounds.
     pub(super) fn directions(
         &self,
         triangles: &[Triangle],
@@ -151,8 +151,8 @@ impl Star {
             // The error of `across` is less than 16 u of the length.
             let off = length / width / (1_u64 << 48) as f64;
             let at = unit(&across);
-            // A point too near to the edge has no certain direction. Its box covers the whole circle, also
-            // if `off` is NaN.
+            // If a point is too near to the edge, its direction is uncertain. Its box then covers the whole
+            // circle, also if `off` is NaN.
             directions.push(if off < 0.5 {
                 box_around(&at, &at, 2.0 * off)
             } else {
@@ -172,7 +172,8 @@ fn unit(v: &[f64; 3]) -> [f64; 3] {
     v.map(|x| x / length)
 }
 
-/// Returns a box around two points, extended by `more` and a rounding margin, as three points.
+/// Returns a degenerate triangle whose bounds are the box around two points, extended by `more` and a
+/// rounding margin.
 fn box_around(p: &[f64; 3], q: &[f64; 3], more: f64) -> Triangle {
     let low: Point = std::array::from_fn(|i| (p[i].min(q[i]) - more - ROUNDING) as f32);
     let high: Point = std::array::from_fn(|i| (p[i].max(q[i]) + more + ROUNDING) as f32);

@@ -1,9 +1,9 @@
-//! Limited search: examines the first of more pairs than the limit allows. The order of pairs
-//! depends neither on the order of the triangles nor on the order of the two meshes.
+//! Limited search: if there are more pairs than the limit allows, examines the first of them. The order of
+//! pairs depends neither on the order of the triangles nor on the order of the two meshes.
 //!
-//! Triangles with the same vertices are merged. They are taken in the order of their coordinates,
-//! and pairs in the order of their later triangles. A triangle is examined with all its earlier
-//! partners, or the search ends before it.
+//! Triangles with the same vertices are merged and then visited in the order of their coordinates. A pair is
+//! examined when its later triangle is visited. All pairs of a triangle with earlier triangles are examined,
+//! or the search stops before this triangle.
 
 use super::boxes::meeting;
 use super::key::TriangleKey;
@@ -13,10 +13,10 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::{Bounds, Triangle};
 use voxelize_core::par::{self, Progress};
 
-/// Memory for a triangle in bytes.
+/// Memory per triangle in bytes.
 pub(super) const BYTES: u64 = 240;
 
-/// Number of triangles whose pairs are counted, and then examined, at a time.
+/// Number of triangles in a block. The pairs of a block are counted first, then examined.
 const BLOCK: usize = 1 << 10;
 
 /// Triangles of one mesh with distinct sets of vertices, in the order of their coordinates.
@@ -24,9 +24,9 @@ const BLOCK: usize = 1 << 10;
 pub(crate) struct DistinctTriangles {
     keys: Vec<TriangleKey>,
     triangles: Vec<Triangle>,
-    /// Numbers of all triangles. Copies are next to each other, the least number first.
+    /// Numbers of all triangles. Copies are next to each other, the one with the least number first.
     numbers: Vec<u32>,
-    /// Start of each distinct triangle among the numbers, and the end of the last.
+    /// Index in `numbers` of the first copy of each distinct triangle, followed by the length of `numbers`.
     starts: Vec<u32>,
 }
 
@@ -55,18 +55,18 @@ impl DistinctTriangles {
         distinct
     }
 
-    /// Returns the numbers of the triangles with the same vertices, the least first.
+    /// Returns the numbers of all copies of distinct triangle `n`, the least number first.
     fn copies(&self, n: usize) -> &[u32] {
         &self.numbers[self.starts[n] as usize..self.starts[n + 1] as usize]
     }
 
-    /// Returns the numbers of each group of triangles with the same vertices.
+    /// Returns the numbers of all copies of each distinct triangle.
     pub(crate) fn all_copies(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.starts.len() - 1).map(|n| self.copies(n))
     }
 }
 
-/// Examines pairs in their order until more than `most` have bounds that meet.
+/// Examines pairs in a fixed order until the number of pairs with intersecting bounds would exceed `most`.
 ///
 /// # Errors
 /// If the work was cancelled.
@@ -114,7 +114,7 @@ pub(super) fn sweep<A: Findings>(
     })
 }
 
-/// Distinct triangle in the common order: its number in each list that has it, and the number of
+/// Distinct triangle in the common order of the lists: its index in each list that has it, and the number of
 /// earlier triangles in each list.
 #[derive(Debug, Clone, Copy)]
 struct SweepPlace {
@@ -149,8 +149,8 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Passes on pairs of a triangle and earlier ones whose bounds meet, by their numbers among the
-    /// distinct triangles.
+    /// Passes each pair to `take` of this triangle and an earlier one, if their bounds intersect. Triangles
+    /// are given by their indices among the distinct triangles.
     fn earlier(&self, place: &SweepPlace, take: &mut impl FnMut([u32; 2])) {
         let is_one = self.lists.len() == 1;
         for (side, own) in place.own.iter().enumerate() {
@@ -171,8 +171,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the number of leading triangles whose pairs fit into `left`, and reduces `left` by
-    /// their pairs.
+    /// Counts pairs, and returns the number of leading triangles whose pairs do not exceed `left`. Reduces
+    /// `left` by the number of these pairs.
     fn within(
         &self,
         places: &[SweepPlace],
@@ -194,7 +194,7 @@ impl Sweep<'_> {
         Ok(places.len())
     }
 
-    /// Examines the pairs of these triangles with earlier ones.
+    /// Examines the pairs of these triangles with earlier triangles.
     fn examine<A: Findings>(&self, places: &[SweepPlace], exam: &Exam<A>) -> Result<A> {
         let found = par::share(places, |next| {
             let mut found = (exam.new)();
@@ -218,7 +218,7 @@ impl Sweep<'_> {
         joined(found, exam)
     }
 
-    /// Returns the pair of two distinct triangles.
+    /// Returns the pair of two triangles that are given by their indices among the distinct triangles.
     fn pair(&self, distinct: [u32; 2]) -> Pair {
         let other = self.lists.get(1).unwrap_or(&self.lists[0]);
         let first = self.lists[0].copies(distinct[0] as usize);
@@ -230,11 +230,11 @@ impl Sweep<'_> {
     }
 }
 
-/// Passes on triangles before number `end` whose bounds meet the bounds of a triangle. `triangle`
-/// must not precede any of them.
+/// Passes the triangles before index `end` whose bounds intersect those of `triangle` to `take`. `triangle`
+/// must not precede any of these.
 fn visit_earlier(tree: &PairTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
     let Bounds { min, max } = Bounds::of(std::slice::from_ref(triangle));
-    // The least coordinate of an earlier triangle is not greater.
+    // The least x of an earlier triangle is at most the least x of this triangle.
     let enters = |node: &BinNode| node.bounds[0][0] <= min[0];
     tree.visit(&enters, &|boxes| meeting(boxes, &[min, max]), &mut |n| {
         if n < end {

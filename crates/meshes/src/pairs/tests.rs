@@ -1,5 +1,5 @@
-//! Compares pairs found by trees and stars with all pairs, and first pairs of limited searches in
-//! every order.
+//! Compares the pairs that trees and stars find with all pairs, and compares limited searches of the same
+//! triangles in different orders.
 
 use super::*;
 use crate::random::Random;
@@ -8,7 +8,7 @@ use voxelize_core::geom::beyond::beyond_shared;
 use voxelize_core::geom::tri_tri::{Meeting, meeting};
 use voxelize_core::geom::{Bounds, Point};
 
-/// Pairs by the keys of their triangles, with their counts.
+/// Collector of pairs by the keys of their triangles, with their counts.
 #[derive(Default)]
 struct SeenPairs {
     triangles: [Vec<Triangle>; 2],
@@ -30,7 +30,7 @@ impl Findings for SeenPairs {
     }
 }
 
-/// Returns the examined pairs, sorted, and whether they are complete.
+/// Returns the examined pairs, sorted, and whether all pairs were examined.
 fn seen(
     lists: [&[Triangle]; 2],
     is_one: bool,
@@ -66,8 +66,8 @@ fn do_meet(s: &Triangle, t: &Triangle) -> bool {
     (0..3).all(|i| a.min[i] <= b.max[i] && b.min[i] <= a.max[i])
 }
 
-/// Returns small triangles and a few large ones, off a lattice or on a coarse one where many share
-/// vertices.
+/// Returns many small triangles and a few large ones. If `is_whole`, their coordinates are on a coarse
+/// lattice, where many triangles share vertices.
 fn soup(random: &mut Random, count: usize, is_whole: bool) -> Vec<Triangle> {
     let triangle = |n: usize| {
         let at: Point = [random.unit(), random.unit(), random.unit()];
@@ -106,8 +106,8 @@ fn two_lists_give_all_pairs_whose_bounds_meet() {
     assert!(count > 7_000, "{count}");
 }
 
-/// Returns the pairs of one list that have points in common beyond their shared vertices and edges,
-/// and the number of examined pairs.
+/// Returns the pairs of one list that have common points beyond their shared vertices and edges, and the
+/// number of examined pairs.
 fn contacts(triangles: &[Triangle]) -> (Vec<[TriangleKey; 2]>, usize) {
     let (given, is_all) = seen([triangles, triangles], true, PairLimit::All);
     assert!(is_all);
@@ -138,8 +138,8 @@ fn contacts_by_all_pairs(triangles: &[Triangle]) -> Vec<[TriangleKey; 2]> {
     all
 }
 
-/// Returns many triangles around the origin. Their other vertices are random, or in few directions,
-/// or around few edges.
+/// Returns many triangles around the origin. Depending on `sort`, their other vertices are random, in few
+/// directions, or around few edges.
 fn star(random: &mut Random, count: usize, sort: usize) -> Vec<Triangle> {
     let scale = [1.0, 1e-20, 3e30][sort % 3];
     let point = |random: &mut Random| -> Point {
@@ -234,7 +234,7 @@ fn limited_searches_give_the_same_pairs_in_every_order() {
     let mut partial = 0;
     for n in 0..6 {
         let [mut a, mut b] = [150, 130].map(|count| soup(&mut random, count, n % 2 == 0));
-        // Copies within one list and in both.
+        // Copies of triangles within one list and in both lists.
         a.extend_from_within(..20);
         b.extend_from_slice(&a[10..40]);
         let all = seen([&a, &b], false, PairLimit::All).0;
@@ -298,7 +298,7 @@ fn copies_count_individually() {
         assert!(is_all);
         pairs.iter().map(meets).sum::<u64>()
     };
-    // The limit allows all distinct pairs, but not all pairs.
+    // The limit is sufficient for all distinct pairs, but not for all pairs.
     let all = seen([&copies, &distinct], false, PairLimit::All).0.len() as u64;
     let few = seen([&distinct, &distinct], false, PairLimit::All).0.len() as u64;
     assert!(few < all / 2);

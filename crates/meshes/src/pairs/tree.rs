@@ -1,10 +1,10 @@
-//! Tree of boxes: triangles of a mesh in the cells of a lattice, cells in blocks of eight, and
-//! blocks in larger blocks, each with its bounds. Cells are divided further when they are first
-//! visited, because few of them ever are.
+//! Tree of bounding boxes. Triangles of a mesh are in cells of a lattice, cells are in blocks of eight, and
+//! blocks are in larger blocks. Each has its bounds. A cell is divided further when it is first visited,
+//! because most cells are never visited.
 //!
-//! A triangle is in the cell that contains the middle of its bounds. Large triangles are kept apart
-//! from small ones, because a large triangle would make the bounds of its neighbours useless. No
-//! result depends on the placement of triangles.
+//! A triangle belongs to the cell that contains the middle of its bounds. Large triangles are kept in
+//! separate cells, because a large triangle would enlarge the bounds of a cell of small triangles too much.
+//! No result depends on the assignment of triangles to cells.
 
 use std::sync::OnceLock;
 
@@ -15,34 +15,34 @@ use voxelize_core::par;
 /// Approximate number of triangles in an occupied cell.
 const PER_CELL: usize = 64;
 
-/// Maximum number of bits of a cell's index along an axis.
+/// Maximum number of bits of a cell's index along each axis.
 const MOST_BITS: u32 = 7;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles that a thread processes at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Tree of boxes around triangles.
+/// Tree of the bounding boxes of triangles.
 #[derive(Debug)]
 pub struct PairTree<'a> {
     pub(crate) triangles: &'a [Triangle],
     pub(crate) root: BinNode,
 }
 
-/// Some triangles near each other.
+/// Node of the tree: triangles that are near each other.
 #[derive(Debug)]
 pub struct BinNode {
     /// Lowest and highest corner of the triangles.
     pub bounds: [[f32; 3]; 2],
     /// Number of triangles.
     pub(crate) count: usize,
-    /// The triangles are a star, whose pairs are searched separately.
+    /// The triangles are a star. Pairs within a star are searched separately.
     pub(super) is_star: bool,
-    /// Numbers of the triangles. Empty for a node that was made from its children.
+    /// Numbers of the triangles. Empty for a node that was created from its children.
     numbers: Vec<u32>,
     parts: OnceLock<BinParts>,
 }
 
-/// Children of a node: at most sixteen nodes, or triangles.
+/// Children of a node: at most sixteen nodes or triangles.
 #[derive(Debug)]
 pub(crate) struct BinParts {
     pub(crate) boxes: LaneBoxes,
@@ -52,18 +52,18 @@ pub(crate) struct BinParts {
 }
 
 impl<'a> PairTree<'a> {
-    /// Creates the tree of all triangles. At least one is required.
+    /// Creates the tree of all triangles. At least one triangle is required.
     pub fn new(triangles: &'a [Triangle]) -> Self {
         Self::of(triangles, &(0..triangles.len() as u32).collect::<Vec<_>>())
     }
 
-    /// Creates the tree of some triangles. At least one is required.
+    /// Creates the tree of the triangles with these numbers. At least one triangle is required.
     pub(crate) fn of(triangles: &'a [Triangle], numbers: &[u32]) -> Self {
         Self::with_stars(triangles, numbers, &[])
     }
 
-    /// Creates the tree of some triangles, and of stars of other triangles. Each star is a node of
-    /// its own.
+    /// Creates the tree of the triangles with these numbers, and of stars of other triangles. Each star is a
+    /// separate node.
     pub(super) fn with_stars(triangles: &'a [Triangle], numbers: &[u32], stars: &[&[u32]]) -> Self {
         Self {
             triangles,
@@ -71,13 +71,13 @@ impl<'a> PairTree<'a> {
         }
     }
 
-    /// Passes on the triangles whose bounds meet a box.
+    /// Passes the triangles whose bounds intersect a box to `take`.
     pub fn around(&self, bounds: &[[f32; 3]; 2], take: &mut impl FnMut(u32)) {
         self.visit(&|_| true, &|boxes| meeting(boxes, bounds), take);
     }
 
-    /// Passes on the triangles in the lanes that `hit` returns, in nodes for which `enters` returns
-    /// true.
+    /// Passes triangles to `take`. Nodes for which `enters` returns false are skipped. `hit` returns the
+    /// lanes to visit, for boxes of nodes and of triangles.
     pub fn visit(
         &self,
         enters: &impl Fn(&BinNode) -> bool,
@@ -100,7 +100,7 @@ impl<'a> PairTree<'a> {
         }
     }
 
-    /// Returns the memory of a tree of this many triangles with all cells divided, in bytes.
+    /// Returns the memory in bytes of a tree of this many triangles in which all cells are divided.
     pub fn bytes_for(triangles: usize) -> u64 {
         // Nodes of more than sixteen triangles are divided into nodes of at least eight.
         let node = size_of::<BinNode>() + size_of::<LaneBoxes>();
@@ -109,12 +109,12 @@ impl<'a> PairTree<'a> {
 }
 
 fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
-    // A surface meets about 3 · 4^bits cells.
+    // A surface intersects about 3 · 4^bits cells.
     let mut bits = ((numbers.len() / (3 * PER_CELL)).max(1).ilog2() / 2).min(MOST_BITS);
     let bounds = bounds_of(triangles, numbers);
     let mut cells = CellKeys::new(&bounds, bits);
     let (mut order, mut starts) = cells.sorted(triangles, numbers);
-    // If triangles fill a volume, more cells are occupied.
+    // If the triangles fill a volume instead, more cells are occupied. Then the cells are enlarged.
     while bits > 0 && LANES * starts.windows(2).filter(|w| w[0] < w[1]).count() > numbers.len() {
         bits -= 1;
         cells = CellKeys::new(&bounds, bits);
@@ -152,7 +152,7 @@ fn root(triangles: &[Triangle], numbers: &[u32], stars: &[&[u32]]) -> BinNode {
     BinNode::around(nodes.into_iter().map(|(_, node)| node).collect())
 }
 
-/// Joins nodes whose keys differ only in their last three bits, at most sixteen at a time.
+/// Joins nodes whose keys differ only in their last three bits into blocks of at most sixteen nodes.
 fn blocks(nodes: Vec<(u32, BinNode)>) -> Vec<(u32, BinNode)> {
     let mut larger: Vec<(u32, Vec<BinNode>)> = vec![];
     for (key, node) in nodes {
@@ -177,7 +177,7 @@ fn bounds_of(triangles: &[Triangle], numbers: &[u32]) -> Bounds {
     bounds.iter().fold(Bounds::EMPTY, |all, one| all.union(one))
 }
 
-/// Returns the box around boxes.
+/// Returns the bounding box of boxes.
 fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
     all.fold(
         [Bounds::EMPTY.min, Bounds::EMPTY.max],
@@ -192,7 +192,7 @@ fn around<'a>(all: impl Iterator<Item = &'a [[f32; 3]; 2]>) -> [[f32; 3]; 2] {
 
 #[cfg(test)]
 impl PairTree<'_> {
-    /// Returns the memory of the tree in bytes, with all cells divided.
+    /// Divides all cells, and returns the memory of the tree in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.visit(&|_| true, &|_| !0, &mut |_| {});
         let mut bytes = 0;
@@ -223,7 +223,7 @@ impl BinNode {
         }
     }
 
-    /// Creates a node for triangles of a divided cell. A leaf gets its children at once.
+    /// Creates a node for triangles of a divided cell. The children of a leaf are created immediately.
     fn of_boxed(boxed: &[BoxedTriangle]) -> Self {
         let bounds = around(boxed.iter().map(|own| &own.bounds));
         let numbers: Vec<u32> = boxed.iter().map(|own| own.number).collect();
@@ -264,7 +264,7 @@ impl BinNode {
         !self.numbers.is_empty() && self.numbers.len() <= LANES
     }
 
-    /// Returns the children, which are made at the first call.
+    /// Returns the children. The first call creates them.
     pub(crate) fn parts(&self, triangles: &[Triangle]) -> &BinParts {
         self.parts.get_or_init(|| {
             let mut boxed: Vec<_> = self
@@ -298,7 +298,7 @@ impl BinParts {
     }
 }
 
-/// Number of a triangle with its bounds, so that cells are divided without access to the triangles.
+/// Number of a triangle and its bounds, so that cells are divided without access to the coordinates.
 #[derive(Debug, Clone, Copy)]
 struct BoxedTriangle {
     bounds: [[f32; 3]; 2],
@@ -320,7 +320,8 @@ impl BoxedTriangle {
     }
 }
 
-/// Halves triangles repeatedly along the longest axis of their middles, into at most `most` nodes.
+/// Halves a list of triangles repeatedly, along the longest axis of the bounds of their middles, into at most
+/// `most` nodes.
 fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     if boxed.len() <= LANES || most == 1 {
         return nodes.push(BinNode::of_boxed(boxed));
@@ -355,10 +356,10 @@ fn divide(boxed: &mut [BoxedTriangle], most: usize, nodes: &mut Vec<BinNode>) {
     divide(rest, most / 2, nodes);
 }
 
-/// Cells of a lattice in Morton order. Cells of large triangles come last.
+/// Keys of the cells of a lattice in Morton order. The cells of large triangles come last.
 struct CellKeys {
     low: [f64; 3],
-    /// Cells per unit of length.
+    /// Number of cells per unit of length.
     scale: f64,
     bits: u32,
 }
@@ -397,7 +398,7 @@ impl CellKeys {
         size << (3 * self.bits) | morton::code(middle) as u32
     }
 
-    /// Returns numbers of triangles sorted by cell, and the start of each cell.
+    /// Returns the numbers of the triangles sorted by cell, and the start of each cell in this list.
     fn sorted(&self, triangles: &[Triangle], numbers: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let keys = par::map(numbers.chunks(CHUNK).collect(), |some: &[u32]| {
             some.iter()

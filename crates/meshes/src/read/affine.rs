@@ -1,8 +1,8 @@
-//! Affine maps that place pieces of a mesh: a matrix and a translation, in doubles.
+//! Affine maps (a matrix and a translation, in doubles) that place objects in a mesh.
 
 use voxelize_core::geom::Point;
 
-/// Affine map. The last number of each of the three rows is the translation.
+/// Affine map, as three rows. The last number of each row is the translation.
 #[derive(Clone, Copy)]
 pub(super) struct Affine(pub [[f64; 4]; 3]);
 
@@ -23,7 +23,7 @@ impl Affine {
         }))
     }
 
-    /// Maps a point. The result is rounded once.
+    /// Maps a point. The result is computed in doubles and rounded to floats once.
     pub(super) fn apply(&self, [x, y, z]: [f64; 3]) -> Point {
         self.0
             .map(|[a, b, c, shift]| (a * x + b * y + c * z + shift) as f32)

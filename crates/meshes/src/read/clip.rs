@@ -1,18 +1,18 @@
-//! Ear clipping of long polygons whose sides meet in many places, in bounded time.
+//! Ear clipping in bounded time, for long polygons whose sides touch or cross each other in many places.
 //!
-//! Ears are cut off one after another if no other corner lies in them. If there is no ear, any
-//! corner is cut off. After a number of steps the rest becomes a fan. Programs do not agree on the
-//! inside of such a polygon.
+//! An ear is a triangle at a convex corner in which no other corner lies. Ears are cut off one after another.
+//! If there is no ear, any corner is cut off. After a maximum number of steps, the remaining polygon becomes
+//! a fan. The result is then arbitrary, but programs do not agree on the inside of such polygons anyway.
 
-/// Maximum number of steps of the search, about a second on an ordinary machine.
+/// Maximum number of steps of the search for ears. They take about a second on an ordinary machine.
 const STEPS: u64 = 300_000_000;
 
-/// Returns twice the area of a triangle. Positive if the triangle turns left.
+/// Returns twice the signed area of a triangle. It is positive if the corners are in counter-clockwise order.
 fn area([ax, ay]: [f64; 2], [bx, by]: [f64; 2], [cx, cy]: [f64; 2]) -> f64 {
     (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 }
 
-/// Returns whether more than `limit` pairs of sides that are not adjacent have a point in common.
+/// Returns whether more than `limit` pairs of sides have a common point. Adjacent sides do not count.
 pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
     let count = corners.len();
     let side = |n: usize| [corners[n], corners[(n + 1) % count]];
@@ -48,8 +48,8 @@ pub(super) fn has_contacts(corners: &[[f64; 2]], limit: usize) -> bool {
     false
 }
 
-/// Adds the triangles of a polygon, two fewer than it has corners. All its sides become edges of
-/// triangles.
+/// Adds the triangles of a polygon, two fewer than it has corners. Each side of the polygon becomes an edge
+/// of a triangle.
 pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let count = corners.len();
     let mut next: Vec<usize> = (1..count).chain([0]).collect();
@@ -61,7 +61,8 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
     let turn = |a: usize, b: usize, c: usize| sign * area(corners[a], corners[b], corners[c]);
     let is_reflex =
         |n: usize, next: &[usize], previous: &[usize]| turn(previous[n], n, next[n]) <= 0.0;
-    // Only reflex corners can lie in an ear. Some of these are no longer reflex.
+    // Only reflex corners can lie in an ear. Corners may become convex later and stay in this list for a
+    // while.
     let mut reflex: Vec<usize> = (0..count)
         .filter(|n| is_reflex(*n, &next, &previous))
         .collect();
@@ -93,7 +94,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
             continue;
         }
         let mut triangle = ear.map(|corner| corner as u32);
-        // Keeps the order of the polygon.
+        // Gives the triangle the orientation of the polygon.
         triangle.sort_unstable();
         triangles.push(triangle);
         next[before] = after;
@@ -104,7 +105,7 @@ pub(super) fn cut(corners: &[[f64; 2]], triangles: &mut Vec<[u32; 3]>) {
         if left.is_multiple_of(1024) {
             reflex.retain(|n| is_left[*n] && is_reflex(*n, &next, &previous));
         }
-        // Avoids cutting from the same corner repeatedly.
+        // Skips the next corner, so that not all ears are cut off at the same corner.
         at = next[after];
     }
     let first = (0..count).find(|n| is_left[*n]).unwrap_or(0);

@@ -1,42 +1,43 @@
-//! Coordinates in text that are far from the origin.
+//! Text coordinates of meshes that are far from the origin.
 //!
-//! A 32-bit float near 5,000,000 is a multiple of 0.5, so the walls of a house on a map would move
-//! or vanish. Such coordinates are read relative to a decimal point near them. The difference is
-//! exact, and only the difference is rounded to a float.
+//! A 32-bit float near 5,000,000 is a multiple of 0.5, so the walls of a house in map coordinates would move
+//! or vanish. Therefore the coordinates of such a mesh are read relative to a point near it, whose
+//! coordinates are decimal numbers. The difference is exact, and only the difference is rounded to a float.
 //!
-//! The point has the lowest coordinate on each axis along which the mesh is far from the origin,
-//! more than [`FAR`] times its length. Unused vertices count. The point depends on the vertices,
-//! but not on their order.
+//! A mesh is far from the origin along an axis if its greatest absolute coordinate there is more than [`FAR`]
+//! times its longest extent. On such an axis, the point has the lowest coordinate of all vertices, including
+//! unused ones. On other axes it is 0. The point depends on the vertices, but not on their order.
 
 use super::number;
 use voxelize_core::geom::Rational;
 
-/// A mesh is far if its greatest coordinate is more than this many times the longest side of its
-/// bounds.
+/// A mesh is far from the origin along an axis if its greatest absolute coordinate there is more than this
+/// many times the longest side of its bounds.
 const FAR: f32 = 16.0;
 
 /// Conversion of decimals in a file to coordinates of the mesh.
 #[derive(Debug, Default)]
 pub(super) enum Placement {
-    /// Rounds them unchanged.
+    /// Rounds the decimals to floats.
     #[default]
     Plain,
-    /// Rounds them unchanged while the mesh may still be far from the origin.
+    /// Rounds the decimals to floats, and collects the bounds of the mesh, because it may be far from the
+    /// origin.
     Watching(Watched),
-    /// Subtracts this point before rounding. An axis on which it is 0 is unchanged.
+    /// Subtracts this point before rounding. Where a coordinate of the point is 0, nothing is subtracted.
     Near {
         point: [Rational; 3],
-        /// Nearest doubles.
+        /// The point, rounded to doubles.
         doubles: [f64; 3],
     },
 }
 
-/// Coordinates up to now.
+/// Bounds of the coordinates read so far.
 #[derive(Debug)]
 pub(super) struct Watched {
     min: [f32; 3],
     max: [f32; 3],
-    /// Lowest coordinate on each axis. `None` if its exponent is out of range.
+    /// Lowest coordinate on each axis as an exact number. `None` if its exponent is out of range.
     least: [Option<Rational>; 3],
 }
 
@@ -51,8 +52,8 @@ impl Default for Watched {
 }
 
 impl Watched {
-    /// Returns, for each axis, whether the mesh is far along it. Once it is far along no axis,
-    /// further vertices do not change that.
+    /// Returns, for each axis, whether the mesh is far from the origin along it. Once all three results are
+    /// false, they stay false whatever vertices follow.
     fn far(&self) -> [bool; 3] {
         let longest = (0..3)
             .map(|axis| self.max[axis] - self.min[axis])
@@ -94,12 +95,12 @@ impl Placement {
         }
     }
 
-    /// Returns whether words are rounded unchanged.
+    /// Returns whether numbers are rounded without a subtraction and without collecting bounds.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain)
     }
 
-    /// Converts a word to a coordinate along an axis. `None` if the word is not a number.
+    /// Converts a word of a file to a coordinate along an axis. `None` if the word is not a number.
     pub(super) fn coordinate(&mut self, axis: usize, word: &[u8]) -> Option<f32> {
         let value = number::of(word)?;
         match self {
@@ -119,8 +120,8 @@ impl Placement {
         }
     }
 
-    /// Returns the point near the mesh after all of it was read unchanged. `None` if the mesh is
-    /// not far.
+    /// Returns the point near the mesh, after the whole file was read relative to the origin. `None` if the
+    /// mesh is not far from the origin.
     pub(super) fn found(&self) -> Option<[Rational; 3]> {
         let Self::Watching(watched) = self else {
             return None;
@@ -137,7 +138,8 @@ impl Placement {
     }
 }
 
-/// Parses a word. A long number becomes the decimal of the nearest double.
+/// Parses a word as an exact decimal number. A word with too many digits becomes the decimal representation
+/// of the nearest double.
 fn decimal(word: &[u8]) -> Option<Rational> {
     if let Ok(exact) = Rational::parse_decimal(std::str::from_utf8(word).ok()?) {
         return Some(exact);
@@ -146,12 +148,12 @@ fn decimal(word: &[u8]) -> Option<Rational> {
     Rational::parse_decimal(&format!("{double:e}")).ok()
 }
 
-/// Returns the float nearest to a number minus `near`. `value` is the float nearest to the number
-/// itself.
+/// Returns the float nearest to the difference of the number in `word` and `near`. `value` is the float
+/// nearest to the number itself.
 fn relative(word: &[u8], value: f32, near: &Rational, near_double: f64) -> f32 {
-    // Doubles decide if both ends of their error interval round to the same float. The errors of a
-    // number, of `near` and of their difference are half an ulp each, together less than an epsilon
-    // times the sum of both sizes.
+    // The result in doubles is sufficient if both ends of its error interval round to the same float. The
+    // rounding errors of the number, of `near` and of their difference are half an ulp each. Together they
+    // are less than epsilon times the sum of both absolute values.
     if let Some(double) = number::double(word) {
         let difference = double - near_double;
         let error = 2.0 * f64::EPSILON * (double.abs() + near_double.abs()) + f64::MIN_POSITIVE;
@@ -182,7 +184,8 @@ mod tests {
             ("1e3", "0.001", 999.999),
             ("0", "1e-5", -1e-5),
             ("+12.50", "12.5", 0.0),
-            // Halfway between two floats, to even; and a hair more, beyond the digits of doubles.
+            // The first number is halfway between two floats and is rounded to even. The second is greater by
+            // less than doubles distinguish.
             ("450124.400000059604644775390625", "450123.4", 1.0),
             (
                 "450124.4000000596046447753906251",

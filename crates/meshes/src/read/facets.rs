@@ -1,8 +1,8 @@
-//! Fast reader for facets of an ASCII STL in the usual form: lower case, complete and with finite
+//! Fast reader for facets of an ASCII STL in the usual form: in lower case, complete, and with finite
 //! numbers.
 //!
-//! The careful parser, which reads word by word, finds the same facets, and also parses all other
-//! text. This module only affects speed.
+//! It only affects speed: the careful parser, which reads word by word, finds the same facets and also parses
+//! any other text.
 //!
 //! ```text
 //! facet normal X Y Z outer loop vertex X Y Z vertex X Y Z vertex X Y Z endloop endfacet
@@ -13,17 +13,17 @@ use super::source::is_blank;
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par;
 
-/// Bytes of text that a thread takes at a time.
+/// Number of bytes of text that a thread processes at a time.
 pub(super) const CHUNK: usize = 256 << 10;
 
 /// Facets in the usual form at the start of a text.
 #[derive(Default)]
 pub(super) struct Plain {
-    /// Triangles, in consecutive parts.
+    /// Triangles of the facets, in consecutive lists.
     pub parts: Vec<Vec<Triangle>>,
-    /// Length of these facets in bytes. A whole word ends there.
+    /// Total length of these facets in bytes. The last facet ends there.
     pub length: usize,
-    /// The facets reach the end of the text, except for part of a facet.
+    /// The text has nothing after these facets, except possibly an incomplete facet.
     pub to_end: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
         }
         (triangles, cursor.at)
     });
-    // A chunk begins between two facets only if the previous chunk was read exactly to its end.
+    // A chunk is known to begin between two facets only if the previous chunk was read exactly to its end.
     let mut plain = Plain::default();
     for ((triangles, at), end) in found.into_iter().zip(ends) {
         plain.parts.push(triangles);
@@ -57,19 +57,18 @@ pub(super) fn plain(text: &[u8], threads: Threads) -> Plain {
     plain
 }
 
-/// Threads to use.
+/// Number of threads to use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Threads {
     One,
     All,
 }
 
-/// Maximum length of a facet that is cut off by the end of the text. A longer one is not in the
-/// usual form.
+/// Maximum length of an incomplete facet at the end of the text. A longer one is not in the usual form.
 const HALF_FACET: usize = 4 << 10;
 
-/// Returns the ends of chunks: after each `endfacet` found, which may be other text, and at the end
-/// of the text.
+/// Returns the ends of chunks: some positions after a word `endfacet`, which may also be part of a name, and
+/// the end of the text.
 fn chunk_ends(text: &[u8]) -> Vec<usize> {
     const WORD: &[u8] = b"endfacet";
     let mut ends = vec![];
@@ -87,14 +86,15 @@ fn chunk_ends(text: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// Position in a text, at a word or at blanks before it.
+/// Position in a text, at a word or at the blanks before it.
 struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// Reads the next facet. The position does not change if there is none.
+    /// Reads the next facet. If there is none in the usual form, returns `None` and leaves the position
+    /// unchanged.
     #[inline]
     fn facet(&mut self) -> Option<Triangle> {
         let begin = self.at;
@@ -119,7 +119,7 @@ impl Cursor<'_> {
         self.word(b"endloop")?;
         let end = self.at + b"endfacet".len();
         self.word(b"endfacet")?;
-        // The blanks after the facet belong to the following text.
+        // The blanks after the facet are left for the next call.
         self.at = end;
         Some(triangle)
     }

@@ -1,8 +1,9 @@
-//! Meshes in gzip files. They are streams of bytes, recognized by their first two bytes whatever
-//! the name of the file.
+//! Meshes in gzip files. A gzip file is recognized by its first two bytes, whatever its name, and read as a
+//! stream.
 //!
-//! Several consecutive members are one file, as in gzip itself. Positions in findings count bytes
-//! and lines of the content. Only findings about gzip itself count bytes of the file.
+//! A file of several consecutive members is read as their concatenation, as gzip does. Positions in findings
+//! are bytes and lines of the unpacked content. Only findings about gzip itself state bytes of the packed
+//! file.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -15,12 +16,12 @@ use voxelize_core::error::{Code, Error};
 
 const MAGIC: &[u8] = b"\x1f\x8b";
 
-/// Returns whether a file begins like a gzip file.
+/// Returns whether a file begins with the two bytes of gzip.
 pub(super) fn recognise(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Content of a gzip file, as a stream that ends in an error if the data is incomplete.
+/// Unpacked content of a gzip file as a stream. It ends with an error if the packed data is incomplete.
 pub(super) struct Gunzip<'a> {
     /// Member that is being read. `None` at the end.
     member: Option<GzDecoder<PackedReader<'a>>>,
@@ -31,7 +32,7 @@ pub(super) struct Gunzip<'a> {
 type PackedReader<'a> = BufReader<CountedReader<Box<dyn Read + 'a>>>;
 
 impl<'a> Gunzip<'a> {
-    /// Reads the content of `packed`. `read` counts the bytes taken from it.
+    /// Creates a stream of the content of `packed`. `read` counts the bytes that were read from `packed`.
     pub(super) fn new(packed: Box<dyn Read + 'a>, triage: &'a Triage, read: Rc<Cell<u64>>) -> Self {
         let packed = BufReader::with_capacity(64 << 10, CountedReader(packed, Rc::clone(&read)));
         Self {
@@ -41,7 +42,7 @@ impl<'a> Gunzip<'a> {
         }
     }
 
-    /// Continues with the next member after the end of a member.
+    /// Continues with the next member after a member has ended.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(member) = self.member.take() else {
             return Ok(());
@@ -59,7 +60,7 @@ impl<'a> Gunzip<'a> {
         self.found(Error::input(Code::S005, "bytes follow the gzip data").at_byte(byte))
     }
 
-    /// Ends the stream with a finding, without an error if the finding is only reported.
+    /// Reports a finding and ends the stream. This is an error only if the finding is refused.
     fn found(&mut self, error: Error) -> io::Result<()> {
         self.member = None;
         self.triage.found(error).map_err(io::Error::other)
@@ -93,7 +94,7 @@ impl Read for Gunzip<'_> {
     }
 }
 
-/// Reader that counts its bytes.
+/// Reader that counts the bytes it returns.
 struct CountedReader<R>(R, Rc<Cell<u64>>);
 
 impl<R: Read> Read for CountedReader<R> {

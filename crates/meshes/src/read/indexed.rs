@@ -1,4 +1,4 @@
-//! Conversion of polygons of numbered vertices to triangles.
+//! Conversion of polygons to triangles. Polygons are given by the indices of their vertices.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::geom::{Point, Triangle};
 use voxelize_core::par::Progress;
 
-/// Maximum number of corners of a polygon. Cutting ears may take quadratic time.
+/// Maximum number of corners of a polygon, because cutting it into triangles may take quadratic time.
 const MAX_CORNERS: usize = 20_000;
 
-/// A polygon of more corners takes so long to cut that cancellation is checked.
+/// Cancellation is checked before polygons with more corners than this, because they take long to cut.
 const MANY_CORNERS: usize = 64;
 
 /// Position in a file.
@@ -26,7 +26,7 @@ const MANY_CORNERS: usize = 64;
 pub(super) enum FilePosition<'a> {
     Line(u64),
     Byte(u64),
-    /// Description of a position, for formats whose data may be in several files.
+    /// Description of a position, for formats whose data may be spread over several files.
     Of(&'a str),
 }
 
@@ -45,11 +45,12 @@ impl FilePosition<'_> {
 pub(super) struct Indexed<'a> {
     room: Room,
     triage: &'a Triage,
-    /// Number of the first vertex in the file.
+    /// Number of the first vertex in the file, 0 or 1.
     first: i64,
-    /// Vertices. Damaged vertices are NaN, so that the numbers of the others stay the same.
+    /// Coordinates of the vertices. Damaged vertices are NaN, so that the numbers of the other vertices stay
+    /// the same.
     vertices: Vec<Point>,
-    /// First vertex that is not finite, and the error with its position.
+    /// Index of the first vertex that is not finite, and the error with its position.
     not_finite: Option<(usize, Error)>,
     /// Memory held by the reader itself, in bytes.
     held: u64,
@@ -58,11 +59,11 @@ pub(super) struct Indexed<'a> {
     pub materials: Naming,
     paint: Colouring,
     polygon: Vec<Point>,
-    /// Indices of the polygon's vertices, if they are needed.
+    /// Vertex indices of the current polygon, if its colours or numbers need them.
     places: Vec<usize>,
     numbered: Option<VertexNumbers>,
     cutter: PolygonCutter,
-    /// Receiver of progress, which may cancel while polygons are cut.
+    /// Receives progress and may cancel while polygons are cut.
     progress: Option<&'a dyn Progress>,
 }
 
@@ -87,7 +88,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Sets the receiver of progress, which may cancel.
+    /// Sets the receiver of progress, which may also cancel.
     pub(super) fn heard_by(self, progress: &'a dyn Progress) -> Self {
         Self {
             progress: Some(progress),
@@ -95,18 +96,18 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Stores the vertex numbers of each triangle, if `is_wanted`.
+    /// If `is_wanted` is true, stores the vertex numbers of each triangle.
     pub(super) fn numbered(mut self, is_wanted: bool) -> Self {
         self.numbered = is_wanted.then(VertexNumbers::default);
         self
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub(super) fn count(&self) -> u64 {
         self.vertices.len() as u64
     }
 
-    /// Begins another list of vertices. Indices count from its first vertex.
+    /// Begins a new list of vertices. Indices of faces then refer to this list.
     pub(super) fn begin_vertices(&mut self) {
         if let Some(numbered) = &mut self.numbered {
             numbered.before += self.vertices.len() as u64;
@@ -116,7 +117,7 @@ impl<'a> Indexed<'a> {
         self.paint.vertices.clear();
     }
 
-    /// Reserves room for further vertices and triangles that are known to exist.
+    /// Reserves memory for further vertices and triangles that are known to exist.
     pub(super) fn expect(&mut self, vertices: u64, triangles: u64) -> Result<()> {
         let all = self.triangles.len() as u64 + triangles;
         self.room
@@ -132,7 +133,7 @@ impl<'a> Indexed<'a> {
         reserved.map_err(|_| Error::too_large("more triangles than the system provides memory for"))
     }
 
-    /// Registers memory that the reader itself holds.
+    /// Registers `more` bytes of memory that the reader itself holds.
     pub(super) fn hold(&mut self, more: u64) -> Result<()> {
         self.held += more;
         self.admit(0)
@@ -144,19 +145,19 @@ impl<'a> Indexed<'a> {
         self.admit(0)
     }
 
-    /// Sets an object for the next triangles that differs from all previous objects.
+    /// Begins a new object for the next triangles, even if an earlier object has the same name.
     pub(super) fn begin_instance(&mut self, name: String) -> Result<()> {
         self.objects.begin_another(name, self.triangles.len());
         self.admit(0)
     }
 
-    /// Sets the material of the next triangles.
+    /// Sets the material that the next triangles belong to.
     pub(super) fn begin_material(&mut self, name: impl Into<String>) -> Result<()> {
         self.materials.begin(name.into(), self.triangles.len());
         self.admit(0)
     }
 
-    /// Returns the mesh of all triangles, with objects and materials if the file names any.
+    /// Returns a mesh of all triangles. It has objects and materials as parts if the file names any.
     pub(super) fn into_mesh(self) -> Result<Mesh> {
         let count = self.triangles.len();
         let colours = self.paint.into_colours(count)?;
@@ -179,7 +180,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Adds a vertex. A vertex that is not finite is damage of the faces that use it.
+    /// Adds a vertex. A vertex that is not finite is reported later, as damage of the faces that use it.
     pub(super) fn vertex(&mut self, point: Point, place: FilePosition<'_>) -> Result<()> {
         let bad = point.iter().find(|coordinate| !coordinate.is_finite());
         if let Some(bad) = bad
@@ -194,7 +195,7 @@ impl<'a> Indexed<'a> {
         self.push(if bad.is_some() { [f32::NAN; 3] } else { point })
     }
 
-    /// Triage of findings, which also places coordinates.
+    /// Returns the triage of findings. It also knows the point that coordinates are relative to.
     pub(super) fn triage(&self) -> &Triage {
         self.triage
     }
@@ -216,7 +217,8 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// Sets the colour of vertex `place` as the file stores it. Other vertices have no colour.
+    /// Sets the colour of the vertex with index `place` as the file stores it. Vertices without a call have
+    /// no colour.
     pub(super) fn colour_written(&mut self, place: usize, colour: WrittenColour) -> Result<()> {
         let there = self.paint.written.capacity();
         if there <= place {
@@ -237,17 +239,17 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// Range of the colours of vertices, which is known after the whole file.
+    /// Returns the range of numbers in colours of vertices. It is final only after the whole file was read.
     pub(super) fn vertex_range(&mut self) -> &mut ColourRange {
         &mut self.paint.vertex_range
     }
 
-    /// Range of the colours of faces, which is known after the whole file.
+    /// Returns the range of numbers in colours of faces. It is final only after the whole file was read.
     pub(super) fn face_range(&mut self) -> &mut ColourRange {
         &mut self.paint.face_range
     }
 
-    /// Sets the colour of the next face only, as the file stores it. It replaces the colours of its
+    /// Sets the colour of the next face, as the file stores it. For this face it replaces the colours of its
     /// vertices.
     pub(super) fn colour_next_written(&mut self, colour: WrittenColour) -> Result<()> {
         let faces = &mut self.paint.written_faces;
@@ -267,20 +269,20 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// Sets the colour of the material of the next faces. It multiplies the colours of vertices.
-    /// `None` if it is not known.
+    /// Sets the colour of the material of the following faces, which is multiplied with the colours of
+    /// vertices. `None` if the colour is not known.
     pub(super) fn set_base_colour(&mut self, colour: Option<[u8; 3]>) {
         self.paint.base = colour;
     }
 
-    /// Sets the colours of the corners of the next face only. They replace the colours of its
+    /// Sets the colours of the corners of the next face. For this face they replace the colours of its
     /// vertices.
     pub(super) fn colour_next(&mut self, corners: [[u8; 3]; 3]) {
         self.paint.next = Some(corners);
     }
 
-    /// Adds the picture in these bytes and returns its number. An unreadable picture is reported
-    /// and left out.
+    /// Adds the picture with these bytes and returns its index in the mesh. A picture that cannot be decoded
+    /// is reported, and `None` is returned.
     pub(super) fn add_picture(
         &mut self,
         bytes: Result<impl AsRef<[u8]>>,
@@ -314,7 +316,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Reports that a file with colours cannot be read.
+    /// Reports that colours are missing because a file with colours cannot be read.
     pub(super) fn no_colours(&self, error: &Error, place: FilePosition<'_>) -> Result<()> {
         let text = format!("colours are unknown: {}", error.message());
         let found = || {
@@ -327,23 +329,23 @@ impl<'a> Indexed<'a> {
         self.triage.found_all(Code::S110, 1, found)
     }
 
-    /// Sets the picture on the next faces that have a place in it.
+    /// Sets the picture on the following faces. It is used for those with positions in the picture.
     pub(super) fn set_texture(&mut self, texture: Option<u32>) {
         self.paint.texture = texture;
     }
 
-    /// Returns whether there is a picture on the next faces.
+    /// Returns whether a picture is set for the following faces.
     pub(super) fn has_texture(&self) -> bool {
         self.paint.texture.is_some()
     }
 
-    /// Sets the places of the corners of the next face only in its picture.
+    /// Sets the positions of the next face's corners in its picture.
     pub(super) fn place_next(&mut self, corners: impl Iterator<Item = [f32; 2]>) {
         self.paint.next_places.clear();
         self.paint.next_places.extend(corners);
     }
 
-    /// Adds a vertex with the coordinates in these words.
+    /// Adds a vertex whose coordinates are the next three words.
     pub(super) fn vertex_of<'w>(
         &mut self,
         mut words: impl FnMut() -> &'w [u8],
@@ -360,7 +362,7 @@ impl<'a> Indexed<'a> {
         self.vertex(point, place)
     }
 
-    /// Adds a vertex with this damage.
+    /// Adds a damaged vertex, and reports its damage.
     pub(super) fn no_vertex(&mut self, damage: Error) -> Result<()> {
         self.triage.found(damage)?;
         self.push([f32::NAN; 3])
@@ -369,7 +371,7 @@ impl<'a> Indexed<'a> {
     fn push(&mut self, point: Point) -> Result<()> {
         if self.vertices.len() == self.vertices.capacity() {
             let more = self.vertices.capacity().max(512);
-            // Old and new memory exist at the same time during the move.
+            // When the list grows, the old and the new memory exist at the same time.
             let bytes = (self.vertices.len() + more) as u64 * size_of::<Point>() as u64;
             self.room
                 .admit(self.triangles.capacity() as u64, self.beside() + bytes)?;
@@ -381,7 +383,8 @@ impl<'a> Indexed<'a> {
         Ok(())
     }
 
-    /// Adds a triangle with these vertex indices. Most triangles take the short path.
+    /// Adds a triangle with these vertex indices. Most triangles need no colours or numbers and take a short
+    /// path.
     pub(super) fn triangle(&mut self, corners: [i64; 3], place: FilePosition<'_>) -> Result<()> {
         let is_plain = self.numbered.is_none() && !self.paint.is_needed();
         if is_plain && self.triangles.len() < self.triangles.capacity() {
@@ -399,8 +402,8 @@ impl<'a> Indexed<'a> {
         self.face(corners.into_iter().map(Ok), place)
     }
 
-    /// Adds the triangles of a polygon. Its corners are vertex indices, or the error of a damaged
-    /// corner. A damaged polygon is refused or dropped.
+    /// Adds the triangles of a polygon. Each corner is a vertex index, or an error if it is damaged. A
+    /// damaged polygon is refused or dropped, depending on the tolerance.
     pub(super) fn face(
         &mut self,
         corners: impl Iterator<Item = Result<i64>>,
@@ -495,8 +498,8 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Returns the error of a face with a vertex that is not finite. For the first such vertex it
-    /// has the vertex's position.
+    /// Returns the error of a face with a vertex that is not finite. If it is the first such vertex of the
+    /// file, the error has the position of that vertex.
     fn not_finite_at(&self, place: i64) -> Error {
         match &self.not_finite {
             Some((first, error)) if i64::try_from(*first) == Ok(place) => error.clone(),
@@ -507,7 +510,7 @@ impl<'a> Indexed<'a> {
         }
     }
 
-    /// Memory in bytes, except for the triangles.
+    /// Returns the memory in use, except for the triangles, in bytes.
     fn beside(&self) -> u64 {
         let vertices = self.vertices.capacity() * size_of::<Point>();
         let named = self.objects.bytes() + self.materials.bytes();
@@ -518,31 +521,32 @@ impl<'a> Indexed<'a> {
         vertices as u64 + self.held + named + self.triage.bytes() + self.paint.bytes() + numbered
     }
 
-    /// Memory of everything that was read, in bytes.
+    /// Returns the memory of everything that was read, in bytes.
     #[cfg(feature = "3mf")]
     pub(super) fn bytes(&self) -> u64 {
         (self.triangles.capacity() * size_of::<Triangle>()) as u64 + self.beside()
     }
 
-    /// Checks the memory of everything that was read plus `more` bytes.
+    /// Checks that the memory of everything that was read, plus `more` bytes, is within the limit.
     pub(super) fn admit(&self, more: u64) -> Result<()> {
         self.room
             .admit(self.triangles.capacity() as u64, self.beside() + more)
     }
 }
 
-/// Vertex numbers of each triangle. All lists are counted consecutively.
+/// Vertex numbers of each triangle. They continue from one list of vertices to the next.
 #[derive(Default)]
 struct VertexNumbers {
-    /// Number of vertices before this list.
+    /// Number of vertices in earlier lists.
     before: u64,
     triangles: Vec<[u32; 3]>,
-    /// A number is too large.
+    /// Some number exceeds 32 bits.
     is_beyond: bool,
 }
 
 impl VertexNumbers {
-    /// Memory of the numbers while they move to make room for `more` triangles, in bytes.
+    /// Returns the memory in bytes that is needed to enlarge the list by `more` triangles. Zero if it has
+    /// room for them.
     fn missing(&self, more: usize) -> u64 {
         let there = self.triangles.capacity();
         let need = self.triangles.len() + more;
@@ -569,44 +573,44 @@ impl VertexNumbers {
     }
 }
 
-/// Marker of a vertex without a colour in the file.
+/// Colour of a vertex that has no colour in the file.
 const NO_COLOUR: WrittenColour = [f32::NAN; 3];
 
-/// Index of a missing colour.
+/// Index that stands for no colour.
 const NO_PLACE: u32 = u32::MAX;
 
-/// Offset of indices into the colours of faces.
+/// Offset that is added to indices into the colours of faces, to distinguish them from indices of vertices.
 const FACES: u32 = 1 << 31;
 
-/// Colours that are assigned to triangles. Empty until a face has a colour.
+/// Colours of triangles. Empty until a face has a colour.
 #[derive(Default)]
 struct Colouring {
-    /// Colours of the vertices up to the last vertex with one.
+    /// Colours of the vertices. Vertices after the last coloured one have no entry.
     vertices: Vec<[u8; 3]>,
-    /// Colours of the vertices up to the last vertex with one, as the file stores them.
+    /// Colours of the vertices as the file stores them. Vertices after the last coloured one have no entry.
     written: Vec<WrittenColour>,
     vertex_range: ColourRange,
     /// Colours of faces as the file stores them. Consecutive equal colours are stored once.
     written_faces: Vec<WrittenColour>,
     face_range: ColourRange,
-    /// The next face has the last colour of `written_faces`.
+    /// The next face has the last colour in `written_faces`.
     next_written: bool,
     base: Option<[u8; 3]>,
     next: Option<[[u8; 3]; 3]>,
-    /// Colours of the triangles up to the last triangle with one. For colours stored in the file, the
-    /// colour of the material.
+    /// Colours of the triangles. Triangles after the last coloured one have no entry. If the colour is stored
+    /// in the file, this is the colour of the material, which is multiplied with it.
     triangles: Vec<[[u8; 3]; 3]>,
-    /// Indices of the colours stored in the file, for each triangle.
+    /// For each triangle, the indices of the colours that the file stores for its corners.
     places_written: Vec<[u32; 3]>,
     textures: Vec<MeshTexture>,
     /// Number of texels of all pictures.
     texels: u64,
-    /// Number of texels of the pictures that turned out to be broken.
+    /// Number of texels that were decoded for pictures that turned out to be broken.
     broken: u64,
     texture: Option<u32>,
-    /// Places of the corners of the next face in its picture.
+    /// Positions of the next face's corners in its picture.
     next_places: Vec<[f32; 2]>,
-    /// Places of the triangles up to the last triangle with a picture.
+    /// Positions of the triangles in pictures. Triangles after the last one with a picture have no entry.
     places: Vec<Option<TexturePlace>>,
 }
 
@@ -620,29 +624,29 @@ impl Colouring {
             || self.is_placed()
     }
 
-    /// Returns whether the next face may have a colour that the file stores.
+    /// Returns whether the next face may use a colour that the file stores.
     fn is_written(&self) -> bool {
         self.next_written || !self.written.is_empty()
     }
 
-    /// Returns whether the vertex indices of faces are needed.
+    /// Returns whether colours need the vertex indices of faces.
     fn needs_places(&self) -> bool {
         !self.vertices.is_empty() || !self.written.is_empty()
     }
 
-    /// Returns whether the next face has a place in a picture.
+    /// Returns whether the next face has positions in a picture.
     fn is_placed(&self) -> bool {
         self.texture.is_some() && !self.next_places.is_empty()
     }
 
-    /// Forgets the settings of the next face.
+    /// Clears the settings that are valid only for one face.
     fn forget_next(&mut self) {
         self.next = None;
         self.next_written = false;
         self.next_places.clear();
     }
 
-    /// Memory that is missing for this many triangles, in bytes.
+    /// Returns the memory in bytes that is needed to enlarge the lists to this many triangles.
     fn missing(&self, triangles: usize) -> u64 {
         let missing = |there: usize, size: usize| (triangles.saturating_sub(there) * size) as u64;
         let places = if self.is_placed() {
@@ -658,8 +662,9 @@ impl Colouring {
         missing(self.triangles.capacity(), size_of::<[[u8; 3]; 3]>()) + places + written
     }
 
-    /// Adds the colours of a face after `before` triangles. `cut` has its triangles, `places` the
-    /// vertex indices of its corners, and `corners` their number.
+    /// Adds the colours of a face. There are `before` triangles before it. `cut` has the triangles of the
+    /// face as indices of its corners, `places` has the vertex index of each corner, and `corners` is the
+    /// number of corners.
     fn add(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize], corners: usize) {
         self.triangles.resize(before, [WHITE; 3]);
         if let Some(texture) = self.texture.filter(|_| self.next_places.len() == corners) {
@@ -685,7 +690,7 @@ impl Colouring {
         self.forget_next();
     }
 
-    /// Returns the colour of a vertex, multiplied by the colour of the material.
+    /// Returns the colour of a vertex multiplied by the colour of the material.
     fn corner_colour(&self, place: Option<&usize>) -> [u8; 3] {
         let vertex = place.and_then(|place| self.vertices.get(*place));
         match (vertex.copied(), self.base) {
@@ -694,7 +699,7 @@ impl Colouring {
             (None, None) => WHITE,
         }
     }
-    /// Adds the colours of a face that are known only after the whole file.
+    /// Adds a face whose colours are known only after the whole file was read.
     fn add_written(&mut self, before: usize, cut: &[[u32; 3]], places: &[usize]) {
         self.places_written.resize(before, [NO_PLACE; 3]);
         let face = self
@@ -718,7 +723,7 @@ impl Colouring {
         }
     }
 
-    /// Applies colours stored in the file, now that the range of their numbers is known.
+    /// Computes the colours that the file stores, now that the range of their numbers is known.
     fn apply_written(&mut self) {
         let mut triangles = std::mem::take(&mut self.triangles);
         for (triangle, places) in triangles.iter_mut().zip(&self.places_written) {
@@ -731,7 +736,7 @@ impl Colouring {
         self.triangles = triangles;
     }
 
-    /// Returns the colour stored at this index. `None` if it is missing.
+    /// Returns the stored colour with this index. `None` if there is none.
     fn written_colour(&self, place: u32) -> Option<[u8; 3]> {
         let (colour, full) = if place >= FACES {
             let colour = self.written_faces.get((place - FACES) as usize)?;
@@ -768,22 +773,22 @@ impl Colouring {
     }
 }
 
-/// Returns the rounded product of two colours. 255 stands for 1.
+/// Returns the rounded product of two colours, in which 255 stands for 1.
 fn multiplied(a: [u8; 3], b: [u8; 3]) -> [u8; 3] {
     std::array::from_fn(|n| ((u16::from(a[n]) * u16::from(b[n]) + 127) / 255) as u8)
 }
 
-/// Objects or materials that a file names, possibly several times.
+/// Objects or materials that a file names. The same name may occur several times.
 #[derive(Default)]
 pub(super) struct Naming {
-    /// Completed runs.
+    /// Parts of the triangles up to the end of the last completed run.
     parts: MeshParts,
     known: HashMap<String, u32>,
     current: u32,
 }
 
 impl Naming {
-    /// Gives the triangles from number `count` on this name.
+    /// Assigns the triangles from index `count` on to the part with this name.
     fn begin(&mut self, name: String, count: usize) {
         self.end(count);
         self.current = match self.known.get(&name) {
@@ -796,18 +801,18 @@ impl Naming {
         };
     }
 
-    /// Begins another part at triangle `count`, which may have the name of an earlier part.
+    /// Begins a new part at triangle `count`, even if an earlier part has the same name.
     fn begin_another(&mut self, name: String, count: usize) {
         self.end(count);
         self.current = self.parts.name(name);
     }
 
-    /// Forgets all names, because no triangle has one yet.
+    /// Removes all names. No triangle may have one yet.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Ends the current run before triangle `count`. Triangles before the first name have none.
+    /// Ends the current run before triangle `count`. Triangles before the first name get an empty name.
     fn end(&mut self, count: usize) {
         let more = count as u64 - self.parts.len();
         if more > 0 && self.parts.names().is_empty() {
@@ -816,20 +821,20 @@ impl Naming {
         self.parts.extend(more, self.current);
     }
 
-    /// Returns the parts of `count` triangles. `None` without a name and with only one part.
+    /// Returns the parts of `count` triangles. `None` if there is only one part and it has no name.
     fn into_parts(mut self, count: usize) -> Option<MeshParts> {
         self.end(count);
         let is_named = self.parts.names().iter().any(|name| !name.is_empty());
         (is_named || self.parts.used().nth(1).is_some()).then_some(self.parts)
     }
 
-    /// Memory in bytes. Names are stored twice.
+    /// Returns the memory in bytes. Names are stored twice.
     fn bytes(&self) -> u64 {
         2 * self.parts.bytes()
     }
 }
 
-/// Returns the damage of a word that is not a number.
+/// Returns the error for a word that should be a number and is not. `what` describes the number.
 pub(super) fn no_number(word: &[u8], what: &str) -> Error {
     let found = if word.is_empty() {
         "the end of the line".into()

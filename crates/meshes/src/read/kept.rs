@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use voxelize_core::error::{Error, Result};
 
-/// Bytes of a stream that may have to be read a second time.
+/// Bytes of a stream, kept because it may have to be read a second time.
 pub(super) struct KeptStream {
     max_memory: Option<u64>,
-    /// `None` if they are no longer needed, or were too many.
+    /// `None` if the bytes are no longer needed, or exceeded the memory limit.
     bytes: RefCell<Option<Vec<u8>>>,
 }
 
@@ -21,7 +21,7 @@ impl KeptStream {
         }
     }
 
-    /// Forgets the bytes, because the stream will not be read again.
+    /// Drops the bytes, because the stream will not be read again.
     pub(super) fn forget(&self) {
         self.bytes.take();
     }
@@ -40,7 +40,7 @@ impl KeptStream {
     /// Returns all bytes of the stream.
     ///
     /// # Errors
-    /// If they did not fit.
+    /// If the bytes exceeded the memory limit.
     pub(super) fn take(&self) -> Result<Vec<u8>> {
         self.bytes.take().ok_or_else(|| {
             Error::too_large(
@@ -51,7 +51,7 @@ impl KeptStream {
     }
 }
 
-/// Reader that keeps its bytes.
+/// Reader that keeps the bytes it reads in a [`KeptStream`].
 pub(super) struct KeepingReader<'a> {
     pub input: &'a mut dyn Read,
     pub kept: Rc<KeptStream>,

@@ -1,4 +1,4 @@
-//! Text as lines of words.
+//! Reader of text as lines of words.
 
 use std::io::Read;
 
@@ -7,17 +7,17 @@ use super::window::Window;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// Number of bytes that are read at a time. No line may be longer.
+/// Number of bytes that are read at a time. It is also the maximum length of a line.
 const BLOCK: usize = 1 << 20;
 
-/// Text that may follow a line that ends in `\`.
+/// Meaning of a `\` at the end of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// Another line. The backslash is part of this line.
+    /// The line ends here. The backslash is part of the line.
     Ends,
-    /// More numbers of this line.
+    /// The line continues in the next line if that begins with a number.
     Numbers,
-    /// More words of this line.
+    /// The line continues in the next line.
     Words,
 }
 
@@ -26,13 +26,13 @@ pub(super) struct Lines<'a, R> {
     window: Window<'a, R>,
     /// Number of lines that have ended.
     count: u64,
-    /// Lengths of the last line in bytes, without and with its end.
+    /// Lengths in bytes of the last line read, without and with its line end.
     last: [usize; 2],
-    /// Number of the current line.
+    /// Number of the current line, from 1.
     number: u64,
-    /// Joined text of a line that continues in other lines.
+    /// Joined text of the current line and its continuation lines. Empty if it has none.
     joined: Vec<u8>,
-    /// Text that may follow a line whose final backslash was removed.
+    /// Returns the meaning of a `\` at the end of a line. The argument is the line without it.
     continuation: fn(&[u8]) -> Continuation,
 }
 
@@ -48,7 +48,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Sets the function that decides which lines that end in `\` continue in the next line.
+    /// Sets the function that decides whether a line that ends in `\` continues in the next line.
     pub(super) fn joining(self, continuation: fn(&[u8]) -> Continuation) -> Self {
         Self {
             continuation,
@@ -56,7 +56,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Advances to the next line. Returns false at the end.
+    /// Advances to the next line. Returns `false` at the end of the text.
     pub(super) fn advance(&mut self) -> Result<bool> {
         if !self.take_line()? {
             return Ok(false);
@@ -79,7 +79,7 @@ impl<'a, R: Read> Lines<'a, R> {
             let [length, whole] = self.last;
             let piece = &self.window.taken(whole)[..length];
             if follows == Continuation::Numbers && !begins_with_number(piece) {
-                // The next line is a separate line.
+                // The next line does not continue this one.
                 self.window.give_back(whole);
                 self.count -= 1;
                 return Ok(true);
@@ -95,7 +95,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Current line, joined with the lines in which it continues.
+    /// Returns the current line, joined with its continuation lines.
     pub(super) fn line(&self) -> &[u8] {
         if self.joined.is_empty() {
             self.last_line()
@@ -104,17 +104,17 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Number of the current line, from 1.
+    /// Returns the number of the current line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the bytes read so far.
+    /// Returns the number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.window.bytes()
     }
 
-    /// Returns the last line, without a byte order mark at the start of the text.
+    /// Returns the last line read, without a byte order mark at the start of the text.
     fn last_line(&self) -> &[u8] {
         let [length, whole] = self.last;
         let line = &self.window.taken(whole)[..length];
@@ -125,7 +125,7 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
-    /// Takes the text up to and including the next line end. Returns false at the end.
+    /// Reads one line including its line end. Returns `false` at the end of the text.
     fn take_line(&mut self) -> Result<bool> {
         let mut seen = 0;
         loop {
@@ -160,33 +160,33 @@ fn too_long(number: u64) -> Error {
     Error::input(Code::S006, format!("a line has more than {BLOCK} bytes")).at_line(number)
 }
 
-/// Returns a line without its final backslash and the blanks after it. `None` if there is no
-/// backslash outside of a comment.
+/// Returns a line without its final backslash and any blanks after it. `None` if there is no final backslash,
+/// or it is within a comment.
 fn continued(line: &[u8]) -> Option<&[u8]> {
     let start = line.trim_ascii_end().strip_suffix(b"\\")?;
     let mut rest = start;
     loop {
         let (word, following) = next_word(rest);
         if word.is_empty() {
-            // A comment ends with its line.
+            // A comment does not continue in the next line.
             return (!has_comment(rest)).then_some(start);
         }
         rest = following;
     }
 }
 
-/// Returns whether a comment begins after the blanks of a line.
+/// Returns whether the rest of a line is a comment, possibly after blanks.
 fn has_comment(line: &[u8]) -> bool {
     line.trim_ascii_start().first() == Some(&b'#')
 }
 
-/// Returns whether the first word of a line is a number, or only the backslash.
+/// Returns whether a line begins with a number, or consists of a continuation only.
 fn begins_with_number(line: &[u8]) -> bool {
     let first = line.trim_ascii_start().first();
     first.is_some_and(|byte| byte.is_ascii_digit() || b"+-.\\".contains(byte))
 }
 
-/// Returns the first word of a line, even if it begins a comment. It is empty if there is none.
+/// Returns the first word of a line, even if it begins a comment. The word is empty if there is none.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
     split_word(line).0
 }
@@ -208,8 +208,8 @@ pub(super) fn whole(digits: &[u8]) -> Option<i64> {
     )
 }
 
-/// Returns the first word of a line and the rest. The word is empty at the end, or if a comment
-/// begins.
+/// Returns the first word of a line and the rest of the line. The word is empty at the end of the line or at
+/// a comment.
 pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
     match split_word(line) {
         ([b'#', ..], _) => (&[], &[]),
@@ -217,7 +217,7 @@ pub(super) fn next_word(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Returns the first word of a line and the rest.
+/// Returns the first word of a line and the rest of the line. A comment counts as words.
 pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
     let start = line
         .iter()

@@ -1,10 +1,10 @@
-//! Material files of an OBJ: `newmtl NAME`, its colour `Kd R G B`, and a picture `map_Kd FILE` in
-//! place of the colour. Keywords are in any case. A file is read once, even if it is named several
-//! times.
+//! Material files of an OBJ. A material is `newmtl NAME` with a colour `Kd R G B` and possibly a picture
+//! `map_Kd FILE`, which replaces the colour. Upper and lower case of keywords are equivalent. A file is read
+//! once, even if it is named several times.
 //!
-//! Names in real files contain blanks, several stand on one line, comments follow them, and they
-//! have Windows backslashes or folders of another machine. All readings of a name are tried, and
-//! the first one with an existing file or material is used.
+//! Names in real files are often irregular. They contain blanks, several names are on one line, comments
+//! follow them, and paths have Windows backslashes or folders of another machine. All possible
+//! interpretations of a name are tried, and the first one that is an existing file or material is used.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,39 +21,39 @@ use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 /// Maximum size of a material file in bytes.
 const MAX_MATERIALS: u64 = 16 << 20;
 
-/// Memory of an entry of a map in bytes, in addition to its name.
+/// Memory of a map entry in bytes, in addition to its name.
 const ENTRY: u64 = 64;
 
 /// Materials read so far.
 pub(super) struct MaterialLibrary<'a> {
-    /// Folder of the mesh. `None` for a stream.
+    /// Folder of the mesh. `None` if the mesh is read from a stream.
     folder: Option<MeshFolder<'a>>,
     reads_textures: bool,
     known: HashMap<String, ObjMaterial>,
-    /// Names of materials by their text without a comment.
+    /// Full names of materials, by their names without a trailing comment.
     short: HashMap<String, String>,
-    /// Lines with file names that were read.
+    /// Texts of lines with file names, and file names, that were already read.
     read: HashSet<String>,
-    /// Numbers of pictures by file name and clamping. `None` for a picture that cannot be read.
+    /// Index in the mesh of each picture, by file name and clamping. `None` for a picture that cannot be
+    /// read.
     pictures: HashMap<(String, bool), Option<u32>>,
-    /// A material file was named.
+    /// At least one line names a material file.
     pub is_named: bool,
-    /// A material file cannot be read.
+    /// At least one material file cannot be read.
     pub is_incomplete: bool,
 }
 
-/// Properties of a material.
+/// Colour and picture of a material.
 #[derive(Clone, Default)]
 pub(super) struct ObjMaterial {
     pub colour: Option<[u8; 3]>,
     pub map: Option<TextureMap>,
 }
 
-/// Picture and its placement on faces.
+/// Picture of a material, and its placement on faces.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct TextureMap {
-    /// Folder of the material file within the folder of the mesh. Empty, or with a slash at the
-    /// end.
+    /// Folder of the material file, relative to the folder of the mesh. Empty, or with a slash at the end.
     folder: String,
     file: String,
     scale: [f32; 2],
@@ -62,7 +62,7 @@ pub(super) struct TextureMap {
 }
 
 impl TextureMap {
-    /// Parses the words after `map_Kd`: options, then the name of a file, which may contain blanks.
+    /// Parses the words after `map_Kd`: options, then a file name, which may contain blanks.
     fn of(mut rest: &[u8]) -> Self {
         let mut map = Self {
             folder: String::new(),
@@ -108,7 +108,8 @@ impl TextureMap {
         map
     }
 
-    /// Converts a place to coordinates from the upper left corner of the picture.
+    /// Converts a texture position of a vertex to coordinates relative to the upper left corner of the
+    /// picture.
     pub(super) fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
         [
             u * self.scale[0] + self.offset[0],
@@ -131,7 +132,7 @@ impl<'a> MaterialLibrary<'a> {
         }
     }
 
-    /// Reads the files that the rest of a line names, if they are readable.
+    /// Reads the material files that the rest of a line names. Files that cannot be read are reported.
     pub(super) fn read(&mut self, rest: &[u8], indexed: &mut Indexed, line: u64) -> Result<()> {
         let line_text = text(rest);
         if line_text.is_empty() || self.read.contains(&line_text) {
@@ -163,8 +164,9 @@ impl<'a> MaterialLibrary<'a> {
         Ok(())
     }
 
-    /// Returns the file names on a line: the whole line, parts that end in `.mtl`, or words,
-    /// whichever exists.
+    /// Returns the file names on a line. Names may contain blanks, so three readings are tried: the whole
+    /// line, parts that end in `.mtl`, and single words. The first reading with an existing file is used. If
+    /// there is none, returns the line without its comment.
     fn files(&self, line: &str) -> Vec<String> {
         let bare = without_comment(line);
         let is_there = |name: &String| {
@@ -209,7 +211,7 @@ impl<'a> MaterialLibrary<'a> {
         }
     }
 
-    /// Reads the materials of a file. Returns the reason if it cannot be read.
+    /// Reads the materials of a file. If the file cannot be read, returns the reason.
     fn read_file(&mut self, name: &str, indexed: &mut Indexed) -> Result<Option<Error>> {
         let key = format!("\n{name}");
         if self.read.contains(&key) {
@@ -291,8 +293,8 @@ impl<'a> MaterialLibrary<'a> {
         Ok(())
     }
 
-    /// Returns the name of the material that the rest of a line names. Prefers a reading that is a
-    /// known material.
+    /// Returns the name of the material on the rest of a line. If the text has several readings, prefers the
+    /// name of a known material.
     pub(super) fn name(&self, rest: &[u8]) -> String {
         let line = text(rest);
         let first = line.split_ascii_whitespace().next().unwrap_or_default();
@@ -307,12 +309,13 @@ impl<'a> MaterialLibrary<'a> {
         without_comment(&line).to_string()
     }
 
-    /// Returns the material with this name.
+    /// Returns the material with this name. `None` if it is unknown.
     pub(super) fn get(&self, name: &str) -> Option<&ObjMaterial> {
         self.known.get(name)
     }
 
-    /// Returns the number of the picture of a map, which is read once. `None` if it cannot be read.
+    /// Returns the index in the mesh of a material's picture, which is read at the first call. `None` if it
+    /// cannot be read.
     pub(super) fn picture(
         &mut self,
         map: &TextureMap,
@@ -329,7 +332,7 @@ impl<'a> MaterialLibrary<'a> {
         indexed.hold(key.0.len() as u64 + ENTRY)?;
         let mut names = ways(&map.file);
         for (n, name) in names.clone().into_iter().enumerate() {
-            // Tries the folder of the material file first.
+            // The folder of the material file is tried first.
             if !map.folder.is_empty() {
                 names.insert(n, format!("{}{name}", map.folder));
             }
@@ -344,13 +347,13 @@ impl<'a> MaterialLibrary<'a> {
     }
 }
 
-/// Returns whether a keyword of a material file names a picture.
+/// Returns whether this keyword of a material file is followed by the name of a picture.
 fn is_picture(keyword: &[u8]) -> bool {
     keyword.starts_with(b"map_")
         || matches!(keyword, b"bump" | b"disp" | b"decal" | b"refl" | b"norm")
 }
 
-/// Returns the text that may follow a line of a material file that ends in a backslash.
+/// Returns the meaning of a backslash at the end of a line of a material file.
 fn continuation(line: &[u8]) -> Continuation {
     let (word, rest) = next_word(line);
     match word.to_ascii_lowercase().as_slice() {
@@ -360,7 +363,7 @@ fn continuation(line: &[u8]) -> Continuation {
     }
 }
 
-/// Parses the colour after `Kd`: three numbers, or one for all channels.
+/// Parses the colour after `Kd`: three numbers, or one number for all channels.
 fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
     let (r, rest) = next_word(rest);
     let (g, rest) = next_word(rest);
@@ -372,7 +375,7 @@ fn written(rest: &[u8], range: &mut ColourRange) -> Option<WrittenColour> {
     }
 }
 
-/// Reads the first readable file of these. The error is the first file's.
+/// Reads the first of these files that is readable. If none is, returns the error for the first file.
 pub(super) fn read_first(
     folder: Option<MeshFolder>,
     names: &[String],
@@ -392,8 +395,8 @@ pub(super) fn read_first(
     Err(first.unwrap_or_else(|| Error::input(Code::S110, "a file without a name")))
 }
 
-/// Returns the readings of a file name: unchanged, with slashes of other systems, and without the
-/// folder.
+/// Returns possible interpretations of a file name: unchanged, with backslashes replaced by slashes, and
+/// without its folder.
 pub(super) fn ways(name: &str) -> Vec<String> {
     let bare = name
         .strip_prefix('"')
@@ -411,13 +414,13 @@ pub(super) fn ways(name: &str) -> Vec<String> {
     ways
 }
 
-/// Returns the trimmed text of the rest of a line.
+/// Returns the rest of a line as text without surrounding blanks.
 fn text(rest: &[u8]) -> String {
     String::from_utf8_lossy(rest.trim_ascii()).into_owned()
 }
 
-/// Returns a name without a trailing comment: `#` between blanks, or at the end. `Material #25` is
-/// unchanged.
+/// Returns a name without a trailing comment. A `#` begins a comment if it is between blanks or at the end.
+/// `Material #25` is therefore unchanged.
 pub(super) fn without_comment(name: &str) -> &str {
     for (at, _) in name.match_indices('#') {
         let after = name[at + 1..].chars().next();
@@ -428,13 +431,13 @@ pub(super) fn without_comment(name: &str) -> &str {
     name
 }
 
-/// Returns whether there is a blank before byte `at`.
+/// Returns whether the character before byte `at` is a blank.
 fn follows_blank(name: &str, at: usize) -> bool {
     let before = name[..at].chars().next_back();
     before.is_some_and(char::is_whitespace)
 }
 
-/// Returns a name up to the first word that begins with `#`.
+/// Returns the part of a name before the first word that begins with `#`.
 fn without_note(name: &str) -> &str {
     for (at, _) in name.match_indices('#') {
         if follows_blank(name, at) {

@@ -1,17 +1,17 @@
-//! Reading meshes: the table of input formats, and the choice of a format.
+//! Reading of meshes: the table of input formats, and the choice of the format.
 //!
-//! The content decides the format, never the name. Formats that are sure of a file come first, such
-//! as a binary STL whose count explains the length of the file. Formats that the file may be a
-//! damaged version of come next. A mesh is read once, in blocks. Memory is allocated for existing
-//! bytes, not for bytes that a header claims. A file without triangles is read as an empty mesh. No
-//! grid can be fitted to it.
+//! The content decides the format, never the file name. Formats that recognize a file with certainty are
+//! preferred, such as a binary STL whose triangle count matches the length of the file. Next are formats of
+//! which the file may be a damaged version. A mesh is read once, in blocks. Memory is allocated only for
+//! bytes that exist, not for counts that a header claims. A file without triangles is read as an empty mesh,
+//! although no grid can be fitted to it.
 //!
-//! Findings have a [code](voxelize_core::Code), and [`Tolerance`] decides their severity. Damage
-//! that could change the result unnoticed is an error unless the caller is lenient. Oddities are
-//! listed in [`Loaded::findings`].
+//! Every finding has a [code](voxelize_core::Code), and [`Tolerance`] decides its severity. Damage that could
+//! change the result without being noticed is an error unless the caller is lenient. Harmless peculiarities
+//! are listed in [`Loaded::findings`].
 //!
-//! A file may be compressed by gzip, which its first two bytes show. Positions in findings then
-//! refer to the decompressed content.
+//! A file may be compressed by gzip. It is recognized by its first two bytes, and positions in findings then
+//! refer to the unpacked content.
 
 mod affine;
 mod clip;
@@ -61,15 +61,15 @@ use kept::{KeepingReader, KeptStream};
 use source::{Head, MeshBytes};
 use triage::Triage;
 
-/// One input format: a row of [`INPUTS`].
+/// Input format: a row of [`INPUTS`].
 pub struct InputFormat {
-    /// Name in summaries and JSON.
+    /// Name of the format in summaries and JSON.
     pub name: &'static str,
-    /// Usual extensions of its files, in lower case without the dot.
+    /// Usual file extensions of the format, in lower case without the dot.
     pub extensions: &'static [&'static str],
-    /// One line for help.
+    /// Description of the format in one line, for help texts.
     pub about: &'static str,
-    /// The format or its files state the unit of coordinates.
+    /// The format defines the unit of coordinates, or its files may state the unit.
     pub states_unit: bool,
     /// Coordinates may be decimals or doubles, which are rounded to floats.
     has_decimals: bool,
@@ -77,7 +77,7 @@ pub struct InputFormat {
     read: fn(MeshBytes, &ReadOptions, &Triage) -> Result<Content>,
 }
 
-/// Result of a reader.
+/// Result of reading a file in one format.
 struct Content {
     mesh: Mesh,
     /// Number of bytes that were read.
@@ -98,17 +98,17 @@ impl Content {
     }
 }
 
-/// Certainty of a format, from the first bytes and the length of an input.
+/// Certainty that an input has some format, judged by its first bytes and its length.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guess {
-    /// No other format looks like this.
+    /// The input has this format. No other format looks like this.
     Sure,
-    /// The input may be a damaged file of this format, or one whose end is not yet known.
+    /// The input may be a damaged file of this format, or a file whose end has not been seen yet.
     Maybe,
     No,
 }
 
-/// All formats that are read, in the order in which they are tried.
+/// All formats that can be read, in the order in which they are tried.
 pub static INPUTS: &[InputFormat] = &[
     stl_binary::FORMAT,
     stl_ascii::FORMAT,
@@ -120,40 +120,40 @@ pub static INPUTS: &[InputFormat] = &[
     threemf::FORMAT,
 ];
 
-/// Point that the coordinates of a mesh are relative to. Decimals and doubles of OBJ, OFF, PLY and
-/// ASCII STL are rounded to floats after the point was subtracted. Other files are read unchanged.
+/// Point that is subtracted from the coordinates of a mesh. It only affects formats with decimals or doubles:
+/// OBJ, OFF, PLY and ASCII STL. The difference is rounded to floats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReadNear<'a> {
-    /// The origin. Coordinates are unchanged.
+    /// The origin. Nothing is subtracted.
     Origin,
-    /// The origin, or the lowest corner of a mesh that is far from it. [`Loaded::near`] has the
-    /// result.
+    /// The lowest corner of the mesh if it is far from the origin, otherwise the origin. [`Loaded::near`] has
+    /// the result.
     Mesh,
-    /// This point, which was found for another file.
+    /// This point, such as the [`Loaded::near`] of another file.
     Point(&'a [Rational; 3]),
 }
 
-/// Options of reading. By default nothing is reported, memory is unlimited, pictures are not read,
-/// and damaged files are refused.
+/// Options for reading a mesh. By default no progress is reported, memory is unlimited, pictures are not
+/// read, and damaged files are refused.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {
-    /// Treatment of findings.
+    /// Severity of findings.
     pub tolerance: Tolerance,
-    /// Maximum memory for the triangles in bytes.
+    /// Maximum memory for the triangles in bytes. `None` for no limit.
     pub max_memory: Option<u64>,
-    /// Pictures on triangles are read for their colours.
+    /// Read pictures on triangles for their colours.
     pub textures: bool,
-    /// The [numbers of vertices](Mesh::vertex_numbers) are kept, for formats whose vertices are
-    /// only points: OBJ, OFF, PLY and 3MF. A glTF has several vertices at a point where normals or
-    /// places in pictures differ.
+    /// Keep the [vertex numbers](Mesh::vertex_numbers) of OBJ, OFF, PLY and 3MF, in which a vertex is only a
+    /// point. In a glTF file, several vertices have the same position if their normals or texture coordinates
+    /// differ.
     pub vertex_numbers: bool,
-    /// Point that coordinates are relative to.
+    /// Point that is subtracted from the coordinates.
     pub near: ReadNear<'a>,
-    /// Receiver of progress, which may cancel: one phase, `read`, in bytes.
+    /// Receives progress and may cancel. There is one phase, `read`, measured in bytes.
     pub progress: &'a dyn Progress,
-    /// Called with each file that the mesh names, such as materials, pictures and buffers, even if
-    /// it is not opened. An error of kind [`Usage`](voxelize_core::Kind::Usage) ends the reading.
+    /// Called with each file that the mesh names, such as materials, pictures and buffers, even if that file
+    /// is not opened. An error of kind [`Usage`](voxelize_core::Kind::Usage) ends the reading.
     pub companions: NamedFiles<'a>,
 }
 
@@ -172,13 +172,13 @@ impl Default for ReadOptions<'_> {
 }
 
 impl<'a> ReadOptions<'a> {
-    /// Sets the treatment of findings.
+    /// Sets the severity of findings.
     #[must_use]
     pub fn tolerance(self, tolerance: Tolerance) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// Limits the memory for the triangles, in bytes.
+    /// Limits the memory for the triangles, in bytes. `None` for no limit.
     #[must_use]
     pub fn memory(self, bytes: impl Into<Option<u64>>) -> Self {
         Self {
@@ -193,7 +193,7 @@ impl<'a> ReadOptions<'a> {
         Self { textures, ..self }
     }
 
-    /// Sets whether the numbers of vertices are kept.
+    /// Sets whether the vertex numbers of the file are kept.
     #[must_use]
     pub fn vertex_numbers(self, vertex_numbers: bool) -> Self {
         Self {
@@ -202,13 +202,13 @@ impl<'a> ReadOptions<'a> {
         }
     }
 
-    /// Sets the point that coordinates are relative to.
+    /// Sets the point that is subtracted from the coordinates.
     #[must_use]
     pub fn near(self, near: ReadNear<'a>) -> Self {
         Self { near, ..self }
     }
 
-    /// Sets the receiver of progress, which may cancel.
+    /// Sets the receiver of progress, which may also cancel.
     #[must_use]
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Self { progress, ..self }
@@ -221,28 +221,28 @@ impl<'a> ReadOptions<'a> {
     }
 }
 
-/// Mesh and facts about its file.
+/// Mesh, and facts about the file that it was read from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// Mesh.
+    /// The mesh.
     pub mesh: Mesh,
     /// Name of the format in [`INPUTS`].
     pub format: &'static str,
-    /// Length of the input in bytes, before it was unpacked.
+    /// Length of the input in bytes. For a packed input, the packed length.
     pub bytes: u64,
     /// Packing of the input.
     pub packing: Packing,
-    /// Number of complete or partial triangles that were dropped. Zero except under
+    /// Number of triangles that were dropped, including incomplete ones. Zero except under
     /// [`Tolerance::Lenient`].
     pub dropped: u64,
-    /// Oddities, at most one for each code. They do not name the file.
+    /// Findings that are not errors, at most one for each code. They do not name the file.
     pub findings: Vec<Finding>,
-    /// Unit of the coordinates, if the file or its format states it.
+    /// Unit of the coordinates. `None` if neither the file nor its format states it.
     pub unit: Option<UnitOfLength>,
-    /// Axis that points up, if the format states it.
+    /// Axis that points up. `None` if the format does not define it.
     pub up: Option<UpAxis>,
-    /// Point of the file that the coordinates of the mesh are relative to, usually the origin.
+    /// Point that was subtracted from the coordinates of the file, usually the origin.
     pub near: [Rational; 3],
 }
 
@@ -257,7 +257,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// Name in JSON. `None` if the file is not packed.
+    /// Name of the packing in JSON. `None` if the file is not packed.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -269,9 +269,9 @@ impl Packing {
 /// Reads a mesh from a file.
 ///
 /// # Errors
-/// Refused findings, with the path. [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) if the
-/// triangles need more than `max_memory`. [`Kind::Usage`](voxelize_core::Kind::Usage) for a folder
-/// of meshes.
+/// If a finding is refused. The error names the path. [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) if
+/// the triangles need more than `max_memory` bytes. [`Kind::Usage`](voxelize_core::Kind::Usage) if the path
+/// is a folder that contains meshes.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     let read = |near: ReadNear| {
         if path.is_dir() {
@@ -279,7 +279,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
         }
         let file = File::open(path).map_err(|e| source::unreadable(&e))?;
         let metadata = file.metadata().map_err(|e| source::unreadable(&e))?;
-        // A pipe has no length, and files that the system generates on reading report 0.
+        // A pipe has no length, and files whose content the system generates have the length 0.
         let whole = metadata.is_file() && metadata.len() > 0;
         // Only a regular file can be read a second time.
         let near = if metadata.is_file() {
@@ -301,12 +301,13 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<Loaded> {
     near_mesh(options, read).map_err(|error: Error| error.in_file(path))
 }
 
-/// Reads a mesh from a stream of unknown length, such as standard input. Errors show `name`.
+/// Reads a mesh from a stream of unknown length, such as standard input. Error messages name the stream
+/// `name`.
 ///
-/// The first bytes decide between binary and ASCII, which is confirmed at the end.
+/// Whether an STL is binary or ASCII is decided by the first bytes, and confirmed at the end of the stream.
 ///
 /// # Errors
-/// The same errors as [`read_file`].
+/// As [`read_file`].
 pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
     if options.near == ReadNear::Mesh {
         return read_twice(input, name, options).map_err(|error| error.in_file(name));
@@ -317,7 +318,8 @@ pub fn read_stream(input: &mut dyn Read, name: &str, options: &ReadOptions) -> R
         .map_err(|error| error.in_file(name))
 }
 
-/// Reads a mesh by `read`, and a second time if it is far from the origin.
+/// Reads a mesh by calling `read`. If [`ReadNear::Mesh`] is requested and the mesh is far from the origin,
+/// reads it a second time, relative to the point that was found.
 fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -> Result<Loaded> {
     let loaded = read(options.near)?;
     let near = loaded.near.clone();
@@ -328,8 +330,8 @@ fn near_mesh(options: &ReadOptions, read: impl Fn(ReadNear) -> Result<Loaded>) -
     read(ReadNear::Point(&near))
 }
 
-/// Reads a stream. Its bytes are kept for a second reading while its mesh may be far from the
-/// origin.
+/// Reads a stream. Its bytes are kept as long as the mesh may be far from the origin and a second reading may
+/// be necessary.
 fn read_twice(input: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Loaded> {
     let kept = Rc::new(KeptStream::new(options.max_memory));
     let source = MeshBytes::stream(KeepingReader {
@@ -376,7 +378,7 @@ fn choose_kept(
     let packed = source.packed();
     let is_zip = source.head().bytes.starts_with(b"PK");
     let content = (format.read)(source, options, &triage).map_err(|error| {
-        // The content of a zip that is not 3MF is recognized by its extension.
+        // A zip that is not a 3MF gets the error for its file extension.
         let other = if is_zip && error.code() == Code::S002 {
             refuse::by_extension(path)
         } else {
@@ -413,13 +415,14 @@ fn choose_kept(
     })
 }
 
-/// Returns the format of an input. More of a text is examined if its start does not decide.
+/// Returns the format of an input. If the start of a text is not sufficient to decide, more of it is
+/// examined.
 fn choose(
     source: &mut MeshBytes,
     path: &Path,
     options: &ReadOptions,
 ) -> Result<&'static InputFormat> {
-    // The head may take part of the memory for the mesh.
+    // The examined text may take up to a quarter of the memory limit.
     let most = options.max_memory.unwrap_or(u64::MAX) / 4;
     loop {
         let head = source.head();
@@ -440,7 +443,7 @@ fn choose(
     guessed(&source.head(), Guess::Maybe).ok_or_else(refuse::unknown)
 }
 
-/// Returns the first format with this certainty.
+/// Returns the first format that recognizes the input with this certainty.
 fn guessed(head: &Head, guess: Guess) -> Option<&'static InputFormat> {
     INPUTS
         .iter()

@@ -1,23 +1,24 @@
-//! Decimal numbers as floats: the nearest float, as in the standard library.
+//! Conversion of decimal numbers to the nearest floats, as in the standard library.
 
-/// Returns the number at the front of `text` and its length in bytes.
+/// Returns the number at the start of `text` and its length in bytes. `None` if there is no number.
 #[inline]
 pub(super) fn first(text: &[u8]) -> Option<(f32, usize)> {
     fast_float2::parse_partial(text).ok()
 }
 
-/// Returns the nearest float. Infinity and NaN are read in the notation of any run-time library.
+/// Returns the float nearest to a number. `None` if the word is not a number. Infinity and NaN may be in the
+/// notation of any C run-time library.
 pub(super) fn of(word: &[u8]) -> Option<f32> {
     fast_float2::parse(word).ok().or_else(|| odd(word))
 }
 
-/// Returns the nearest double of a finite number.
+/// Returns the double nearest to a finite number. `None` for other words.
 pub(super) fn double(word: &[u8]) -> Option<f64> {
     let value: f64 = fast_float2::parse(word).ok()?;
     value.is_finite().then_some(value)
 }
 
-/// Reads infinity and NaN of C run-time libraries: old ones print `1.#INF`, `-1.#IND` and
+/// Parses infinity and NaN as C run-time libraries print them: old ones print `1.#INF`, `-1.#IND` and
 /// `1.#QNAN`, newer ones `-nan(ind)`.
 #[cold]
 fn odd(word: &[u8]) -> Option<f32> {
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Compares with the standard library.
+    /// Asserts that the result is the same as in the standard library.
     fn agrees(text: &str) {
         let expected: Result<f32, _> = text.parse();
         let found = of(text.as_bytes());

@@ -1,24 +1,23 @@
-//! Wavefront OBJ.
+//! Reader of Wavefront OBJ.
 //!
 //! | line | |
 //! |---|---|
-//! | `v X Y Z …` | a vertex; three further numbers are its colour, red, green and blue from 0 to 1, or to 255 (`shares.rs`) |
-//! | `f V V V …` | a polygon: each `V` is a vertex's number, `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, negative ones back from the last vertex |
-//! | `o NAME` | an object: the following polygons are a part of the mesh |
-//! | `g NAME …` | a group: a part, if the file names no objects |
-//! | `usemtl NAME` | the following polygons are of this material |
-//! | `mtllib FILE …` | material files next to the mesh (`materials.rs`) |
-//! | `vt U V` | a place in a picture, from its lower left corner |
-//! | `vn`, `s`, `#` | normals, smoothing and comments, which are ignored |
-//! | `p`, `l`, `curv`, `surf`, … | points, lines and free-form curves and surfaces: no triangles, noted and left out |
+//! | `v X Y Z …` | a vertex; three further numbers are its colour: red, green and blue, from 0 to 1 or from 0 to 255 (`shares.rs`) |
+//! | `f V V V …` | a polygon; each corner is the number of a vertex `V`, or `V/VT`, `V//VN` or `V/VT/VN`; numbers count from 1, and negative numbers count backwards from the last vertex |
+//! | `o NAME` | an object; the following polygons form a part of the mesh |
+//! | `g NAME …` | a group; the following polygons form a part of the mesh, unless the file has objects |
+//! | `usemtl NAME` | the material of the following polygons |
+//! | `mtllib FILE …` | material files in the folder of the mesh (`materials.rs`) |
+//! | `vt U V` | a position in a picture, relative to its lower left corner |
+//! | `vn`, `s`, `#` | normals, smoothing groups and comments, which are ignored |
+//! | `p`, `l`, `curv`, `surf`, … | points, lines, and free-form curves and surfaces; they are left out and reported |
 //!
-//! A line of numbers that ends in `\` continues in the next line if numbers follow. Comments and
-//! names end with their line. ZBrush writes colours of vertices into comments, `#MRGB MMRRGGBB…`,
-//! which are read. Polygons are cut into triangles (`polygon.rs`). Text is read once, in blocks,
-//! and only vertices and triangles are kept.
+//! A line of numbers that ends in `\` continues in the next line if that begins with a number. Comments and
+//! names end with their line. Colours of vertices that ZBrush writes into comments, `#MRGB MMRRGGBB…`, are
+//! read. Polygons are cut into triangles (`polygon.rs`). The text is read once, in blocks, and only vertices
+//! and triangles are kept.
 //!
-//! The format is defined in appendix B of the manual of Wavefront's Advanced Visualizer, version
-//! 4.0.
+//! Source: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
 use super::indexed::{FilePosition, Indexed, no_number};
 use super::lines::{Continuation, Lines, next_word, whole};
@@ -39,7 +38,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// First words of a file.
+/// Words with which the first line of a file may begin.
 const BEGINNINGS: [&[u8]; 8] = [b"v", b"vt", b"vn", b"mtllib", b"usemtl", b"o", b"g", b"s"];
 
 fn recognise(head: &Head) -> Guess {
@@ -50,10 +49,10 @@ fn recognise(head: &Head) -> Guess {
         .bytes
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(head.bytes);
-    // All lines so far are of OBJ.
+    // All lines so far are valid in OBJ.
     let mut is_pure = true;
     let mut has_words = false;
-    // Some line begins with words that are rare in other texts.
+    // At least one line begins with a word that is rare in other texts.
     let mut is_likely = false;
     for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
         let (word, rest) = next_word(line);
@@ -63,7 +62,8 @@ fn recognise(head: &Head) -> Guess {
         has_words = true;
         if matches!(word, b"v" | b"vt" | b"vn") {
             let numbers = count_numbers(rest);
-            // After lines of another kind a line must be complete.
+            // After lines that are not OBJ, a line with coordinates is recognized only if it has three
+            // numbers.
             let least = if is_pure { 1 } else { 3 };
             if numbers >= least {
                 return Guess::Sure;
@@ -73,7 +73,7 @@ fn recognise(head: &Head) -> Guess {
         is_pure &= BEGINNINGS.contains(&word)
             || (matches!(word, b"f" | b"l" | b"p") && whole(next_word(rest).0).is_some());
     }
-    // The head may consist of comments only.
+    // The examined text may consist of comments only.
     let is_empty = !has_words && text.trim_ascii_start().starts_with(b"#");
     if is_empty || is_pure && is_likely {
         Guess::Maybe
@@ -82,7 +82,7 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// Returns the number of leading words of a line that are numbers, up to three.
+/// Returns how many of the first three words of a line are numbers, up to the first word that is not.
 fn count_numbers(mut rest: &[u8]) -> usize {
     for count in 0..3 {
         let (word, following) = next_word(rest);
@@ -94,7 +94,7 @@ fn count_numbers(mut rest: &[u8]) -> usize {
     3
 }
 
-/// Returns the text that may follow a line that ends in a backslash.
+/// Returns the meaning of a backslash at the end of a line.
 fn continuation(line: &[u8]) -> Continuation {
     match next_word(line).0 {
         b"v" | b"vt" | b"vn" | b"vp" | b"f" | b"fo" | b"l" | b"p" => Continuation::Numbers,
@@ -127,24 +127,25 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes()))
 }
 
-/// Conversion of lines to triangles.
+/// State of the conversion of lines to triangles.
 struct ObjReader<'a> {
     indexed: Indexed<'a>,
     triage: &'a Triage,
     reads_textures: bool,
     has_objects: bool,
     materials: MaterialLibrary<'a>,
-    /// Line that named the material of the next faces.
+    /// Text of the line that set the current material.
     material: Option<Vec<u8>>,
-    /// Picture of that material.
+    /// Picture of the current material.
     map: Option<TextureMap>,
-    /// Line that named an unknown material, until a face uses it.
+    /// Number of the line that set an unknown material. `None` if the material is known, or the error was
+    /// already reported.
     unknown: Option<u64>,
-    /// Number of faces with an unknown material that were read before any material file was named.
+    /// Number of faces with an unknown material that were read before the first line with a material file.
     late: u64,
-    /// Places in pictures, if pictures are read.
+    /// Texture positions of the file (`vt`). Empty if pictures are not read.
     places: Vec<[f32; 2]>,
-    /// Number of vertices with a colour in comments of ZBrush.
+    /// Number of vertices that got a colour from comments of ZBrush.
     painted: usize,
 }
 
@@ -219,13 +220,13 @@ impl ObjReader<'_> {
                 Some(colours) => self.paint(colours),
                 None => Ok(()),
             },
-            // Normals, properties of materials, and parts of free-form surfaces.
+            // Normals, properties of materials, and parts of free-form surfaces are ignored.
             _ => Ok(()),
         }
     }
 
-    /// Gives the next vertices the colours of a comment of ZBrush. Each colour has eight digits, of
-    /// which the first two are a mask.
+    /// Reads a ZBrush comment with colours for the next vertices that have none. Each colour has eight
+    /// hexadecimal digits, and the first two are a mask.
     fn paint(&mut self, line: &[u8]) -> Result<()> {
         for digits in line.trim_ascii().chunks_exact(8) {
             let colour = std::str::from_utf8(digits)
@@ -242,7 +243,8 @@ impl ObjReader<'_> {
         Ok(())
     }
 
-    /// Reads material files. The material of the next faces may be in one of them.
+    /// Reads the material files on the rest of a line. Then looks up the current material again, because the
+    /// new files may define it.
     fn read_materials(&mut self, rest: &[u8], number: u64) -> Result<()> {
         self.materials.read(rest, &mut self.indexed, number)?;
         let Some(name) = self.material.take() else {
@@ -258,7 +260,8 @@ impl ObjReader<'_> {
         Ok(())
     }
 
-    /// Reports that the next face has an unknown material.
+    /// Called before a face. If its material is unknown, reports this once, unless no material file has been
+    /// named yet.
     fn know_material(&mut self) -> Result<()> {
         let Some(line) = self.unknown else {
             return Ok(());
@@ -269,7 +272,7 @@ impl ObjReader<'_> {
         }
         self.unknown = None;
         if self.materials.is_incomplete {
-            // This was already reported.
+            // The material file that cannot be read was already reported.
             return Ok(());
         }
         let name = self
@@ -280,7 +283,8 @@ impl ObjReader<'_> {
             .no_colours(&Error::input(Code::S110, text), FilePosition::Line(line))
     }
 
-    /// Sets the material that the rest of a line names. Its colour is used if it has no picture.
+    /// Sets the current material to the one named on the rest of a line. Its colour is used only if it has no
+    /// picture.
     fn begin_material(&mut self, rest: &[u8], number: u64) -> Result<()> {
         let name = self.materials.name(rest);
         let material = self.materials.get(&name).cloned();
@@ -302,7 +306,8 @@ impl ObjReader<'_> {
         self.indexed.begin_material(name)
     }
 
-    /// Begins an object. Groups before the first object are ignored unless they have polygons.
+    /// Begins an object. Groups are ignored from now on. Names of earlier groups are forgotten if there are
+    /// no polygons yet.
     fn begin_object(&mut self, rest: &[u8]) -> Result<()> {
         if !self.has_objects && self.indexed.triangles.is_empty() {
             self.indexed.objects.forget();
@@ -312,12 +317,13 @@ impl ObjReader<'_> {
     }
 }
 
-/// Returns the name on the rest of a line.
+/// Returns the name on the rest of a line, without a comment.
 fn name(rest: &[u8]) -> String {
     without_comment(&String::from_utf8_lossy(rest.trim_ascii())).to_string()
 }
 
-/// Returns the place in a picture that a word such as `7/2/1` or `-1/-1` names.
+/// Returns the texture position that a word such as `7/2/1` or `-1/-1` refers to. `None` if it does not
+/// exist.
 fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
     let named = whole(word.split(|byte| *byte == b'/').nth(1)?)?;
     let place = if named < 0 {
@@ -328,8 +334,8 @@ fn texture_place(word: &[u8], places: &[[f32; 2]]) -> Option<[f32; 2]> {
     places.get(usize::try_from(place).ok()?).copied()
 }
 
-/// Returns the index of the vertex that a word such as `7/2/1` or `-1` names, after `count`
-/// vertices.
+/// Returns the index of the vertex that a word such as `7/2/1` or `-1` refers to. `count` is the number of
+/// vertices so far.
 fn place(word: &[u8], count: i64) -> Result<i64> {
     let digits = word.split(|byte| *byte == b'/').next().unwrap_or_default();
     let named = whole(digits).ok_or_else(|| no_number(word, "the number of a vertex"))?;

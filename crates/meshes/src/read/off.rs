@@ -1,4 +1,4 @@
-//! OFF, the format of Geomview.
+//! Reader of OFF, the format of Geomview.
 //!
 //! ```text
 //! OFF                  (COFF, NOFF, CNOFF, STOFF, …: colours, normals, texture coordinates after each vertex)
@@ -9,8 +9,8 @@
 //!                      (a face without a colour may continue in the next lines)
 //! ```
 //!
-//! Comments go from `#` to the end of the line. Empty lines are ignored. Faces are cut into triangles
-//! (`polygon.rs`). Binary OFF, and vertices with four or n coordinates, are refused.
+//! Comments extend from `#` to the end of the line. Empty lines are ignored. Faces are cut into triangles
+//! (`polygon.rs`). Binary OFF is refused, and so are vertices with another number of coordinates than three.
 //!
 //! <http://www.geomview.org/docs/html/OFF.html>
 
@@ -53,7 +53,7 @@ fn recognise(head: &Head) -> Guess {
     if keyword.iter().all(|byte| !byte.is_ascii_lowercase()) {
         return Guess::Sure;
     }
-    // Could be a word of a language unless numbers follow.
+    // The keyword could be an ordinary word, unless numbers follow.
     let next = if glued.is_empty() {
         next_word(rest).0
     } else {
@@ -72,8 +72,8 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// Splits a word into the keyword and a number that follows without a blank. The keyword is `OFF`
-/// with prefixes for the data of vertices.
+/// Splits a word into the keyword and a number that follows it without a blank. The keyword is `OFF`, with
+/// prefixes that state what data each vertex has.
 fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
     let (keyword, glued) = word.split_at(length);
@@ -84,8 +84,8 @@ fn split_keyword(word: &[u8]) -> Option<(&[u8], &[u8])> {
     is_known.then_some((keyword, glued))
 }
 
-/// Returns whether a text without a keyword is OFF: its numbers of vertices, faces and edges, then
-/// that many vertices of three numbers, and a face of these vertices.
+/// Returns whether a text without a keyword is OFF: it begins with the numbers of vertices, faces and edges,
+/// then has that many vertices of three numbers, and a face that uses these vertices.
 fn without_keyword<'a>(first: &[u8], mut lines: impl Iterator<Item = &'a [u8]>) -> Guess {
     let mut counts = OffWords(first);
     let mut count = || whole(counts.next_word()).filter(|count| *count > 0);
@@ -196,7 +196,7 @@ fn cut_short(what: &str, n: u64, count: u64) -> Error {
     )
 }
 
-/// Advances to the next line that is not empty.
+/// Advances to the next line that is not empty. Returns `false` at the end of the text.
 fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
     while lines.advance()? {
         if !next_word(lines.line()).0.is_empty() {
@@ -206,14 +206,14 @@ fn to_next(lines: &mut Lines<impl Read>) -> Result<bool> {
     Ok(false)
 }
 
-/// Position of the colours of vertices.
+/// Position of the colour in the line of a vertex.
 struct OffLayout {
     has_colours: bool,
-    /// Number of numbers between the coordinates and the colour, for the normal.
+    /// Number of words between the coordinates and the colour, which are the normal.
     before_colours: usize,
 }
 
-/// Reads the numbers of vertices and faces, and the layout of vertices.
+/// Reads the header: the numbers of vertices and faces, and the layout of vertices.
 fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     let refused = |what: &str| {
         let error = Error::input(Code::S009, format!("{what} is not supported"));
@@ -228,7 +228,7 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     } else {
         &words.0[words.0.len() - rest.len() - glued.len()..]
     };
-    // `nOFF` has any number of coordinates. `noff` is `NOFF` in lower case.
+    // `nOFF` means any number of coordinates. `noff` is `NOFF` in lower case, which means normals.
     if keyword.contains(&b'4') || keyword.contains(&b'n') && keyword.ends_with(b"OFF") {
         return refused("the OFF does not have three coordinates per vertex");
     }
@@ -264,20 +264,20 @@ fn header(lines: &mut Lines<impl Read>) -> Result<([u64; 2], OffLayout)> {
     ))
 }
 
-/// Maximum length of a face of several lines.
+/// Maximum length in bytes of a face that is spread over several lines.
 const MAX_JOINED: usize = 1 << 20;
 
-/// Face of several lines.
+/// Face that is spread over several lines.
 #[derive(Default)]
 struct Joined {
     words: Vec<u8>,
-    /// The current line is the first of the next face.
+    /// The current line already belongs to the next face.
     has_next: bool,
 }
 
 impl Joined {
-    /// Reads the face that begins in the current line, with the following lines as long as they
-    /// have at most its missing corners.
+    /// Reads the face that begins in the current line. A following line belongs to the face if it has at most
+    /// as many words as corners are missing.
     fn face<'a>(&'a mut self, lines: &'a mut Lines<impl Read>) -> Result<&'a [u8]> {
         self.has_next = false;
         let mut missing = missing_corners(lines.line());
@@ -306,7 +306,7 @@ impl Joined {
     }
 }
 
-/// Returns the number of corners of a face that are not in its first line.
+/// Returns the number of corners of a face that are missing in its first line.
 fn missing_corners(line: &[u8]) -> usize {
     let mut words = OffWords(line);
     let corners = whole(words.next_word())
@@ -327,15 +327,15 @@ impl<'a> Iterator for OffWords<'a> {
 }
 
 impl<'a> OffWords<'a> {
-    /// Returns the next word, which is empty at the end of the line.
+    /// Returns the next word. It is empty at the end of the line.
     fn next_word(&mut self) -> &'a [u8] {
         let (word, following) = next_word(self.0);
         self.0 = following;
         word
     }
 
-    /// Returns the colour in the next three words, and an opacity if it follows. A single number,
-    /// which is an index into a table of colours, is not a colour.
+    /// Returns the colour in the next three words. An opacity after it is skipped. A single number is an
+    /// index into a table of colours and is ignored.
     fn colour(&mut self, range: &mut ColourRange) -> Option<WrittenColour> {
         let words = [(); 4].map(|()| self.next_word());
         if words[2].is_empty() {

@@ -1,4 +1,4 @@
-//! Pictures that meshes name: PNG, JPEG and WebP.
+//! Decoder of the pictures that meshes name: PNG, JPEG and WebP.
 
 #[cfg(feature = "textures")]
 use std::io::Cursor;
@@ -14,33 +14,33 @@ use voxelize_core::error::Result;
 #[cfg(feature = "textures")]
 use voxelize_core::error::{Code, Error, sanitize};
 
-/// Maximum number of texels of all pictures of a mesh. Large pictures of one colour take only a few
-/// bytes of a file.
+/// Maximum number of texels of all pictures of a mesh. Without it, a file of a few bytes could contain huge
+/// pictures of one colour.
 pub(super) const MAX_TEXELS: u64 = 1 << 28;
 
-/// Maximum number of texels of all broken pictures of a mesh. Most of the time is spent before the
-/// damage.
+/// Maximum number of texels of all broken pictures of a mesh. Most of the decoding time is spent before the
+/// damage is found.
 pub(super) const MAX_BROKEN_TEXELS: u64 = 1 << 29;
 
 /// Maximum size of a picture file in bytes.
 pub(super) const MAX_BYTES: u64 = 1 << 28;
 
-/// Limits for a picture.
+/// Limits for decoding a picture.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "textures"), expect(dead_code))]
 pub(super) struct Budget {
     pub texels: u64,
     /// Maximum number of texels of a picture that turns out to be broken.
     pub broken: u64,
-    /// Memory in bytes.
+    /// Maximum memory in bytes.
     pub bytes: u64,
 }
 
-/// Width, height, and the texels row by row from the top.
+/// Width and height of a picture, and its texels row by row from the top.
 pub(super) type DecodedImage = ([u32; 2], Vec<[u8; 3]>);
 
-/// Decodes the picture in these bytes within a budget. Adds the texels of a broken picture to
-/// `broken`. Transparent texels get their opaque colour, and colour profiles are not applied.
+/// Decodes the picture in these bytes within a budget. Adds the number of texels of a broken picture to
+/// `broken`. The opacity of texels and colour profiles are ignored.
 #[cfg(feature = "textures")]
 pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<DecodedImage> {
     let mut open = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
@@ -63,7 +63,7 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
     if texels > budget.broken {
         return Err(Error::input(Code::S110, "too many large images are broken"));
     }
-    // Samples of the file twice, and the decoded texels.
+    // Memory for the samples of the file twice, and for the decoded texels.
     let need = 2 * open.samples.len_of(texels) + 3 * texels + open.extra_bytes(texels, bytes);
     if need > budget.bytes {
         return Err(too_large(need));
@@ -79,7 +79,7 @@ pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<D
     Ok(([width, height], open.samples.texels(&data)))
 }
 
-/// Picture after its header was read.
+/// Picture whose header was read.
 #[cfg(feature = "textures")]
 struct OpenPicture<'a> {
     size: [u32; 2],
@@ -94,13 +94,13 @@ enum Decoder<'a> {
     WebP(Box<WebPDecoder<Cursor<&'a [u8]>>>),
 }
 
-/// Layout of a texel from a decoder.
+/// Layout of a texel as the decoder returns it.
 #[cfg(feature = "textures")]
 #[derive(Clone, Copy)]
 struct Samples {
-    /// 1 and 2 are grey, 3 and 4 red, green and blue. 2 and 4 include opacity.
+    /// Number of channels: 1 is grey, 2 grey and opacity, 3 red, green and blue, 4 these and opacity.
     channels: usize,
-    /// Bytes of a number, the high byte first.
+    /// Number of bytes of a channel. The high byte comes first.
     bytes: usize,
 }
 
@@ -124,13 +124,13 @@ impl Samples {
         colours
     }
 
-    /// Returns a channel of a texel as a byte.
+    /// Returns a channel of a texel, rounded to a byte.
     fn channel(self, texel: &[u8], channel: usize) -> u8 {
         if self.bytes == 1 {
             return texel[channel];
         }
         let number = u16::from_be_bytes([texel[2 * channel], texel[2 * channel + 1]]);
-        // Rounds to the nearest of 255 steps.
+        // Converts a 16-bit number to the nearest of 255 steps.
         ((u32::from(number) + 128) / 257) as u8
     }
 }
@@ -138,7 +138,7 @@ impl Samples {
 #[cfg(feature = "textures")]
 impl<'a> OpenPicture<'a> {
     fn png(bytes: &'a [u8], budget: Budget) -> Result<Self> {
-        /// Memory for a header and a row.
+        /// Memory in bytes for a header and a row of texels.
         const HEADER: u64 = 1 << 24;
 
         let limit = HEADER + 2 * bytes.len() as u64;
@@ -146,7 +146,7 @@ impl<'a> OpenPicture<'a> {
             bytes: usize::try_from(limit.min(budget.bytes)).unwrap_or(usize::MAX),
         };
         let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
-        // The unpacked size of these chunks would not be limited by the size of the picture.
+        // These chunks may be compressed, and the size of the picture does not limit their unpacked size.
         decoder.set_ignore_iccp_chunk(true);
         decoder.set_ignore_text_chunk(true);
         decoder.set_transformations(png::Transformations::EXPAND);
@@ -182,7 +182,7 @@ impl<'a> OpenPicture<'a> {
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_headers().map_err(damaged)?;
         let (width, height) = decoder.dimensions().unwrap_or_default();
-        // The sides of a JPEG have 16 bits.
+        // Width and height of a JPEG have 16 bits.
         let size = [width as u32, height as u32];
         Ok(Self {
             size,
@@ -206,10 +206,10 @@ impl<'a> OpenPicture<'a> {
         })
     }
 
-    /// Returns the memory of the decoder in addition to the picture, in bytes.
+    /// Returns the memory in bytes that the decoder needs in addition to the picture.
     fn extra_bytes(&self, texels: u64, bytes: &[u8]) -> u64 {
         match self.decoder {
-            // A progressive JPEG is read completely, and its coefficients are held.
+            // A progressive JPEG is read completely, and all its coefficients are stored.
             Decoder::Jpeg(_) => 8 * texels + bytes.len() as u64,
             _ => 0,
         }

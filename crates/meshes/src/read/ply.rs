@@ -1,4 +1,4 @@
-//! PLY, the format of Stanford's scans, as text and in both byte orders.
+//! Reader of PLY, the format of Stanford's scans, as text and as binary data in both byte orders.
 //!
 //! ```text
 //! ply
@@ -13,15 +13,15 @@
 //! end_header
 //! ```
 //!
-//! The elements follow in this order, each with its properties in their order: words on one line
-//! for each element, or bytes without separators. Numbers of vertices count from 0. Polygons may
-//! come before their vertices. Other elements are skipped. Faces are cut into triangles
-//! (`polygon.rs`). In strips every second triangle is turned. A triangle of a strip that names a
-//! vertex twice only joins two strips and is left out.
+//! The file lists its elements in the order of the header. Each element has its properties in their order. In
+//! text, the properties of an element are words on one line. In binary files, they are bytes without
+//! separators. Vertices are numbered from 0, and polygons may come before their vertices. Elements of other
+//! kinds are skipped. Faces are cut into triangles (`polygon.rs`). Every second triangle of a strip has the
+//! opposite orientation. A triangle of a strip with two equal vertices only connects strips and is left out.
 //!
-//! Pictures that `comment TextureFile NAME` names are placed on faces by s and t of vertices, or by
-//! the list `texcoord` of faces and their `texnumber`. Lines of the header end in LF, CRLF, or CR
-//! alone.
+//! Pictures are named by `comment TextureFile NAME`. The positions of corners in a picture are s and t of the
+//! vertices, or the list `texcoord` of the faces, whose `texnumber` selects the picture. Lines of the header
+//! end in LF, CRLF or CR.
 //!
 //! Source: Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -65,7 +65,7 @@ fn recognise(head: &Head) -> Guess {
     if is_it { Guess::Sure } else { Guess::No }
 }
 
-/// Type of a number.
+/// Number type of a property.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scalar {
     I8,
@@ -103,17 +103,17 @@ impl Scalar {
     }
 }
 
-/// Property of an element: a number or a list of numbers.
+/// Property of an element: one number or a list of numbers.
 struct Property {
     name: Vec<u8>,
-    /// Type of the length of a list. `None` for a single number.
+    /// Number type of the length of a list. `None` if the property is a single number.
     list: Option<Scalar>,
     scalar: Scalar,
-    /// Axis, if the property is x, y or z.
+    /// Axis of a coordinate. `None` unless the property is x, y or z.
     axis: Option<usize>,
-    /// Channel, if the property is red, green or blue.
+    /// Channel of a colour. `None` unless the property is red, green or blue.
     channel: Option<usize>,
-    /// Axis of a place in a picture, 0 to the right and 1 upwards.
+    /// Axis of a position in a picture: 0 to the right, 1 upwards. `None` for other properties.
     texture: Option<usize>,
 }
 
@@ -148,7 +148,7 @@ struct Element {
 }
 
 impl Element {
-    /// Returns the minimum number of bytes of an element, which has empty lists.
+    /// Returns the minimum length of an element in bytes, with all lists empty.
     fn least_bytes(&self) -> u64 {
         self.properties
             .iter()
@@ -156,7 +156,7 @@ impl Element {
             .sum()
     }
 
-    /// Returns whether the elements are vertices with coordinates in doubles.
+    /// Returns whether the elements have coordinates in doubles.
     fn has_doubles(&self) -> bool {
         let is_double =
             |property: &Property| property.axis.is_some() && property.scalar == Scalar::F64;
@@ -172,8 +172,8 @@ impl Element {
         }
     }
 
-    /// Returns the index of the property that lists the corners: by its name, or the only list if
-    /// it is of integers.
+    /// Returns the index of the property that lists the corners of a face. It is found by its name, or it is
+    /// the only list and has integers.
     fn corners(&self) -> Option<usize> {
         let named = self.properties.iter().position(|property| {
             property.list.is_some()
@@ -194,7 +194,7 @@ impl Element {
         })
     }
 
-    /// Returns the type of the numbers if the only property is a list whose length is a byte.
+    /// Returns the element type if the only property is a list whose length is stored in one byte.
     fn short_list(&self) -> Option<Scalar> {
         match &self.properties[..] {
             [
@@ -244,7 +244,8 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         if !elements.iter().any(Element::has_doubles) {
             triage.place_plainly();
         }
-        // Reserves room for the elements that fit into the file, not for the count in the header.
+        // Reserves memory for at most the elements that fit into the file, because the counts of the header
+        // may be wrong.
         let most = whole.unwrap_or(0).saturating_sub(length);
         let expected = |name: &[u8], least: u64| {
             let of = elements.iter().filter(|element| element.name == name);
@@ -264,11 +265,11 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(indexed.into_mesh()?, bytes))
 }
 
-/// Content of a header.
+/// Content of the header.
 struct PlyHeader {
     form: PlyForm,
     elements: Vec<Element>,
-    /// File names of pictures, and their lines.
+    /// File names of pictures, each with the number of its line.
     pictures: Vec<(String, u64)>,
     bytes: u64,
     lines: u64,
@@ -361,20 +362,19 @@ fn header(reader: &mut impl Read) -> Result<PlyHeader> {
     ))
 }
 
-/// Lines of a header. They are read byte by byte, because the data after the last line may be
-/// binary.
+/// Lines of the header. They are read byte by byte, because the data after the header may be binary.
 struct HeaderLines<'a, R> {
     reader: &'a mut R,
     line: Vec<u8>,
-    /// First byte of the next line, if it was read to detect the line ending.
+    /// First byte of the next line. It was read to find out whether the current line ends in CR or CRLF.
     ahead: Option<u8>,
-    /// Lines end in CR alone.
+    /// Lines end in CR without LF.
     ends_in_cr: bool,
     bytes: usize,
 }
 
 impl<R: Read> HeaderLines<'_, R> {
-    /// Reads line number `at`.
+    /// Reads the next line, whose number is `at`.
     fn advance(&mut self, at: u64) -> Result<()> {
         self.line.clear();
         self.line.extend(self.ahead.take());
@@ -382,7 +382,7 @@ impl<R: Read> HeaderLines<'_, R> {
             match self.byte(at)? {
                 b'\n' => return Ok(()),
                 b'\r' if self.ends_in_cr => return Ok(()),
-                // The ending of the first line applies to all lines.
+                // The line end of the first line is expected for all lines.
                 b'\r' if at == 1 => match self.byte(at)? {
                     b'\n' => return Ok(()),
                     other => {
@@ -413,41 +413,41 @@ impl<R: Read> HeaderLines<'_, R> {
     }
 }
 
-/// Source of the numbers of elements.
+/// Source of the numbers of elements, either text or binary.
 trait Values {
-    /// Advances to the next element. Returns false at the end.
+    /// Advances to the next element. Returns `false` at the end of the input.
     fn begin(&mut self) -> Result<bool>;
 
     /// Skips the rest of the input.
     fn finish(&mut self) -> Result<()>;
 
-    /// Reads a number as a coordinate along an axis, rounded once.
+    /// Reads the next number as a coordinate along an axis. It is rounded to a float once.
     fn coordinate(&mut self, axis: usize, scalar: Scalar, triage: &Triage) -> Result<f32>;
 
-    /// Reads a number, rounded once.
+    /// Reads the next number, rounded to a float once.
     fn float(&mut self, scalar: Scalar) -> Result<f32>;
 
-    /// Reads an integer.
+    /// Reads the next number, which must be an integer.
     fn whole(&mut self, scalar: Scalar) -> Result<i64>;
 
-    /// Returns the next element if it is a list of three numbers of four bytes and is completely
-    /// buffered.
+    /// Returns the next element if it is a list of three 4-byte numbers and is completely buffered. Otherwise
+    /// reads nothing and returns `None`.
     fn three(&mut self) -> Option<[u32; 3]> {
         None
     }
 
-    /// Ends an element. Further words on its line are an error.
+    /// Ends an element. In text, further words on its line are an error.
     fn end(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Skips numbers.
+    /// Skips the next `count` numbers.
     fn skip(&mut self, scalar: Scalar, count: u64) -> Result<()>;
 
-    /// Returns the start of the element.
+    /// Returns the position in the file at which the element starts.
     fn place(&self) -> FilePosition<'static>;
 
-    /// Returns whether the next element can be found if this one is damaged.
+    /// Returns whether the start of the next element can be found if this element is damaged.
     fn is_found_again(&self) -> bool;
 }
 
@@ -460,16 +460,16 @@ enum ElementKind {
     Other,
 }
 
-/// Polygon or strips of triangles that come before their vertices.
+/// Polygon, or list of triangle strips, that comes before its vertices in the file.
 struct Early {
     kind: ElementKind,
-    /// End of its corners among all corners.
+    /// Index in `corners` of the end of its corners.
     end: usize,
     colour: Option<PlyColour>,
     place: FilePosition<'static>,
 }
 
-/// Polygons that come before their vertices.
+/// Polygons that come before their vertices in the file.
 #[derive(Default)]
 struct EarlyFaces {
     corners: Vec<i64>,
@@ -498,7 +498,7 @@ impl EarlyFaces {
         Ok(())
     }
 
-    /// Adds the polygons after all vertices were read.
+    /// Adds these polygons, after all vertices were read.
     fn add_to(self, indexed: &mut Indexed, pictures: &PlyPictures) -> Result<()> {
         let mut begin = 0;
         for face in self.faces {
@@ -514,7 +514,7 @@ impl EarlyFaces {
     }
 }
 
-/// Returns a capacity for `length` items, at least doubled if `capacity` does not suffice.
+/// Returns a capacity of at least `length` items. If `capacity` is too small, it is at least doubled.
 fn grown(capacity: usize, length: usize) -> usize {
     if length > capacity {
         length.max(2 * capacity)
@@ -522,7 +522,7 @@ fn grown(capacity: usize, length: usize) -> usize {
         capacity
     }
 }
-/// Reads all elements.
+/// Reads all elements and adds their vertices and polygons.
 fn read_elements(
     elements: &[Element],
     values: &mut impl Values,
@@ -606,7 +606,7 @@ fn read_elements(
                 }
                 Ok(read) if is_polygon => add_face(kind, &list, &read, place, indexed, pictures)?,
                 Ok(_) => {}
-                // The start of the next element is unknown.
+                // After this error, the start of the next element cannot be found.
                 Err(error) if !values.is_found_again() => {
                     triage.found(place.of(error))?;
                     early.add_to(indexed, pictures)?;
@@ -629,7 +629,7 @@ fn read_elements(
     values.finish()
 }
 
-/// Adds a polygon or strips with these corners.
+/// Adds a polygon or triangle strips with these corners.
 fn add_face(
     kind: ElementKind,
     corners: &[i64],
@@ -656,15 +656,15 @@ fn add_face(
     }
 }
 
-/// Values of an element, except for its corners.
+/// Numbers of an element, except for the list of corners.
 struct ElementValues {
     point: Point,
     colour: Option<PlyColour>,
-    /// Place of a vertex in a picture.
+    /// Position of a vertex in a picture.
     texture: [Option<f32>; 2],
-    /// Places of the corners of a face, two numbers each.
+    /// Positions of the corners of a face in its picture, two numbers each.
     corners: Vec<f32>,
-    /// Number of the picture of a face.
+    /// Index of the face's picture among those of the header.
     picture: usize,
 }
 
@@ -680,9 +680,9 @@ impl Default for ElementValues {
     }
 }
 
-/// Pictures that a header names, and the places of vertices in them.
+/// Pictures that the header names, and the positions of vertices in them.
 struct PlyPictures {
-    /// Numbers of the pictures. `None` for a picture that cannot be read.
+    /// Index in the mesh of each picture. `None` for a picture that cannot be read.
     numbers: Vec<Option<u32>>,
     places: Vec<[f32; 2]>,
 }
@@ -708,7 +708,7 @@ impl PlyPictures {
         })
     }
 
-    /// Adds the place of the last vertex.
+    /// Stores the position of the last vertex in its picture.
     fn place_vertex(&mut self, place: [Option<f32>; 2], indexed: &mut Indexed) -> Result<()> {
         let ([Some(u), Some(v)], false) = (place, self.numbers.is_empty()) else {
             return Ok(());
@@ -724,7 +724,8 @@ impl PlyPictures {
         Ok(())
     }
 
-    /// Places the corners of the next face, by its own numbers or by its vertices.
+    /// Sets the positions of the next face's corners in its picture. They are stored for the face or for its
+    /// vertices.
     fn place_face(&self, corners: &[i64], values: &ElementValues, indexed: &mut Indexed) {
         let Some(Some(number)) = self.numbers.get(values.picture) else {
             return;
@@ -745,21 +746,21 @@ impl PlyPictures {
     }
 }
 
-/// Colour of an element: bytes, or floats that are shares of 1 or up to 255.
+/// Colour of an element, in bytes or in floats. The floats are shares of 1 or numbers up to 255.
 #[derive(Clone, Copy)]
 enum PlyColour {
     Bytes([u8; 3]),
     Shares(WrittenColour),
 }
 
-/// Adds a colour in floats to a range.
+/// Extends a range of numbers by a colour in floats.
 fn see(range: &mut ColourRange, colour: WrittenColour) {
     for value in colour {
         range.see(value, true);
     }
 }
 
-/// Reads an element, and the list of property `places` into `list`.
+/// Reads the numbers of an element. The property with index `places` is a list and is read into `list`.
 fn read_element(
     element: &Element,
     kind: ElementKind,
@@ -819,7 +820,7 @@ fn read_element(
             ));
         };
         if places == Some(n) {
-            // Memory grows with the numbers that are read. The length alone allocates nothing.
+            // Memory grows with the numbers that are read, because the length of the list may be wrong.
             for _ in 0..count {
                 if list.len() == list.capacity() {
                     indexed.admit(3 * size_of::<i64>() as u64 * list.len() as u64)?;
@@ -843,10 +844,10 @@ fn read_element(
     Ok(read)
 }
 
-/// Maximum number of coordinates in the places of the corners of a face.
+/// Maximum length of the list with the positions of a face's corners in its picture.
 const MAX_PLACES: u64 = 40_000;
 
-/// Reads a channel of a colour, scaled to a byte.
+/// Reads a channel of a colour and scales it to a byte.
 fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     Ok(match scalar {
         Scalar::U16 => channel(values.whole(scalar)? as f64 / 65_535.0),
@@ -854,8 +855,8 @@ fn channel_of(values: &mut impl Values, scalar: Scalar) -> Result<u8> {
     })
 }
 
-/// Adds the triangles of strips, of which every second one is turned. A negative number begins
-/// another strip. Triangles that name a vertex twice only connect strips and are left out.
+/// Adds the triangles of strips. Every second triangle of a strip has the opposite orientation. A negative
+/// number begins a new strip. Triangles with two equal vertices only connect strips and are left out.
 fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()> {
     for strip in list.split(|number| *number < 0) {
         for (n, three) in strip.windows(3).enumerate() {
@@ -870,12 +871,12 @@ fn strip(list: &[i64], indexed: &mut Indexed, place: FilePosition) -> Result<()>
     Ok(())
 }
 
-/// Elements as lines of words.
+/// Elements in text, one line of words for each.
 struct TextValues<'a, R> {
     lines: Lines<'a, R>,
-    /// Number of lines of the header.
+    /// Number of lines in the header.
     before: u64,
-    /// Number of bytes of the line that were read.
+    /// Number of bytes of the current line that were read.
     at: usize,
 }
 
@@ -952,16 +953,16 @@ impl<R: Read> Values for TextValues<'_, R> {
     }
 }
 
-/// Elements as bytes.
+/// Elements in binary data.
 struct ByteValues<'a, R> {
     window: Window<'a, R>,
     is_big: bool,
-    /// Position of the element.
+    /// Position of the current element in bytes.
     element: u64,
 }
 
 impl<R: Read> ByteValues<'_, R> {
-    /// Reads bytes in the order of little-endian numbers.
+    /// Returns the next `N` bytes in little-endian order.
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         loop {
             if let Some(bytes) = self.window.rest().first_chunk::<N>() {
@@ -976,7 +977,8 @@ impl<R: Read> ByteValues<'_, R> {
         }
     }
 
-    /// Reads more bytes. The end of the file is an error, because it is within an element.
+    /// Reads more bytes into the window. The end of the file is an error, because it is in the middle of an
+    /// element.
     fn read_more(&mut self) -> Result<()> {
         if self.window.refill()? > 0 {
             return Ok(());

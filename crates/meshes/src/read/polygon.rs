@@ -1,17 +1,17 @@
-//! Triangulation of polygons by ear clipping in a coordinate plane. It is the plane of the largest
-//! component of the polygon's area vector. The projection does not round coordinates, so collinear
-//! corners stay collinear.
+//! Triangulation of polygons by ear clipping in a projection. The polygon is projected along the axis of the
+//! largest component of its area vector. The projection does not round coordinates, so collinear corners stay
+//! collinear.
 //!
-//! Every corner stays the corner of a triangle, and every side the side of exactly one triangle,
-//! even if corners are collinear. Polygons that share sides also share them as triangles, so a
-//! closed mesh stays closed. A polygon that is not planar becomes triangles that look like the
-//! triangles of its projection. A polygon without area becomes a fan.
+//! Every corner of the polygon becomes a corner of a triangle, and every side becomes a side of exactly one
+//! triangle, even if corners are collinear. Two polygons with a common side are therefore cut into triangles
+//! with that common side, and a closed mesh stays closed. A polygon that is not planar is cut in the same way
+//! as its projection. A polygon without area becomes a fan.
 //!
-//! For a polygon that winds around repeatedly, the search for ears may take cubic time. A long
-//! polygon that repeats a side in the same direction is split where it returns to a point, and each
-//! loop is cut separately. A long polygon whose sides meet in many places is cut by a simple search
-//! with a limited number of steps (`clip.rs`). A polygon with holes that are joined by bridges
-//! repeats no side in the same direction, and its sides meet in few places.
+//! For a polygon that winds around several times, the search for ears may take cubic time. Two kinds of long
+//! polygons are therefore treated separately. A polygon that uses a side twice in the same direction is split
+//! where it returns to a point, and each loop is cut separately. A polygon whose sides touch or cross each
+//! other in many places is cut by a simple search with a limited number of steps (`clip.rs`). A polygon with
+//! holes that are connected by bridges is of neither kind.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ use super::clip;
 
 use voxelize_core::geom::Point;
 
-/// Cutter of polygons, which reuses its memory.
+/// Cuts polygons into triangles, and reuses its memory.
 pub(super) struct PolygonCutter {
     earcut: Earcut<f64>,
     flat: Vec<[f64; 2]>,
     ears: Vec<u32>,
-    /// Directed sides of ears whose opposite side is in no ear.
+    /// Directed sides of triangles whose opposite side is in no triangle.
     sides: Vec<[u32; 2]>,
     triangles: Vec<[u32; 3]>,
 }
@@ -42,8 +42,8 @@ impl PolygonCutter {
         }
     }
 
-    /// Returns the triangles of a polygon of at least three corners, as indices of corners. There
-    /// are two fewer triangles than corners. All have the orientation of the polygon.
+    /// Returns the triangles of a polygon as indices of its corners. The polygon must have at least three
+    /// corners. It has two more corners than triangles. All triangles have the orientation of the polygon.
     pub(super) fn cut(&mut self, corners: &[Point]) -> &[[u32; 3]] {
         if corners.len() > LONG && repeats_a_side(corners) {
             self.cut_loops(corners);
@@ -62,12 +62,12 @@ impl PolygonCutter {
         }
     }
 
-    /// Cuts each loop between two corners at the same point, then the rest. Sides of zero length
-    /// between these corners connect the loops.
+    /// Splits the polygon at points that several corners share, and cuts each loop separately. Loops are
+    /// connected by sides of zero length between corners at the same point.
     fn cut_loops(&mut self, corners: &[Point]) {
         let mut all = vec![];
         let mut open: Vec<u32> = vec![];
-        // Index of each point in the remaining polygon.
+        // Index in `open` of each point of the remaining polygon.
         let mut places: HashMap<[u32; 3], usize> = HashMap::new();
         for (n, corner) in corners.iter().enumerate() {
             let point = bits(*corner);
@@ -87,7 +87,7 @@ impl PolygonCutter {
         self.triangles = all;
     }
 
-    /// Adds the triangles of the polygon of some of the corners.
+    /// Cuts the polygon that consists of some of the corners, and adds its triangles to `all`.
     fn cut_part(&mut self, corners: &[Point], part: &[u32], all: &mut Vec<[u32; 3]>) {
         if part.len() < 3 {
             return;
@@ -101,7 +101,7 @@ impl PolygonCutter {
         );
     }
 
-    /// Cuts ears. Returns false if they do not make up the polygon.
+    /// Cuts the polygon by ear clipping. Returns `false` if the triangles do not cover the whole polygon.
     fn cut_ears(&mut self, corners: &[Point]) -> bool {
         let Some(axis) = largest_side(corners) else {
             return false;
@@ -124,7 +124,7 @@ impl PolygonCutter {
             .earcut::<u32>(self.flat.iter().copied(), &[], &mut self.ears);
         self.triangles
             .extend(self.ears.as_chunks().0.iter().map(|ear: &[u32; 3]| {
-                // Keeps the order of the polygon.
+                // Gives the triangle the orientation of the polygon.
                 let mut ear = *ear;
                 ear.sort_unstable();
                 ear
@@ -132,8 +132,9 @@ impl PolygonCutter {
         self.keep_all_corners(corners.len() as u32)
     }
 
-    /// Adds triangles without area between a side of the ears and the corners on it that the ears
-    /// left out. Returns false if the ears have no such outline.
+    /// Ear clipping leaves out collinear corners. This adds triangles without area between a side of the
+    /// triangles and the left-out corners on it. Returns `false` if the outline of the triangles is not the
+    /// polygon.
     fn keep_all_corners(&mut self, count: u32) -> bool {
         self.sides.clear();
         self.sides.extend(
@@ -145,7 +146,7 @@ impl PolygonCutter {
         let all = std::mem::take(&mut self.sides);
         let is_single = |side: &[u32; 2]| all.binary_search(&[side[1], side[0]]).is_err();
         self.sides.extend(all.iter().filter(|side| is_single(side)));
-        // The sides must go once around the polygon, each from the end of the previous one.
+        // The sides must go exactly once around the polygon. Each must begin where the previous side ends.
         let Some([first, _]) = self.sides.first().copied() else {
             return false;
         };
@@ -172,14 +173,14 @@ impl PolygonCutter {
     }
 }
 
-/// Maximum number of corners of a polygon whose sides are not compared.
+/// Maximum number of corners of a polygon that is cut without comparing its sides.
 const LONG: usize = 256;
 
-/// Number of contacts between sides that a long polygon may have in the usual search, in addition
-/// to one for every 256 corners.
+/// Maximum number of contacts between sides for the usual search, if the polygon is long. One more contact is
+/// allowed for every 256 corners.
 const FEW_CONTACTS: usize = 64;
 
-/// Returns whether a polygon goes along a side twice in the same direction.
+/// Returns whether a polygon uses a side twice in the same direction.
 fn repeats_a_side(corners: &[Point]) -> bool {
     let next = corners.iter().cycle().skip(1);
     let sides = corners
@@ -191,12 +192,12 @@ fn repeats_a_side(corners: &[Point]) -> bool {
     sides.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Returns the bits of a point, with equal bits for equal points.
+/// Returns the bits of a point. Equal points have equal bits, because −0 becomes 0.
 fn bits(point: Point) -> [u32; 3] {
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 
-/// Returns the axis of the largest component of a polygon's area vector. `None` without area.
+/// Returns the axis of the largest component of a polygon's area vector. `None` if the area is zero.
 fn largest_side(corners: &[Point]) -> Option<usize> {
     let origin = corners[0].map(f64::from);
     let mut area = [0.0_f64; 3];
@@ -218,14 +219,14 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Returns twice the area in a plane, exact for small integers.
+    /// Returns twice the area of a triangle in the plane of x and y. It is exact for small integers.
     fn area(corners: &[Point], triangle: &[u32; 3]) -> f64 {
         let [a, b, c] = triangle.map(|n| corners[n as usize].map(f64::from));
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     }
 
-    /// Checks that the sides of a polygon are the outer sides of its triangles, which all have its
-    /// orientation.
+    /// Asserts that the sides of a polygon are the outer sides of its triangles, and that all triangles have
+    /// the orientation of the polygon.
     fn check(corners: &[Point]) {
         let mut cutter = PolygonCutter::new();
         let triangles = cutter.cut(corners).to_vec();
@@ -254,8 +255,8 @@ mod tests {
 
     #[test]
     fn concave_polygons_are_covered_once() {
-        // An L, a comb, and a rectangle with collinear corners, in every plane, from every corner
-        // and in both directions.
+        // An L, a comb, and a rectangle with collinear corners. Each is tested in every coordinate plane,
+        // starting at every corner, and in both directions.
         let l: &[[f32; 2]] = &[
             [0.0, 0.0],
             [4.0, 0.0],
@@ -362,8 +363,8 @@ mod tests {
 
     #[test]
     fn a_long_polygon_with_holes_is_covered_once() {
-        // A plate with holes in a diagonal, each joined to the previous one by a bridge from its
-        // first corner.
+        // A plate with holes along a diagonal. A bridge from the first corner of each hole connects it to the
+        // previous one.
         let mut corners: Vec<Point> = vec![
             [0.0, 0.0, 0.0],
             [40.0, 0.0, 0.0],
@@ -380,13 +381,13 @@ mod tests {
                 [at + 0.5, at + 0.5, 0.0],
                 [at + 0.5, at, 0.0],
             ];
-            // One half of the hole on the way there, the other half on the way back.
+            // One half of the hole is passed on the way there, the other half on the way back.
             corners.extend([hole[0], hole[1], hole[2]]);
             back.extend([hole[0], hole[3], hole[2]]);
         }
         back.reverse();
         corners.extend(back.iter().skip(1).take(back.len() - 2));
-        // Many corners on the sides.
+        // The same polygon with many corners on its sides.
         let long: Vec<Point> = corners
             .iter()
             .zip(corners.iter().cycle().skip(1))

@@ -1,4 +1,4 @@
-//! Records of a binary STL: 50 bytes for each triangle, decoded in blocks.
+//! Records of a binary STL, 50 bytes per triangle. They are decoded in blocks.
 
 use crate::not_finite;
 use voxelize_core::error::Error;
@@ -15,11 +15,11 @@ const VERTICES: usize = 12;
 /// Offset of the attributes, after the vertices.
 const ATTRIBUTES: usize = 48;
 
-/// Number of triangles that are decoded and examined together, within the first-level cache.
+/// Number of triangles that are decoded and examined as a group. They fit into the first-level cache.
 const GROUP: usize = 256;
 
-/// Returns the length of a file with this many triangles, which is also the offset of the next
-/// record.
+/// Returns the length in bytes of a file with this many triangles. It is also the offset of the record with
+/// this index.
 pub(super) fn length_for(count: u64) -> u64 {
     HEADER as u64 + RECORD as u64 * count
 }
@@ -28,7 +28,7 @@ pub(super) fn length_for(count: u64) -> u64 {
 #[derive(Default)]
 pub(super) struct Looked {
     pub seen: SeenTriangles,
-    /// Records with attributes other than zero.
+    /// Records whose attributes are not zero.
     pub attributes: Odd,
     /// Records whose normal is not finite.
     pub normals: Odd,
@@ -36,7 +36,7 @@ pub(super) struct Looked {
     pub not_finite: Option<Error>,
 }
 
-/// Number of triangles with an oddity, and the first such triangle.
+/// Number of triangles with some peculiarity, and the number of the first of them.
 #[derive(Default)]
 pub(super) struct Odd {
     pub count: u64,
@@ -44,7 +44,7 @@ pub(super) struct Odd {
 }
 
 impl Looked {
-    /// Merges the statistics with the statistics of the following records.
+    /// Combines the statistics with those of the following records.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Odd {
     }
 }
 
-/// Decodes the vertices of `block` into `triangles`. `first` is the number of the first triangle.
+/// Decodes the triangles of `block` into `triangles`. `first` is the number of the first of them.
 pub(super) fn decode(block: &[u8], triangles: &mut [Triangle], first: u64) -> Looked {
     let records = block.as_chunks::<RECORD>().0;
     let level = Level::best();
@@ -115,12 +115,12 @@ fn vertices(record: &[u8; RECORD]) -> Triangle {
     std::array::from_fn(|vertex| std::array::from_fn(|axis| float(3 * vertex + axis)))
 }
 
-/// Top bits of two 32-bit words.
+/// Top bit of each half of a 64-bit number.
 const TOP_BITS: u64 = 0x8000_0000_8000_0000;
 
-/// Returns words with a top bit set if and only if a coordinate of the normal has all exponent bits
-/// set, that is, it is infinite or NaN. Two 32-bit words are added at a time, and neither carries
-/// into the other.
+/// Returns a number in which the top bit of a half is set exactly if some coordinate of the normal is
+/// infinite or NaN, that is, has all exponent bits set. Two 32-bit numbers are added at a time, and no carry
+/// crosses from one half to the other.
 #[inline(always)]
 fn normal_carry(record: &[u8; RECORD]) -> u64 {
     let carry = |bits: u64| (bits & !TOP_BITS) + 0x0080_0000_0080_0000;
@@ -129,10 +129,9 @@ fn normal_carry(record: &[u8; RECORD]) -> u64 {
     carry(two) | carry(last.into())
 }
 
-/// Returns whether nine of ten records look like triangles. Their coordinates have the size of
-/// coordinates in meshes. If normals count, the normal has length one, is missing or is NaN.
-/// Records of zeros only do not look like triangles. In noise, one of three hundred records has
-/// such coordinates.
+/// Returns whether at least nine of ten records look like triangles. Their coordinates must have a size that
+/// is usual in meshes. If normals count, the normal must have length one, be zero or be NaN. Records of zeros
+/// do not look like triangles. In random bytes, about one of three hundred records has such coordinates.
 pub(super) fn look_like_triangles(block: &[u8], normals: Normals) -> bool {
     let records = block.as_chunks::<RECORD>().0;
     let is_usual = |c: f32| c == 0.0 || (1e-20..1e20).contains(&c.abs());
@@ -152,14 +151,14 @@ pub(super) fn look_like_triangles(block: &[u8], normals: Normals) -> bool {
     10 * alike >= 9 * records.len() && !is_blank
 }
 
-/// Use of normals to recognize triangles.
+/// Whether normals are examined to recognize triangles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Normals {
     Count,
     Ignored,
 }
 
-/// Returns the error of the first coordinate of a block that is not finite.
+/// Returns the error for the first coordinate of a block that is not finite.
 fn first_odd(triangles: &[Triangle], first: u64) -> Error {
     let coordinates = triangles.as_flattened().as_flattened();
     let place = coordinates.iter().position(|c| !c.is_finite()).unwrap_or(0);

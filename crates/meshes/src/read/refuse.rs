@@ -1,4 +1,4 @@
-//! Errors about inputs that are not meshes in a supported format.
+//! Errors for inputs that are not meshes in a supported format.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::records::length_for;
 use super::source::{Head, is_blank, unreadable};
 use voxelize_core::error::{Code, Error, Result};
 
-/// Known format that is not read.
+/// Known format that cannot be read as a mesh.
 struct Other {
     name: &'static str,
     extensions: &'static [&'static str],
@@ -17,25 +17,25 @@ struct Other {
     hint: &'static str,
 }
 
-/// Content of the files of a format.
+/// Content of files in a format.
 #[derive(PartialEq)]
 enum Holds {
     Meshes,
-    /// Other formats. The extension names the format.
+    /// Files of other formats. The file extension states which.
     Files,
-    /// Never a mesh.
+    /// No mesh.
     NoMesh,
 }
 
-/// Sign of a format in its content.
+/// Property of a file's content by which a format is recognized.
 enum Sign {
-    /// Bytes at a position.
+    /// These bytes are at this position.
     Bytes(usize, &'static [u8]),
-    /// Start of the text, after blanks and in any case.
+    /// The text starts with this word, after blanks. Upper and lower case are equivalent.
     Begins(&'static str),
-    /// Start of a line, in any case.
+    /// A line starts with this word. Upper and lower case are equivalent.
     Line(&'static str),
-    /// XML element near the start.
+    /// An XML element with this name is near the start.
     Element(&'static str),
     Test(fn(&Head) -> bool),
 }
@@ -84,7 +84,7 @@ use Sign::{Begins, Bytes, Element, Line, Test};
 static OTHERS: &[Other] = &[
     #[cfg(not(feature = "3mf"))]
     other("3MF", &["3mf"], &[], EXPORT),
-    // Scenes.
+    // Formats for scenes.
     other(
         "AMF",
         &["amf"],
@@ -230,7 +230,7 @@ static OTHERS: &[Other] = &[
         &[Bytes(0, b"b3dm"), Bytes(0, b"i3dm"), Bytes(0, b"cmpt")],
         TILE,
     ),
-    // CAD.
+    // Formats for CAD.
     other(
         "IFC",
         &["ifc", "ifcxml", "ifczip"],
@@ -329,7 +329,7 @@ static OTHERS: &[Other] = &[
         ],
         "the file contains the paths of a printer: use the mesh that was sliced",
     ),
-    // Simulation.
+    // Formats for simulation.
     other(
         "Gmsh",
         &["msh", "geo_unrolled"],
@@ -431,7 +431,7 @@ static OTHERS: &[Other] = &[
         &[Line("0 GtsVertex"), Test(is_gts)],
         "'gts2stl < FILE > mesh.stl' converts it to STL",
     ),
-    // Geology and scans of the ground.
+    // Formats for geology and for scans of terrain.
     other("GOCAD", &["ts"], &[Begins("GOCAD ")], GEOLOGY),
     other("LAS", &["las", "laz"], &[Bytes(0, b"LASF")], POINTS),
     other("E57", &["e57"], &[Bytes(0, b"ASTM-E57")], POINTS),
@@ -448,7 +448,7 @@ static OTHERS: &[Other] = &[
         &[],
         POINTS,
     ),
-    // Medicine.
+    // Formats for medicine.
     other(
         "GIFTI",
         &["gii"],
@@ -497,7 +497,7 @@ static OTHERS: &[Other] = &[
         &[Bytes(0, b"\x93NUMPY")],
         VOXELS,
     ),
-    // Containers.
+    // Container formats.
     other(
         "HDF5",
         &["h5", "hdf5", "mnc"],
@@ -544,7 +544,7 @@ static OTHERS: &[Other] = &[
         CAD,
     )
     .holding(Holds::Files),
-    // Not meshes.
+    // Formats that never contain a mesh.
     other("PNG", &["png"], &[Bytes(0, b"\x89PNG")], MESH),
     other("JPEG", &["jpg", "jpeg"], &[Bytes(0, b"\xff\xd8\xff")], MESH),
     other(
@@ -619,7 +619,7 @@ impl Sign {
     }
 }
 
-/// Returns whether a text begins with a word, in any case.
+/// Returns whether a text begins with a word, ignoring ASCII case.
 fn begins(text: &[u8], word: &str) -> bool {
     match text.get(..word.len()) {
         Some(start) => start.eq_ignore_ascii_case(word.as_bytes()),
@@ -627,7 +627,7 @@ fn begins(text: &[u8], word: &str) -> bool {
     }
 }
 
-/// Number of bytes of a text that are searched for a sign.
+/// Number of bytes at the start of a text that are searched.
 const LOOKED_AT: usize = 4096;
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -636,8 +636,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|line| !line.is_empty())
 }
 
-/// Returns the first lines of a text, without surrounding blanks. `None` for files that are not
-/// text.
+/// Returns the first `N` lines of a text, without surrounding blanks. `None` if the file is not text.
 fn first_lines<'a, const N: usize>(head: &Head<'a>) -> Option<[&'a [u8]; N]> {
     let mut all = lines(&head.bytes[..head.bytes.len().min(LOOKED_AT)]).filter(|_| head.is_text());
     let mut found = [&b""[..]; N];
@@ -647,8 +646,8 @@ fn first_lines<'a, const N: usize>(head: &Head<'a>) -> Option<[&'a [u8]; N]> {
     Some(found)
 }
 
-/// Returns whether the main chunk is as long as the file, or its first chunk is a version or a
-/// scene.
+/// Returns whether the file is 3DS: its main chunk is as long as the file, or the first inner chunk is a
+/// version or a scene.
 fn is_3ds(head: &Head) -> bool {
     let Some([b'M', b'M', a, b, c, d, e, f]) = head.bytes.first_chunk() else {
         return false;
@@ -668,7 +667,7 @@ fn is_ifc(head: &Head) -> bool {
             .any(|window| window == b"('IFC" || window == b"(\"IFC")
 }
 
-/// Returns whether the file has records of 80 columns, of which the first is in the start section.
+/// Returns whether the file is IGES: it has records of 80 columns, and the first is in the start section.
 fn is_iges(head: &Head) -> bool {
     let Some(line) = head
         .bytes
@@ -682,8 +681,8 @@ fn is_iges(head: &Head) -> bool {
         || line.get(72..80) == Some(b"S0000001")
 }
 
-/// Returns whether the file has pairs of a code and a value, of which the first begins a section or
-/// is a comment.
+/// Returns whether the file is DXF: it has pairs of a code and a value, and the first pair begins a section
+/// or is a comment.
 fn is_dxf(head: &Head) -> bool {
     let Some([code, value]) = first_lines::<2>(head) else {
         return false;
@@ -706,8 +705,8 @@ fn is_jt(head: &Head) -> bool {
     start.starts_with(b"Version ") && start.windows(2).any(|window| window == b"JT")
 }
 
-/// Returns whether the file has sections in parentheses, of which the first is a comment, a header
-/// or the dimensions.
+/// Returns whether the file is from Fluent: it has sections in parentheses, and the first is a comment, a
+/// header or the dimensions.
 fn is_fluent(head: &Head) -> bool {
     let Some([line]) = first_lines::<1>(head) else {
         return false;
@@ -717,7 +716,7 @@ fn is_fluent(head: &Head) -> bool {
         .any(|start| line.starts_with(start))
 }
 
-/// Returns whether the file begins with a keyword after a star. Two stars begin a comment.
+/// Returns whether the file is from Abaqus: it begins with a keyword after a star. Two stars begin a comment.
 fn is_abaqus(head: &Head) -> bool {
     let text = &head.bytes[..head.bytes.len().min(LOOKED_AT)];
     let keyword = lines(text).find(|line| !line.starts_with(b"**"));
@@ -741,7 +740,7 @@ fn is_abaqus(head: &Head) -> bool {
         })
 }
 
-/// Returns whether the file has data sets between lines of -1.
+/// Returns whether the file is UNV: it has data sets between lines of -1.
 fn is_unv(head: &Head) -> bool {
     let Some([mark, set]) = first_lines::<2>(head) else {
         return false;
@@ -749,7 +748,7 @@ fn is_unv(head: &Head) -> bool {
     mark == b"-1" && !set.is_empty() && set.len() <= 6 && set.iter().all(u8::is_ascii_digit)
 }
 
-/// Returns whether the file begins with three counts and names of classes.
+/// Returns whether the file is GTS: it begins with three counts and the names of classes.
 fn is_gts(head: &Head) -> bool {
     let line = first_lines::<1>(head).map(|[line]| line);
     line.is_some_and(|line| {
@@ -758,7 +757,8 @@ fn is_gts(head: &Head) -> bool {
     })
 }
 
-/// Returns whether the file begins with `P`, six numbers of a surface and its number of points.
+/// Returns whether the file is an MNI surface: it begins with `P`, six numbers that describe the surface, and
+/// the number of points.
 fn is_mni(head: &Head) -> bool {
     let Some([line]) = first_lines::<1>(head) else {
         return false;
@@ -771,13 +771,14 @@ fn is_mni(head: &Head) -> bool {
     is_polygons && numbers >= 6
 }
 
-/// Returns whether the file is text without a byte order mark in which every second byte is zero.
+/// Returns whether the file is UTF-16 without a byte order mark: every second byte is zero, and the others
+/// are text.
 fn is_utf16(head: &Head) -> bool {
     let start = &head.bytes[..head.bytes.len().min(256) & !1];
     start.len() >= 8 && (has_text_at(start, 0) || has_text_at(start, 1))
 }
 
-/// Returns whether each pair of bytes has text at this place, and a zero at the other.
+/// Returns whether each pair of bytes has a character of text at index `place` and a zero at the other index.
 fn has_text_at(bytes: &[u8], place: usize) -> bool {
     bytes.chunks_exact(2).all(|pair| {
         let byte = pair[place];
@@ -785,8 +786,8 @@ fn has_text_at(bytes: &[u8], place: usize) -> bool {
     })
 }
 
-/// Returns the error for a file whose content is another format. For a container the extension
-/// decides.
+/// Returns the error for a file whose content is in another format. `None` if no other format is recognized.
+/// For a container, the file extension decides.
 pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     let other = OTHERS
         .iter()
@@ -805,7 +806,7 @@ pub(super) fn by_content(path: &Path, head: &Head) -> Option<Error> {
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
-/// Returns the error for a file with the extension of another format.
+/// Returns the error for a file with the extension of another format. `None` for other extensions.
 pub(super) fn by_extension(path: &Path) -> Option<Error> {
     let extension = extension(path);
     let other = OTHERS
@@ -819,8 +820,8 @@ pub(super) fn by_extension(path: &Path) -> Option<Error> {
     Some(Error::input(Code::S009, message).with_hint(other.hint))
 }
 
-/// Returns the error for bytes that no format recognizes. As binary STL they would have `count`
-/// triangles.
+/// Returns the error for bytes in an unknown format. `count` is the number of triangles that a binary STL
+/// with these bytes would state.
 pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
     let expected = length_for(count);
     let length = length.map_or_else(String::new, |length| format!(", and it has {length}"));
@@ -830,7 +831,7 @@ pub(super) fn no_mesh(count: u64, length: Option<u64>) -> Error {
     Error::input(Code::S002, message).with_hint(EXPORT)
 }
 
-/// Returns the error for text that no format recognizes.
+/// Returns the error for text in an unknown format.
 pub(super) fn unknown() -> Error {
     Error::input(
         Code::S002,
@@ -839,7 +840,7 @@ pub(super) fn unknown() -> Error {
     .with_hint(EXPORT)
 }
 
-/// Returns the error for a folder, which depends on its content.
+/// Returns the error for a folder in place of a file. It depends on the files in the folder.
 pub(super) fn folder(path: &Path) -> Error {
     match count_meshes(path) {
         Err(error) => error,
@@ -876,8 +877,7 @@ fn count_meshes(folder: &Path) -> Result<usize> {
     Ok(meshes)
 }
 
-/// Returns the extension in lower case, or an empty string. For a `.gz`, the extension of its
-/// content.
+/// Returns the file extension in lower case, or an empty string. For a `.gz` file, the extension before it.
 fn extension(path: &Path) -> String {
     let extension = last_extension(path);
     if extension == "gz" {
@@ -886,7 +886,7 @@ fn extension(path: &Path) -> String {
     extension
 }
 
-/// Returns the last extension in lower case, or an empty string.
+/// Returns the last file extension in lower case, or an empty string.
 fn last_extension(path: &Path) -> String {
     match path.extension() {
         Some(extension) => extension.to_string_lossy().to_lowercase(),

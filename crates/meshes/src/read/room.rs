@@ -1,4 +1,4 @@
-//! Memory for triangles, allocated within a limit and only for triangles that exist.
+//! Memory for triangles. It is allocated within a limit, and only for triangles that exist.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Triangle;
@@ -7,26 +7,26 @@ use voxelize_kernel::memory::Zeroed;
 
 const TRIANGLE: u64 = size_of::<Triangle>() as u64;
 
-/// Limit on the memory of triangles.
+/// Limit on the memory for triangles.
 pub(super) struct Room {
     max_memory: Option<u64>,
 }
 
 impl Room {
-    /// Creates a limit in bytes.
+    /// Creates a limit of `max_memory` bytes. `None` for no limit.
     pub(super) fn new(max_memory: Option<u64>) -> Self {
         Self { max_memory }
     }
 
-    /// Allocates `count` triangles of zeros, for a file that is known to have them.
+    /// Allocates `count` triangles, all zero, for a file that is known to have that many.
     pub(super) fn exactly(&self, count: u64) -> Result<Zeroed<Triangle>> {
         self.admit(count, 0)?;
         let length = usize::try_from(count).map_err(|_| does_not_fit(count))?;
         Zeroed::new(length).ok_or_else(|| does_not_fit(count))
     }
 
-    /// Reserves room in `triangles` for `more` triangles. The capacity is doubled, but neither
-    /// beyond the limit with `beside` other bytes, nor beyond `expected` triangles in total.
+    /// Reserves memory in `triangles` for `more` triangles. The capacity is doubled, but it does not exceed
+    /// `expected` triangles, nor the limit together with `beside` bytes for other data.
     pub(super) fn grow(
         &self,
         triangles: &mut Vec<Triangle>,
@@ -49,15 +49,15 @@ impl Room {
             .map_err(|_| does_not_fit(target as u64))
     }
 
-    /// Returns the number of bytes that still fit, in addition to `count` triangles and `beside`
-    /// other bytes.
+    /// Returns the number of bytes within the limit that remain after `count` triangles and `beside` bytes
+    /// for other data.
     pub(super) fn left(&self, count: u64, beside: u64) -> u64 {
         let taken = count.saturating_mul(TRIANGLE).saturating_add(beside);
         self.max_memory
             .map_or(u64::MAX, |limit| limit.saturating_sub(taken))
     }
 
-    /// Refuses `count` triangles and `beside` other bytes if they exceed the limit.
+    /// Fails if `count` triangles and `beside` bytes for other data exceed the limit.
     pub(super) fn admit(&self, count: u64, beside: u64) -> Result<()> {
         let limit = self.max_memory.unwrap_or(u64::MAX);
         let need = u128::from(count) * u128::from(TRIANGLE) + u128::from(beside);

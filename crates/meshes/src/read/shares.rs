@@ -1,15 +1,15 @@
-//! Colours of vertices and faces that are stored as numbers. A single colour does not show whether
-//! its numbers are shares of 1 or bytes up to 255, so the whole file decides.
+//! Colours of vertices and faces that are stored as numbers. A single colour does not show whether its
+//! numbers are shares of 1 or bytes up to 255, so the decision is made for the whole file.
 
 use super::number;
 
-/// Maximum share of a colour under bright light. A larger number is a byte.
+/// Maximum number that may be a share of 1. Shares exceed 1 in bright light. Larger numbers must be bytes.
 const LIGHT: f32 = 16.0;
 
-/// Colour as a file stores it.
+/// Colour as the file stores it.
 pub(super) type WrittenColour = [f32; 3];
 
-/// Range of the numbers of all colours of a file.
+/// Range of the numbers in all colours of a file.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ColourRange {
     largest: f32,
@@ -17,7 +17,8 @@ pub(super) struct ColourRange {
 }
 
 impl ColourRange {
-    /// Adds a number of a colour. `is_fraction` states that it was written with a decimal point.
+    /// Extends the range by a number of a colour. `is_fraction` states whether it was written with a decimal
+    /// point.
     pub(super) fn see(&mut self, value: f32, is_fraction: bool) {
         self.has_fractions |= is_fraction;
         if value.is_finite() {
@@ -25,15 +26,16 @@ impl ColourRange {
         }
     }
 
-    /// Returns the number of full colour: 255 for bytes, which are integers or large, and 1 for
-    /// shares. Shares above 1 are clamped.
+    /// Returns the number that stands for full intensity: 255 if the numbers are bytes, 1 if they are shares.
+    /// They are bytes if some number is large, or if some exceeds 1 and none has a decimal point. Otherwise
+    /// shares above 1 are clamped.
     pub(super) fn full(&self) -> f32 {
         let are_bytes = self.largest > LIGHT || self.largest > 1.0 && !self.has_fractions;
         if are_bytes { 255.0 } else { 1.0 }
     }
 
-    /// Parses three words and an optional opacity, and adds their numbers. `None` if a word is not
-    /// a number.
+    /// Parses a colour of three words and an optional opacity, and extends the range by its numbers. `None`
+    /// if a word is not a number.
     pub(super) fn colour(&mut self, words: [&[u8]; 4]) -> Option<WrittenColour> {
         let mut colour = [0.0; 3];
         for (value, word) in colour.iter_mut().zip(words) {

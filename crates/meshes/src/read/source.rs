@@ -1,4 +1,4 @@
-//! Sources of the bytes of a mesh: a file of known length, or a stream, packed or not.
+//! Sources of the bytes of a mesh: a file of known length, or a stream. Both may be packed by gzip.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -12,30 +12,30 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::par::Progress;
 use voxelize_core::text;
 
-/// Number of bytes that are first examined to choose a format.
+/// Number of bytes at the start of an input that are examined first to choose the format.
 const HEAD: usize = 4096;
 
-/// Maximum number of bytes of a text that are examined.
+/// Maximum number of bytes of a text that are examined to choose the format.
 const LONGEST_HEAD: usize = 16 << 20;
 
-/// First bytes of an input, and its length if it is known.
+/// First bytes of an input, and its length. `None` if the length is unknown.
 pub(super) struct Head<'a> {
     pub bytes: &'a [u8],
     pub length: Option<u64>,
 }
 
 impl<'a> Head<'a> {
-    /// Returns the bytes without a byte order mark.
+    /// Returns the bytes after a byte order mark, if there is one.
     pub(super) fn text(&self) -> &'a [u8] {
         self.bytes
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(self.bytes)
     }
 
-    /// Returns whether this could be text: near the start at most one byte in 50 is a control byte
-    /// other than blanks and line ends. A stray control byte does not make a text binary. A binary
-    /// STL has more of them, among the bytes of its numbers and in the two attribute bytes after
-    /// each triangle, which are usually 0.
+    /// Returns whether the input may be text. Near its start, at most one byte in 50 may be a control byte
+    /// other than a blank or line end, so that a stray control byte does not matter. A binary STL has more
+    /// control bytes: in its numbers, and in the two attribute bytes after each triangle, which are usually
+    /// 0.
     pub(super) fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
         near.iter()
@@ -46,12 +46,12 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Returns whether a byte separates words: blanks, tabs and line ends.
+/// Returns whether a byte separates words, as blanks, tabs and line ends do.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Input whose first bytes have been read.
+/// Input whose first bytes were read to choose the format.
 pub(super) struct MeshBytes<'a> {
     head: Vec<u8>,
     length: Option<u64>,
@@ -61,10 +61,11 @@ pub(super) struct MeshBytes<'a> {
     folder: Option<MeshFolder<'a>>,
 }
 
-/// Function that records a file that a mesh names before it is opened, or refuses it.
+/// Function that is called with each file that a mesh names, before that file is opened. It may fail to
+/// refuse the file.
 pub type NamedFiles<'a> = &'a (dyn Fn(&Path) -> Result<()> + Sync);
 
-/// Folder of a mesh, for the files that the mesh names.
+/// Folder of a mesh, which contains the files that the mesh names.
 #[derive(Clone, Copy)]
 pub(super) struct MeshFolder<'a> {
     path: &'a Path,
@@ -72,13 +73,13 @@ pub(super) struct MeshFolder<'a> {
 }
 
 impl MeshFolder<'_> {
-    /// Returns whether the folder contains a file of this name.
+    /// Returns whether the folder contains a file with this name.
     pub(super) fn has_file(self, name: &str) -> bool {
         self.path.join(name).is_file()
     }
 }
 
-/// Gzip file that a source comes from.
+/// Gzip file that the input was unpacked from.
 #[derive(Clone)]
 pub(super) struct Packed {
     length: Option<u64>,
@@ -86,13 +87,13 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// Returns its length after all of it was read.
+    /// Returns the length of the gzip file. It is valid after the whole file was read.
     pub(super) fn length(&self) -> u64 {
         self.length.unwrap_or(self.read.get())
     }
 }
 
-/// Returns whether the file at `path` is in the folder or below it, after all links are followed.
+/// Returns whether the file at `path` is in the folder or below it, after all links were resolved.
 fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -102,7 +103,7 @@ fn is_below_folder(folder: &Path, path: &Path) -> io::Result<bool> {
     Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
 }
 
-/// Reports a file that a mesh names, even if it is not opened.
+/// Reports a file that a mesh names, even if that file is not opened.
 pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> {
     match folder {
         Some(folder) => (folder.companions)(&folder.path.join(name)),
@@ -110,8 +111,8 @@ pub(super) fn note_beside(folder: Option<MeshFolder>, name: &str) -> Result<()> 
     }
 }
 
-/// Opens a file that a mesh names, which must be in the folder of the mesh or below it. Returns the
-/// file and its length.
+/// Opens a file that a mesh names, and returns it with its length. The file must be in the folder of the mesh
+/// or below it.
 fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     let shown = sanitize(name.as_bytes());
     let refused = |what: &str| Error::input(Code::S008, format!("it is in '{shown}', {what}"));
@@ -138,7 +139,7 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
             Err(Error::input(Code::S008, "no file").about(&shown))
         }
     };
-    // Opening a named pipe would wait for its writer.
+    // Opening a named pipe would wait for a writer.
     is_file(&std::fs::metadata(&path).map_err(beside)?)?;
     let file = File::open(&path).map_err(beside)?;
     let metadata = file.metadata().map_err(beside)?;
@@ -146,7 +147,7 @@ fn open_beside(folder: Option<MeshFolder>, name: &str) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// Reads at most `most` bytes of a file that a mesh names. `admit` may refuse the memory.
+/// Reads at most `most` bytes of a file that a mesh names. `admit` fails if the memory exceeds the limit.
 pub(super) fn read_beside(
     folder: Option<MeshFolder>,
     name: &str,
@@ -173,7 +174,7 @@ pub(super) fn read_beside(
 }
 
 impl<'a> MeshBytes<'a> {
-    /// Reads a file of `length` bytes from its start.
+    /// Creates the source for a file of `length` bytes.
     pub(super) fn file(file: &'a File, length: u64) -> Result<Self> {
         let mut source = Self::stream(file)?;
         source.length = Some(length);
@@ -181,18 +182,19 @@ impl<'a> MeshBytes<'a> {
         Ok(source)
     }
 
-    /// Sets the path of the input. The files that it names are in the same folder or below it.
+    /// Sets the path of the input. Files that the mesh names must be in the same folder or below it.
     pub(super) fn at(self, path: &'a Path, companions: NamedFiles<'a>) -> Self {
         let folder = path.parent().map(|path| MeshFolder { path, companions });
         Self { folder, ..self }
     }
 
-    /// Folder of the input. `None` for a stream.
+    /// Returns the folder of the input. `None` for a stream.
     pub(super) fn folder(&self) -> Option<MeshFolder<'a>> {
         self.folder
     }
 
-    /// Reads a stream. Its length is known if it ends within the head.
+    /// Creates the source for a stream. The length is known only if the stream ends within the first bytes
+    /// that are examined.
     pub(super) fn stream(mut rest: impl Read + 'a) -> Result<Self> {
         let mut head = vec![0; HEAD];
         let filled = fill(&mut rest, &mut head)?;
@@ -208,8 +210,8 @@ impl<'a> MeshBytes<'a> {
         })
     }
 
-    /// Extends the head to eight times its length, but at most `most` bytes. Returns false if there
-    /// are no more bytes.
+    /// Reads more bytes, so that the examined start is eight times as long, but at most `most` bytes. Returns
+    /// `false` if there are no more bytes.
     pub(super) fn lengthen_head(&mut self, most: u64) -> Result<bool> {
         let known = self.head.len();
         let longest = usize::try_from(most)
@@ -228,7 +230,7 @@ impl<'a> MeshBytes<'a> {
         Ok(filled > 0)
     }
 
-    /// Decompresses a gzip file. Any other input is unchanged.
+    /// Unpacks a gzip file. Returns any other input unchanged.
     pub(super) fn unpacked(self, triage: &'a Triage) -> Result<Self> {
         if !gzip::recognise(&self.head) {
             return Ok(self);
@@ -245,12 +247,12 @@ impl<'a> MeshBytes<'a> {
         Ok(source)
     }
 
-    /// Gzip file that the content comes from, if any.
+    /// Returns the gzip file that the content was unpacked from. `None` if it was not packed.
     pub(super) fn packed(&self) -> Option<Packed> {
         self.packed.clone()
     }
 
-    /// First bytes and length, which decide the format.
+    /// Returns the first bytes and the length of the input, which decide its format.
     pub(super) fn head(&self) -> Head<'_> {
         Head {
             bytes: &self.head,
@@ -258,21 +260,20 @@ impl<'a> MeshBytes<'a> {
         }
     }
 
-    /// Number of bytes, if it is known.
+    /// Returns the length in bytes. `None` if it is unknown.
     pub(super) fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// File, if the system can read at given positions.
+    /// Returns the file, if the system can read it at given positions. `None` for a stream.
     pub(super) fn as_file(&self) -> Option<&'a File> {
         self.file.filter(|_| cfg!(any(unix, windows)))
     }
 
-    /// Reads all bytes, for formats that refer to other positions. Memory grows with the bytes that
-    /// arrive.
+    /// Reads all bytes into memory, for formats that need random access. Memory grows as bytes arrive.
     ///
     /// # Errors
-    /// If they need more than `max_memory`.
+    /// If the bytes need more memory than `max_memory`.
     pub(super) fn into_bytes(
         self,
         max_memory: Option<u64>,
@@ -286,7 +287,7 @@ impl<'a> MeshBytes<'a> {
             progress.check()?;
             let read = bytes.len();
             let more = read.clamp(BLOCK / 16, 16 * BLOCK);
-            // Old and new memory exist at the same time during the move.
+            // When the buffer grows, the old and the new memory exist at the same time.
             if 2 * read as u64 + more as u64 > limit {
                 let limit = text::bytes(limit);
                 return Err(Error::too_large(format!(
@@ -306,7 +307,7 @@ impl<'a> MeshBytes<'a> {
         }
     }
 
-    /// Returns all bytes from the first, in order.
+    /// Returns a reader of all bytes, including those already examined.
     pub(super) fn into_reader(self) -> impl Read + 'a {
         io::Cursor::new(self.head).chain(self.rest)
     }
@@ -326,13 +327,15 @@ pub(super) fn fill(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Resu
     Ok(filled)
 }
 
-/// Fills `buffer` from byte `at` of `file`, independently of other threads that read from it.
+/// Fills `buffer` with the bytes of `file` from position `at` on. Other threads may read from the file at the
+/// same time.
 #[cfg(unix)]
 pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
 }
 
-/// Fills `buffer` from byte `at` of `file`, independently of other threads that read from it.
+/// Fills `buffer` with the bytes of `file` from position `at` on. Other threads may read from the file at the
+/// same time.
 #[cfg(windows)]
 pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     use std::os::windows::fs::FileExt;
@@ -350,7 +353,7 @@ pub(super) fn read_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Re
     Ok(())
 }
 
-/// Not available. Files are read in order because [`MeshBytes::as_file`] returns `None`.
+/// Not available on this system. It is never called, because [`MeshBytes::as_file`] returns `None`.
 #[cfg(not(any(unix, windows)))]
 pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
@@ -358,7 +361,7 @@ pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
 
 /// Returns the error for a file that the system cannot read.
 pub(super) fn unreadable(error: &io::Error) -> Error {
-    // Errors of this crate's readers are passed on unchanged.
+    // Errors that readers of this crate wrapped in an I/O error are returned unchanged.
     if let Some(finding) = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Error>())

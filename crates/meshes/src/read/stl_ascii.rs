@@ -1,4 +1,4 @@
-//! ASCII STL.
+//! Reader of ASCII STL.
 //!
 //! ```text
 //! solid NAME
@@ -10,11 +10,11 @@
 //! endsolid NAME
 //! ```
 //!
-//! The reader accepts the variants that occur in practice: keywords in any case, any blanks and
-//! line ends, no name or any name, several solids, a byte order mark, all text on one line, and
-//! normals that are not numbers. It does not accept text that could lose geometry: a facet that is
-//! not a triangle, a number that cannot be read, a missing end, or anything after the end. A
-//! lenient reader drops such a facet and continues with the next.
+//! The reader accepts all variants that occur in practice: keywords in upper or lower case, any blanks and
+//! line ends, any name or none, several solids, a byte order mark, all text on one line, and normals that are
+//! not numbers. It refuses text that could lose geometry: a facet that is not a triangle, a number that
+//! cannot be parsed, a missing end, or anything after the end. A lenient reader drops such a facet and
+//! continues with the next.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -61,7 +61,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     } else {
         0
     };
-    // Bytes that are read ahead are not counted elsewhere, so they take a small part of the limit.
+    // The buffered bytes are not counted elsewhere, so the buffer takes a small part of the memory limit.
     let block = block.min(
         options
             .max_memory
@@ -91,48 +91,48 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     ))
 }
 
-/// Conversion of words to triangles.
+/// State of the conversion of words to triangles.
 struct Parser<'a, R> {
     words: Words<'a, R>,
     triangles: Vec<Triangle>,
     room: Room,
     triage: &'a Triage,
     solids: u64,
-    /// Solids, without the triangles of the last.
+    /// Solids read so far. The triangles of the last solid are added when it ends.
     parts: MeshParts,
-    /// A facet has begun and not ended.
+    /// A facet has begun but not ended.
     within: bool,
-    /// Number of bytes read before a facet that is not in the usual form.
+    /// Number of bytes that had been read when a facet was found that is not in the usual form.
     stumbled: Option<u64>,
 }
 
-/// Maximum number of bytes of a name that are kept.
+/// Maximum length in bytes of a name that is stored.
 const MAX_NAME: usize = 200;
 
-/// Text in place of a solid's name.
+/// Text after the word `solid`, normally the name of the solid.
 struct Name {
-    /// Words that are kept, with blanks between them.
+    /// Stored words of the name, separated by blanks.
     text: String,
-    /// Number of words.
+    /// Number of words, including words that are not stored.
     length: usize,
     is_utf8: bool,
-    /// Facet after the name.
+    /// Start of the facet after the name, as far as it was read.
     begun: Begun,
 }
 
-/// Part of a facet that was read while searching for the end of a name.
+/// Words of a facet that were already read while searching for the end of the name.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Begun {
     #[default]
     Nothing,
-    /// `facet`. `normal` follows.
+    /// The word `facet`. The next word is `normal`.
     Facet,
-    /// `facet outer loop`. `vertex` follows.
+    /// The words `facet outer loop`. The next word is `vertex`.
     Loop,
 }
 
 impl<R: Read> Parser<'_, R> {
-    /// Reads solids to the end of the text.
+    /// Reads all solids up to the end of the text.
     fn text(&mut self) -> Result<()> {
         if self.words.marked() {
             self.unusual("it begins with a byte order mark", 1)?;
@@ -143,7 +143,7 @@ impl<R: Read> Parser<'_, R> {
                 continue;
             }
             self.triage.found(self.unexpected("'solid' or the end"))?;
-            // Facets without a solid are read.
+            // Facets outside of a solid are read too.
             while !self.words.is("solid") && !self.words.is("facet") && self.words.advance()? {}
             if self.words.is("facet") {
                 self.words.stay();
@@ -158,7 +158,7 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Reads a solid, and all solids that begin on the line on which another one ends.
+    /// Reads a solid. Also reads further solids if they begin on the line on which the previous solid ends.
     fn solid(&mut self) -> Result<()> {
         let line = self.words.line();
         self.another(line)?;
@@ -193,10 +193,10 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Adds the triangles since the start of the last solid to it.
+    /// Assigns the triangles that were read since the last call to the last solid.
     fn end_part(&mut self) {
         let more = self.triangles.len() as u64 - self.parts.len();
-        // Without a solid, the facets form a part without a name.
+        // Facets outside of a solid form a part without a name.
         let last = match self.parts.names().len() {
             0 => self.parts.name(String::new()),
             names => names as u32 - 1,
@@ -231,8 +231,8 @@ impl<R: Read> Parser<'_, R> {
         self.triage.found_all(Code::S106, 1, error)
     }
 
-    /// Skips the name, which is the rest of the line unless a facet begins or the solid ends there.
-    /// Words of facets may be words of a name: `facet outer loop` is a name if no vertex follows.
+    /// Reads the name, which is the rest of the line, or ends earlier where a facet begins or the solid ends.
+    /// A name may contain words of facets: `facet outer loop` is part of the name unless `vertex` follows.
     fn name(&mut self) -> Result<Name> {
         const LOOP: [&str; 3] = ["facet", "outer", "loop"];
         let line = self.words.line();
@@ -242,9 +242,9 @@ impl<R: Read> Parser<'_, R> {
             is_utf8: true,
             begun: Begun::Nothing,
         };
-        // Start of the last words in the text that match LOOP.
+        // Length of the name's text before the last words that match LOOP.
         let mut loop_at = 0;
-        // Number of last words that match LOOP.
+        // Number of the last words that match LOOP.
         let mut matched = 0;
         while self.words.advance()? {
             name.begun = match matched {
@@ -281,9 +281,9 @@ impl<R: Read> Parser<'_, R> {
         Ok(name)
     }
 
-    /// Skips the name after `endsolid`, which may contain the word `solid`. That word begins
-    /// another solid if the solid that ends here began on the same line, or if a facet follows on
-    /// the line. In the second case the result is the name before that facet.
+    /// Skips the name after `endsolid`. A name may contain the word `solid`. That word begins another solid
+    /// in two cases: if the solid that ends here began on the same line, or if a facet follows on the line.
+    /// In the second case the name before that facet is returned.
     fn end_name(&mut self, begun_at: u64) -> Result<Option<Name>> {
         let line = self.words.line();
         while self.words.advance()? {
@@ -301,7 +301,8 @@ impl<R: Read> Parser<'_, R> {
         Ok(None)
     }
 
-    /// Reads all facets of a solid, of which the first has `begun`, and its `endsolid`.
+    /// Reads all facets of a solid up to its `endsolid`. `begun` states which words of the first facet were
+    /// already read.
     fn facets(&mut self, mut begun: Begun) -> Result<()> {
         loop {
             self.within = begun != Begun::Nothing;
@@ -329,13 +330,14 @@ impl<R: Read> Parser<'_, R> {
         }
     }
 
-    /// Reads facets in the usual form, as far as they are buffered.
+    /// Reads facets in the usual form, as far as they are already buffered.
     fn plain_facets(&mut self) -> Result<()> {
         if !self.triage.is_plain() {
             return Ok(());
         }
         let text = self.words.rest();
-        // Other threads would read in vain if one of them finds another form.
+        // If the text is not in the usual form, several threads would mostly read in vain. They are used only
+        // if no unusual facet was found since the buffer was filled.
         let smooth = self.stumbled != Some(self.words.bytes());
         let threads = if smooth && text.len() > facets::CHUNK {
             Threads::All
@@ -361,7 +363,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(())
     }
 
-    /// Reads the next facet, word by word. `None` at the end of the solid.
+    /// Reads the next facet word by word. `None` at the end of the solid.
     fn next_facet(&mut self, begun: Begun) -> Result<Option<Triangle>> {
         if !self.within {
             self.need("'facet' or 'endsolid'")?;
@@ -378,8 +380,8 @@ impl<R: Read> Parser<'_, R> {
         Ok(Some(triangle))
     }
 
-    /// Continues after damage at the next facet or the end of the solid. Returns false at the end
-    /// of the text.
+    /// Continues after damage at the next facet or at the end of the solid. Returns `false` at the end of the
+    /// text.
     fn resume(&mut self) -> Result<bool> {
         while !self.words.is("facet") && !self.words.is("endsolid") {
             if !self.words.advance()? {
@@ -390,7 +392,8 @@ impl<R: Read> Parser<'_, R> {
         Ok(true)
     }
 
-    /// Reads a facet to `endfacet`, from after its first word or after the part that has `begun`.
+    /// Reads the rest of a facet up to `endfacet`. `begun` states which words were already read: `facet`, or
+    /// `facet outer loop`.
     fn facet(&mut self, begun: Begun) -> Result<Triangle> {
         if begun == Begun::Loop {
             self.no_normal(self.words.line())?;
@@ -421,7 +424,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(triangle)
     }
 
-    /// Skips "normal" and three words, which some files omit.
+    /// Skips `normal` and three words, if they are present. Some files omit them.
     fn normal(&mut self) -> Result<()> {
         let line = self.words.line();
         let mut numbers = 0;
@@ -453,7 +456,7 @@ impl<R: Read> Parser<'_, R> {
         self.triage.found_all(Code::S103, 1, error)
     }
 
-    /// Number of the facet that is being read.
+    /// Returns the number of the facet that is being read.
     fn number(&self) -> u64 {
         self.triangles.len() as u64 + self.triage.count_dropped()
     }
@@ -479,7 +482,7 @@ impl<R: Read> Parser<'_, R> {
         Ok(point)
     }
 
-    /// Advances to the next word, which must exist.
+    /// Advances to the next word. Fails at the end of the text. `wanted` describes the expected word.
     fn need(&mut self, wanted: &str) -> Result<()> {
         if self.words.advance()? {
             Ok(())
@@ -506,8 +509,8 @@ impl<R: Read> Parser<'_, R> {
         ))
     }
 
-    /// Returns the error for an unexpected word. At the end of the text it may be part of the right
-    /// word, if it looks like a word.
+    /// Returns the error for an unexpected word. If the word is the last of the text and alphanumeric, it may
+    /// be the start of the expected word, and the text was cut short.
     fn unexpected(&self, wanted: &str) -> Error {
         let found = sanitize(self.words.word());
         if self.words.at_end() && self.words.word().iter().all(u8::is_ascii_alphanumeric) {

@@ -1,14 +1,14 @@
-//! Binary STL.
+//! Reader of binary STL.
 //!
 //! | byte | |
 //! |---|---|
 //! | 0 | 80 bytes of header, which are ignored |
-//! | 80 | u32, the number n of triangles |
-//! | 84 + 50 i | triangle i: normal (3 × f32), then three vertices (9 × f32), then u16 of attributes |
+//! | 80 | the number n of triangles (u32) |
+//! | 84 + 50 i | triangle i: normal (3 × f32), three vertices (9 × f32), attributes (u16) |
 //!
-//! All numbers are little-endian, and the file has 84 + 50 n bytes. About one in seven files begins
-//! with `solid`, so the length decides the format. Normals and attributes do not affect geometry.
-//! Attributes may be colours (`stl_colours.rs`).
+//! All numbers are little-endian, and the file has 84 + 50 n bytes. The header of about one in seven files
+//! begins with `solid`, like an ASCII STL, so the length decides the format. Normals and attributes do not
+//! affect geometry. Attributes may be colours (`stl_colours.rs`).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -36,9 +36,10 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// Number of triangles that are read at a time. A block of 256 KiB stays in the second-level cache.
+/// Number of triangles that are read at a time. Such a block has 256 KiB and stays in the second-level cache.
 const BLOCK: usize = (256 << 10) / RECORD;
-/// Number of triangles below which one thread reads all of them. 2 MB take less than a millisecond.
+/// Minimum number of triangles for several threads. One thread reads fewer, which are 2 MB, in less than a
+/// millisecond.
 const SPLIT: usize = 40_000;
 
 fn recognise(head: &Head) -> Guess {
@@ -49,9 +50,9 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// Refuses a file that is unlikely to be a binary STL: the count and the number of records differ
-/// by more than a factor of two, and the first records do not look like triangles. A file without a
-/// whole record must have a plausible count.
+/// Fails if the file is unlikely to be a binary STL: the count and the number of records differ by more than
+/// a factor of two, and the first records do not look like triangles. If the file has no complete record, the
+/// count must be plausible.
 fn refuse_others(count: u64, length: u64, head: &[u8]) -> Result<()> {
     let records = length.saturating_sub(HEADER as u64) / RECORD as u64;
     let is_near = match records {
@@ -64,7 +65,7 @@ fn refuse_others(count: u64, length: u64, head: &[u8]) -> Result<()> {
     Err(refuse::no_mesh(count, Some(length)))
 }
 
-/// Reads the count in the header, if the header is complete.
+/// Returns the count in the header. `None` if the header is incomplete.
 fn count(head: &[u8]) -> Option<u64> {
     let bytes = head.get(HEADER - 4..HEADER)?;
     Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?)))
@@ -81,7 +82,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let start = head.bytes.to_vec();
     match head.length {
         Some(length) => refuse_others(count, length, &start)?,
-        // The length is known at the end. Until then the start decides.
+        // The length of a stream is known only at its end. Until then the start decides the format.
         None if look_like_triangles(&start[HEADER..], Normals::Ignored) => {}
         None => return Err(refuse::no_mesh(count, None)),
     }
@@ -149,18 +150,18 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     Ok(Content::new(mesh, length))
 }
 
-/// Size that the header claims, and size of the file.
+/// Number of triangles that the header claims, and length of the file.
 struct Claim {
     count: u64,
     length: u64,
-    /// Prefix of the length in messages if there may be more bytes.
+    /// Text before the length in messages. It is `at least ` if there may be more bytes.
     at_least: &'static str,
 }
 
 impl Claim {
-    /// Returns the number of triangles to read. A difference between count and length is a finding.
-    /// Trailing bytes that are not a whole triangle are more likely other data than uncounted
-    /// triangles, so the count is used then, unless it is zero.
+    /// Returns the number of triangles to read. A difference between count and length is a finding. If the
+    /// bytes after the counted triangles are not whole triangles, they are more likely other data than
+    /// triangles that were not counted. Then the count is used, unless it is zero.
     fn settle(&self, triage: &Triage) -> Result<u64> {
         let rest = self.length.saturating_sub(HEADER as u64);
         let whole = rest / RECORD as u64;
@@ -213,7 +214,7 @@ fn triangles(n: u64) -> String {
     format!("{n} triangle{}", if n == 1 { "" } else { "s" })
 }
 
-/// Reads triangles of a file that is long enough. Threads take turns at its blocks.
+/// Reads the triangles of a file that is known to be long enough. Several threads read different parts.
 fn read_positioned(
     file: &File,
     count: u64,
@@ -221,7 +222,7 @@ fn read_positioned(
     triage: &Triage,
 ) -> Result<(Zeroed<Triangle>, Looked)> {
     let mut triangles = Room::new(options.max_memory).exactly(count)?;
-    // A few parts for each thread, so that a thread that starts slowly does not delay the others.
+    // There are a few parts for each thread, so that a thread that starts late does not delay the others.
     let parts = if triangles.len() < SPLIT {
         1
     } else {
@@ -237,7 +238,7 @@ fn read_positioned(
     let parts = par::map(work, |(first, part)| {
         read_part(file, first, part, options, lenient)
     });
-    // The error of the first part is about the lowest triangle.
+    // Parts are in order, so the first error is about the triangle with the lowest number.
     let mut looked = Looked::default();
     for part in parts {
         looked = looked.and(part?);
@@ -245,7 +246,7 @@ fn read_positioned(
     Ok((triangles, looked))
 }
 
-/// Reads the triangles from number `first` into `part`, block by block.
+/// Reads the triangles from number `first` on into `part`, block by block.
 fn read_part(
     file: &File,
     first: usize,
@@ -272,14 +273,14 @@ fn read_part(
     Ok(looked)
 }
 
-/// Reads the attributes of all triangles of a file that is long enough.
+/// Reads the attributes of all triangles of a file that is known to be long enough.
 fn read_attributes(
     file: &File,
     count: u64,
     attributes: &mut Vec<u16>,
     options: &ReadOptions,
 ) -> Result<()> {
-    // Includes the colours that are made from the attributes.
+    // This also counts the memory of the colours that are made from the attributes.
     Room::new(options.max_memory).admit(count, PAINT * count)?;
     let mut buffer = vec![0; BLOCK * RECORD];
     let mut first = 0;
@@ -293,7 +294,7 @@ fn read_attributes(
     Ok(())
 }
 
-/// Memory of the attributes and the colours of a triangle in bytes.
+/// Memory per triangle for its attributes and colours in bytes.
 const PAINT: u64 = (size_of::<u16>() + size_of::<[[u8; 3]; 3]>()) as u64;
 
 fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
@@ -303,7 +304,7 @@ fn attributes_of(block: &[u8]) -> impl Iterator<Item = u16> {
         .map(|record| u16::from_le_bytes([record[RECORD - 2], record[RECORD - 1]]))
 }
 
-/// Returns the error of a coordinate that is not finite, unless its triangle will be dropped.
+/// Returns the error for a coordinate that is not finite, unless triangles with such coordinates are dropped.
 fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
     match looked.not_finite {
         Some(error) if !lenient => Err(error),
@@ -311,7 +312,7 @@ fn admit(looked: Looked, lenient: bool) -> Result<Looked> {
     }
 }
 
-/// Reads a stream, whose header may claim anything, to its end. Also returns its length.
+/// Reads a stream up to its end. Its header may claim any count. Also returns the length of the stream.
 fn read_in_order(
     mut reader: impl Read,
     count: u64,
@@ -324,7 +325,7 @@ fn read_in_order(
     let room = Room::new(options.max_memory);
     let lenient = triage.is_lenient();
     let mut buffer = vec![0; BLOCK * RECORD];
-    // Blocks end at the claimed count, because the bytes after it may be other data.
+    // A block ends at the claimed count, because the bytes after it may be other data.
     let mut triangles = Vec::new();
     let mut within = Looked::default();
     let mut beyond = Looked::default();
@@ -332,7 +333,7 @@ fn read_in_order(
         options.progress.check()?;
         let first = triangles.len() as u64;
         if first >= count && !lenient {
-            // Reads at most one block, because the stream may have no end.
+            // Reads at most one block of the remaining bytes, because the stream may never end.
             let after = fill(&mut reader, &mut buffer)?;
             let at_least = if after == buffer.len() {
                 "at least "
@@ -398,7 +399,7 @@ fn read_in_order(
     ))
 }
 
-/// Reports oddities of the header and of bytes that are not vertices.
+/// Reports peculiarities of the header, the normals and the attributes.
 fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> Result<()> {
     if header
         .trim_ascii_start()
@@ -447,7 +448,7 @@ fn note(header: &[u8], looked: &Looked, has_colours: bool, triage: &Triage) -> R
     Ok(())
 }
 
-/// Returns a mesh of the triangles with finite coordinates. The others are counted.
+/// Returns a mesh of the triangles with finite coordinates. The other triangles are recorded as dropped.
 fn drop_not_finite(
     mut triangles: Zeroed<Triangle>,
     first: &Error,

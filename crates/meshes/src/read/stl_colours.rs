@@ -1,13 +1,13 @@
-//! Colours in the attributes of a binary STL: 15 bits for each facet, in one of two conventions.
+//! Colours in the attributes of a binary STL. Each facet has 15 bits, in one of two conventions.
 //!
 //! | program | header | bit 15 | bits 0 to 4, 5 to 9, 10 to 14 |
 //! |---|---|---|---|
-//! | Magics | `COLOR=` and four bytes, the colour of the part | not set: the facet has its own colour | red, green, blue |
+//! | Magics | `COLOR=` and four bytes: the colour of the whole part | not set: the facet has its own colour | red, green, blue |
 //! | VisCAM, SolidView, MeshLab | anything | set: the facet has a colour | blue, green, red |
 
 use crate::colours::WHITE;
 
-/// Returns the colours of facets from their attributes. `None` if no attribute is a colour.
+/// Returns the colours of facets, given their attributes. `None` if no attribute is a colour.
 pub(super) fn colours(header: &[u8], attributes: &[u16]) -> Option<Vec<[[u8; 3]; 3]>> {
     const MARK: &[u8] = b"COLOR=";
     const OWN: u16 = 1 << 15;
@@ -31,7 +31,7 @@ pub(super) fn colours(header: &[u8], attributes: &[u16]) -> Option<Vec<[[u8; 3];
     })
 }
 
-/// Scales five bits to eight.
+/// Scales a channel of five bits to eight bits.
 fn channel(bits: u16) -> u8 {
     ((u32::from(bits) * 255 + 15) / 31) as u8
 }

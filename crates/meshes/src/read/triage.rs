@@ -1,4 +1,4 @@
-//! Triage: a finding either ends the reading or is kept for the report.
+//! Triage of findings: a finding either ends the reading or is kept for the report.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,21 +12,22 @@ use super::decimal::Placement;
 use super::kept::KeptStream;
 use super::number;
 
-/// Tolerance of a reader for damage and oddities.
+/// Tolerance of a reader for damaged and unusual files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Tolerance {
-    /// Damage that could change the result unnoticed is refused. Oddities are reported.
+    /// Damage that could change the result without being noticed is refused. Harmless peculiarities are
+    /// reported.
     #[default]
     Usual,
-    /// Every finding is refused, for files that all programs should read alike.
+    /// Every finding is refused. This is for files that all programs should read in the same way.
     Strict,
-    /// Intact triangles are kept. Damaged ones are dropped and counted.
+    /// Intact triangles are kept. Damaged triangles are dropped and counted.
     Lenient,
 }
 
 impl Tolerance {
-    /// Returns the severity of a finding. An error ends the reading.
+    /// Returns the severity of findings with this code. An error ends the reading.
     pub fn severity(self, code: Code) -> Severity {
         match self {
             Self::Strict => Severity::Error,
@@ -36,15 +37,16 @@ impl Tolerance {
     }
 }
 
-/// Findings of one reading. There is at most one for each code, so their number is bounded.
+/// Findings while one file is read. Findings with the same code are counted as one, so their number is
+/// bounded.
 #[derive(Default)]
 pub(super) struct Triage {
     tolerance: Tolerance,
     findings: RefCell<Vec<Finding>>,
     dropped: RefCell<Dropped>,
-    /// Number of incomplete triangles at the end.
+    /// Number of incomplete triangles at the end of the file.
     cut: Cell<u64>,
-    /// A finding ended the reading that a lenient reader would only report.
+    /// The reading ended because of a finding that a lenient reader would only report.
     is_refused: Cell<bool>,
     place: CoordinatePlace,
 }
@@ -52,12 +54,12 @@ pub(super) struct Triage {
 /// Conversion of the numbers of a file to coordinates of the mesh.
 struct CoordinatePlace {
     placement: RefCell<Placement>,
-    /// Numbers are rounded unchanged.
+    /// Numbers are rounded to floats without subtracting a point.
     is_plain: Cell<bool>,
-    /// A coordinate was a decimal or a double.
+    /// At least one coordinate was a decimal or a double.
     is_used: Cell<bool>,
-    /// Bytes of a stream, which are forgotten as soon as the mesh is known not to be far from the
-    /// origin.
+    /// Bytes of a stream that may have to be read again. They are dropped once it is known that the mesh is
+    /// not far from the origin.
     kept: RefCell<Option<Rc<KeptStream>>>,
 }
 
@@ -80,8 +82,9 @@ impl Triage {
         }
     }
 
-    /// Makes coordinates relative to this point. The bytes of a stream are forgotten when the point
-    /// is known to be the origin.
+    /// Sets the point that is subtracted from the coordinates of the file before they are rounded. `kept` has
+    /// the bytes of a stream that may have to be read again. They are dropped once the point is known to be
+    /// the origin.
     pub(super) fn place(&self, near: ReadNear, kept: Option<Rc<KeptStream>>) {
         let placement = match near {
             ReadNear::Origin => None,
@@ -93,7 +96,7 @@ impl Triage {
         self.place.kept.replace(kept);
     }
 
-    /// Keeps the coordinates of the file, whatever was requested.
+    /// Keeps the coordinates of the file unchanged, even if a point was requested.
     pub(super) fn place_plainly(&self) {
         self.place.is_plain.set(true);
         self.place.placement.replace(Placement::Plain);
@@ -102,12 +105,12 @@ impl Triage {
         }
     }
 
-    /// Returns whether the numbers of a file are rounded unchanged.
+    /// Returns whether numbers are rounded to floats without subtracting a point.
     pub(super) fn is_plain(&self) -> bool {
         self.place.is_plain.get()
     }
 
-    /// Converts a word to a coordinate along an axis. `None` if the word is not a number.
+    /// Converts a word of the file to a coordinate along an axis. `None` if the word is not a number.
     #[inline]
     pub(super) fn coordinate(&self, axis: usize, word: &[u8]) -> Option<f32> {
         if self.is_plain() {
@@ -130,7 +133,7 @@ impl Triage {
         value
     }
 
-    /// Converts a double to a coordinate along an axis.
+    /// Converts a double of the file to a coordinate along an axis.
     pub(super) fn double(&self, axis: usize, value: f64) -> f32 {
         if self.is_plain() {
             return value as f32;
@@ -139,8 +142,8 @@ impl Triage {
             .unwrap_or(value as f32)
     }
 
-    /// Returns the point that coordinates are relative to. If it was to be detected, returns the
-    /// detected point.
+    /// Returns the point that is subtracted from coordinates. If it had to be detected, returns the detected
+    /// point.
     pub(super) fn near(&self) -> [Rational; 3] {
         let origin = [const { Rational::ZERO }; 3];
         match &*self.place.placement.borrow() {
@@ -154,12 +157,12 @@ impl Triage {
         self.tolerance == Tolerance::Lenient
     }
 
-    /// Reports a finding, or ends the reading.
+    /// Reports a finding. If it is an error, returns it, which ends the reading.
     pub(super) fn found(&self, error: Error) -> Result<()> {
         self.found_all(error.code(), 1, || error.clone())
     }
 
-    /// Reports `count` findings of one code. `first` makes the error of the first.
+    /// Reports `count` findings of one code. `first` creates the error for the first of them.
     pub(super) fn found_all(
         &self,
         code: Code,
@@ -182,15 +185,15 @@ impl Triage {
         Ok(())
     }
 
-    /// Records that this error ended the reading, and whether a lenient reader would only report
-    /// it.
+    /// Records that this error ends the reading, and whether a lenient reader would only report it. Returns
+    /// the error.
     pub(super) fn refused(&self, error: Error) -> Error {
         self.is_refused
             .set(error.code().info().lenient != Severity::Error);
         error
     }
 
-    /// Removes the advice to be lenient from an error if leniency would not have helped.
+    /// Removes the advice to use the lenient mode from an error if that mode would not have helped.
     pub(super) fn advised(&self, error: Error) -> Error {
         let advice = error.code().info().advice;
         let rest: Vec<_> = advice
@@ -204,32 +207,33 @@ impl Triage {
         error.with_hint(rest.as_slice())
     }
 
-    /// Records a dropped triangle after `kept` kept ones.
+    /// Records a dropped triangle. `kept` is the number of triangles kept before it.
     pub(super) fn drop_triangle(&self, kept: usize) {
         self.dropped.borrow_mut().push(kept as u64);
     }
 
-    /// Records an incomplete triangle at the end.
+    /// Records an incomplete triangle at the end of the file.
     pub(super) fn drop_part(&self) {
         self.cut.set(self.cut.get() + 1);
     }
 
-    /// Number of dropped triangles.
+    /// Returns the number of dropped triangles, including incomplete ones.
     pub(super) fn count_dropped(&self) -> u64 {
         self.dropped.borrow().count() + self.cut.get()
     }
 
-    /// Memory of the numbers of dropped triangles in bytes.
+    /// Returns the memory for the numbers of dropped triangles in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.dropped.borrow().bytes()
     }
 
-    /// Moves the dropped triangles out, for the mesh.
+    /// Returns the numbers of the dropped triangles, which become part of the mesh.
     pub(super) fn take_dropped(&self) -> Dropped {
         self.dropped.take()
     }
 
-    /// Returns the findings by code. If no triangle was intact, the first damage is an error.
+    /// Returns the findings in the order of their codes. If there is damage and no triangle was intact, the
+    /// first damage is returned as an error.
     pub(super) fn finish(&self, triangles: usize) -> Result<Vec<Finding>> {
         let mut findings = self.findings.take();
         let is_damage = |finding: &&Finding| finding.code().info().severity == Severity::Error;

@@ -1,4 +1,5 @@
-//! Part of an input in memory. Bytes are taken from its front, and more are read at its end.
+//! Window on an input: a buffer with a part of it. Bytes are taken from its start, and more bytes are read at
+//! its end.
 
 use std::io::Read;
 
@@ -11,16 +12,16 @@ pub(super) struct Window<'a, R> {
     reader: R,
     progress: &'a dyn Progress,
     buffer: Vec<u8>,
-    /// Start of the bytes that are not taken yet, `buffer[at..end]`.
+    /// Start of the bytes that were not taken yet, which are `buffer[at..end]`.
     at: usize,
     end: usize,
-    /// Number of bytes of the input before the buffer.
+    /// Number of bytes of the file before the start of the buffer.
     before: u64,
     has_ended: bool,
 }
 
 impl<'a, R: Read> Window<'a, R> {
-    /// Creates a window of `size` bytes. `before` bytes of the file precede the bytes of `reader`.
+    /// Creates a window of `size` bytes. The first byte of `reader` is at position `before` of the file.
     pub(super) fn new(reader: R, size: usize, before: u64, progress: &'a dyn Progress) -> Self {
         Self {
             reader,
@@ -33,13 +34,13 @@ impl<'a, R: Read> Window<'a, R> {
         }
     }
 
-    /// Returns the bytes that were read and not taken.
+    /// Returns the bytes that were read but not taken.
     #[inline]
     pub(super) fn rest(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
 
-    /// Takes bytes of the rest. They stay in the buffer until more are read.
+    /// Takes `count` bytes. They stay in the buffer until more bytes are read.
     #[inline]
     pub(super) fn take(&mut self, count: usize) {
         self.at += count;
@@ -51,32 +52,32 @@ impl<'a, R: Read> Window<'a, R> {
         &self.buffer[self.at - count..self.at]
     }
 
-    /// Gives back the last bytes that were taken.
+    /// Gives the last `count` taken bytes back, so that they are no longer taken.
     pub(super) fn give_back(&mut self, count: usize) {
         self.at -= count;
     }
 
-    /// Position of the rest in the file.
+    /// Returns the position in the file of the first byte that was not taken.
     pub(super) fn position(&self) -> u64 {
         self.before + self.at as u64
     }
 
-    /// Number of bytes of the file that were read.
+    /// Returns the number of bytes of the file that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.before + self.end as u64
     }
 
-    /// Returns whether the input ends with the rest.
+    /// Returns whether the end of the input was read, so that nothing follows the bytes in the buffer.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Returns whether the rest fills the buffer.
+    /// Returns whether the bytes that were not taken fill the whole buffer.
     pub(super) fn is_full(&self) -> bool {
         self.rest().len() == self.buffer.len()
     }
 
-    /// Reads as many bytes as there is room for. Returns their number.
+    /// Reads more bytes until the buffer is full or the input ends. Returns the number of bytes read.
     pub(super) fn refill(&mut self) -> Result<usize> {
         self.progress.check()?;
         self.buffer.copy_within(self.at..self.end, 0);

@@ -1,4 +1,4 @@
-//! Text as words, separated by blanks and line ends of every kind. Lines are counted.
+//! Reader of text as words, which are separated by blanks and line ends of any kind. It also counts lines.
 
 use std::io::Read;
 
@@ -7,12 +7,12 @@ use super::window::Window;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// Number of bytes that are read at a time. No word may be longer.
+/// Minimum number of bytes that are read at a time. No word may be longer than the buffer.
 const BLOCK: usize = 256 << 10;
 
-/// Words of a text, one at a time, without copying.
+/// Words of a text, one after another, without copying.
 pub(super) struct Words<'a, R> {
-    /// Window whose rest begins with the current word.
+    /// Window on the text. The bytes that were not taken begin with the current word.
     window: Window<'a, R>,
     /// Length of the current word.
     length: usize,
@@ -25,8 +25,8 @@ pub(super) struct Words<'a, R> {
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'a, R: Read> Words<'a, R> {
-    /// Reads the words of `reader` after an optional byte order mark, in blocks of at least `block`
-    /// bytes.
+    /// Creates a reader of words. A byte order mark at the start is skipped. At least `block` bytes are read
+    /// at a time.
     pub(super) fn new(reader: R, block: usize, progress: &'a dyn Progress) -> Result<Self> {
         let mut window = Window::new(reader, block.max(BLOCK), 0, progress);
         window.refill()?;
@@ -49,12 +49,12 @@ impl<'a, R: Read> Words<'a, R> {
         self.marked
     }
 
-    /// First line that ends in CR alone.
+    /// Returns the number of the first line that ends in CR without LF. `None` if there is none.
     pub(super) fn lone_cr(&self) -> Option<u64> {
         self.lone_cr
     }
 
-    /// Advances to the next word. Returns false at the end.
+    /// Advances to the next word. Returns `false` at the end of the text.
     pub(super) fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.again) {
             return Ok(self.length > 0);
@@ -77,42 +77,43 @@ impl<'a, R: Read> Words<'a, R> {
         }
     }
 
-    /// Makes the next [`advance`](Self::advance) return the current word again.
+    /// Makes the next call of [`advance`](Self::advance) return the current word again.
     pub(super) fn stay(&mut self) {
         self.again = true;
     }
 
-    /// Current word, empty at the end.
+    /// Returns the current word. It is empty at the end of the text.
     pub(super) fn word(&self) -> &[u8] {
         &self.window.rest()[..self.length]
     }
 
-    /// Returns whether the current word is `keyword`, in any case.
+    /// Returns whether the current word is `keyword`, ignoring ASCII case.
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.word().eq_ignore_ascii_case(keyword.as_bytes())
     }
 
-    /// Line of the current word, from 1.
+    /// Returns the number of the line with the current word, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Returns whether the input ends with the current word.
+    /// Returns whether the text ends directly after the current word.
     pub(super) fn at_end(&self) -> bool {
         self.window.has_ended() && self.length == self.window.rest().len()
     }
 
-    /// Number of bytes read so far.
+    /// Returns the number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.window.bytes()
     }
 
-    /// Bytes that were read and not yet parsed, including a retained word.
+    /// Returns the bytes that were read but not parsed. They include the current word if [`stay`](Self::stay)
+    /// was called.
     pub(super) fn rest(&self) -> &[u8] {
         &self.window.rest()[if self.again { 0 } else { self.length }..]
     }
 
-    /// Skips bytes of the rest, which must end with a word.
+    /// Skips the first `length` bytes of [`rest`](Self::rest). They must end with a whole word.
     pub(super) fn skip(&mut self, length: usize) {
         if length == 0 {
             return;
@@ -136,7 +137,7 @@ impl<'a, R: Read> Words<'a, R> {
         self.line += count(b'\n') + cr - pairs;
     }
 
-    /// Advances to the start of a word and counts lines. LF, CR and CRLF each end a line.
+    /// Advances to the start of the next word, and counts lines. LF, CR and CRLF each end a line.
     fn skip_blanks(&mut self) -> Result<bool> {
         let mut after_cr = false;
         loop {
@@ -160,7 +161,7 @@ impl<'a, R: Read> Words<'a, R> {
         }
     }
 
-    /// Reads more bytes. Returns false at the end.
+    /// Reads more bytes. Returns `false` at the end of the text.
     fn refill(&mut self) -> Result<bool> {
         if self.window.is_full() {
             return Err(

@@ -1,10 +1,10 @@
-//! Repair of a broken mesh, so that winding numbers are meaningful. The result has no triangles
-//! without area and no duplicates. All triangles are turned so that their normals point outwards,
-//! as far as this can be decided.
+//! Repair of a broken mesh, so that winding numbers are meaningful. Triangles without area and duplicates are
+//! removed. The remaining triangles are turned over where necessary, so that their normals point outwards as
+//! far as this can be decided.
 //!
-//! Triangles that share an edge with exactly one other triangle form a *patch* (`patches`). A patch
-//! is turned as a whole (`orientation`): outwards if it bounds a body, inwards if the body is a
-//! cavity in another body (`nested`).
+//! A *patch* is a set of triangles that are connected by edges of exactly two triangles (`patches`). A patch
+//! is turned over as a whole (`orientation`). If it bounds a body, it faces outwards, or inwards if the body
+//! is a cavity in another body (`nested`).
 
 mod nested;
 mod orientation;
@@ -22,33 +22,32 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Triangle;
 use voxelize_core::par::{self, Progress};
 
-/// Number of steps of a repair.
+/// Number of steps of a repair that are reported as progress.
 const STEPS: u64 = 5;
 
 /// Repaired mesh. The result does not depend on the order of the original triangles or the rotation
 /// of their corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
-    /// Remaining triangles, turned outwards. Each begins with its least vertex. No coordinate is
-    /// −0.
+    /// Remaining triangles, facing outwards. Each begins with its least vertex. No coordinate is −0.
     pub triangles: Vec<Triangle>,
-    /// For each triangle: it is in a ragged patch, which has at least as many open edges as
-    /// triangles. Caps would be as numerous as its triangles.
+    /// For each triangle: it is in a ragged patch. A patch is ragged if it has at least as many open edges as
+    /// triangles, so that closing it would need as many caps as it has triangles.
     pub ragged: Vec<bool>,
-    /// Boundary of the triangles, in the direction of their edges.
+    /// Boundary of the triangles, as loops of directed edges.
     pub boundary: Vec<Loop>,
     /// Number of dropped triangles without area.
     pub degenerate: u64,
     /// Number of dropped triangles with the same corners as another triangle, in any order.
     pub duplicates: u64,
-    /// Number of patches: triangles connected by edges of exactly two triangles.
+    /// Number of patches. A patch is a set of triangles connected by edges of exactly two triangles.
     pub patches: u64,
-    /// Number of turned triangles.
+    /// Number of triangles that were turned over.
     pub turned: u64,
-    /// Number of patches that are cavities in other patches and therefore turned inwards.
+    /// Number of patches that bound cavities in other bodies and therefore face inwards.
     pub cavities: u64,
-    /// Number of patches with one side only, such as a Möbius strip. Their triangles do not fit
-    /// together along a seam, which is part of the boundary.
+    /// Number of patches that are not orientable, such as a Möbius strip. Each has a seam along which
+    /// neighbouring triangles have opposite orientations. The seam is part of the boundary.
     pub not_orientable: u64,
 }
 
@@ -77,7 +76,7 @@ impl Repaired {
         Self::with(mesh, &())
     }
 
-    /// Repairs a mesh, and reports progress that may cancel the work.
+    /// Repairs a mesh. `progress` is informed about the steps and may cancel the work.
     ///
     /// # Errors
     /// If there are more than 1.4 billion triangles, or the work is cancelled.
@@ -130,12 +129,11 @@ impl Repaired {
         })
     }
 
-    /// Separates the repaired mesh into a closed mesh and the difference to it.
+    /// Expresses the winding number of the repaired mesh as a difference: the winding number of the first
+    /// returned list minus that of the second. The first list is closed.
     ///
-    /// The first list has the patches that are not ragged, with caps that close them. The second
-    /// list has everything in the first that is not in the repaired mesh, and the reverse of
-    /// everything missing: the caps, and the ragged patches turned over. The winding number of the
-    /// repaired mesh is the first list's minus the second's.
+    /// The first list consists of the patches that are not ragged, and of caps that close them. The second
+    /// list corrects the difference: it consists of these caps, and of the ragged patches turned over.
     ///
     /// # Errors
     /// If there are more than 1.4 billion triangles.
@@ -161,8 +159,8 @@ impl Repaired {
         Ok((closed, caps))
     }
 
-    /// Returns triangles that close the mesh, a fan for each loop of the boundary. Together with
-    /// them every directed edge is cancelled by its reverse.
+    /// Returns triangles that close the mesh: a fan for each loop of the boundary. With these triangles,
+    /// every directed edge of the mesh is cancelled by its reverse.
     pub fn caps(&self) -> Vec<Triangle> {
         boundary::caps(&self.boundary)
     }

@@ -1,12 +1,13 @@
 //! Cavities: bodies within other bodies.
 //!
-//! A body is within another if the other's bounds contain its bounds, and the other winds around
-//! some of its triangles by more than half in the mean. The smallest such body is the one that it
-//! is *in*. A body in a solid is a cavity, and a body in a cavity is a solid.
+//! A body is within another body under two conditions: the bounds of the other contain its bounds, and the
+//! mean winding number of the other, at some of its triangles, is more than half. Of all bodies that it is
+//! within, the smallest one is the body that it is *in*. A body in a solid is a cavity, and a body in a
+//! cavity is a solid.
 //!
-//! There is one exception. If the triangles of both bodies were given with consistent orientation
-//! and both bodies faced the same way, they are of the same kind. Overlapping solids therefore stay
-//! solids, as under the nonzero rule.
+//! There is one exception. If the triangles of both bodies were originally oriented consistently, and both
+//! bodies originally faced the same way, both are solids or both are cavities. Overlapping solids therefore
+//! stay solids, as under the nonzero rule.
 
 use std::cmp::Ordering;
 
@@ -17,14 +18,14 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::Winding;
 use voxelize_core::par::{self, Progress};
 
-/// Number of triangles of a body from which the winding of another body is sampled.
+/// Number of triangles of a body at which the winding number of another body is sampled.
 const SAMPLES: usize = 8;
 
-/// Precision of winding numbers. A place is clearly within another body or outside it, except where
-/// the surfaces touch.
+/// Required precision of winding numbers. It is sufficient to distinguish the inside of a body from its
+/// outside, except where the surfaces touch.
 const ENOUGH: f64 = 1.0 / 16.0;
 
-/// Returns, for each patch, whether it faces outwards. True for patches that are not bodies.
+/// Returns, for each patch, whether it should face outwards. `true` for patches that are not bodies.
 ///
 /// # Errors
 /// If the work is cancelled.
@@ -50,7 +51,7 @@ pub(super) fn outwards(
     Ok(outwards)
 }
 
-/// Compares bodies by the size of their volume, then by number.
+/// Compares bodies by the absolute value of their volume, then by their number.
 fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
     faces[a]
         .volume
@@ -59,8 +60,8 @@ fn by_volume(faces: &[Face], a: usize, b: usize) -> Ordering {
         .then(a.cmp(&b))
 }
 
-/// Returns the smallest body around each body. Bodies are tested from the smallest on, and only
-/// against bodies without a result.
+/// Returns, for each body, the smallest body that it is within. Outer bodies are tried from the smallest on,
+/// and only for bodies without a result.
 fn around(
     faces: &[Face],
     patches: &Patches,
@@ -112,8 +113,8 @@ fn around(
     Ok(around)
 }
 
-/// Returns the mean winding number of triangles around some places of a patch. Places where the
-/// surfaces touch contribute about one half.
+/// Returns the mean winding number of a mesh at the middles of some triangles of a patch. A middle at which
+/// the surfaces touch contributes about one half.
 fn seen(winding: &Winding, patches: &Patches, sheets: &Sheets, patch: usize) -> f64 {
     let members = patches.members(patch);
     let count = members.len().min(SAMPLES);

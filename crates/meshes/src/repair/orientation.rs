@@ -1,9 +1,10 @@
-//! Orientation of patches.
+//! Orientation of patches before and after a repair.
 //!
-//! A patch whose boundary is closed by caps has a volume. If that volume exceeds the uncertainty of
-//! the caps, which could bulge, the patch bounds a *body*, and the sign of the volume is its
-//! orientation. Any other patch is treated as flat. It keeps the orientation in which most of its
-//! area was given. All flat patches are turned over if the bodies were given inside out.
+//! The boundary of a patch is closed by caps, so that the patch has a volume. Caps could also bulge, so this
+//! volume is uncertain. If the volume exceeds the uncertainty, the patch bounds a *body*, and the sign of the
+//! volume is its orientation. Any other patch is considered flat, and keeps the original orientation of most
+//! of its area. If most of the area of the bodies was originally inside out, all flat patches are turned
+//! over.
 
 use super::patches::Patches;
 use super::sheets::Sheets;
@@ -11,37 +12,38 @@ use crate::boundary::{self, Way};
 use voxelize_core::geom::Bounds;
 use voxelize_core::geom::vector::{cross, dot, minus};
 
-/// Orientation of a patch before any patch is turned.
+/// Data about the orientation of a patch, before any patch is turned over as a whole.
 #[derive(Debug)]
 pub(super) struct Face {
     pub patch: usize,
     pub bounds: Bounds,
     pub area: f64,
-    /// Volume of the patch and its caps.
+    /// Volume of the patch together with its caps.
     pub volume: f64,
-    /// The volume decides the orientation.
+    /// The patch bounds a body, so its volume decides the orientation.
     pub is_body: bool,
-    /// Area that is turned as it was given, minus the other area.
+    /// Area of the triangles with their original orientation, minus the area of the triangles with the
+    /// opposite orientation.
     pub as_given: f64,
-    /// Either all triangles are turned as they were given, or none is.
+    /// All triangles have their original orientation, or all have the opposite orientation.
     pub fitted: bool,
 }
 
 impl Face {
-    /// Returns whether the patch, as it was given, had a positive volume.
+    /// Returns whether the patch in its original orientation had a positive volume.
     pub(super) fn given_outwards(&self) -> bool {
         (self.volume > 0.0) == (self.as_given > 0.0)
     }
 }
 
-/// Volume that a cap may gain by bulging, as a factor of its area to the power of 3/2. A hemisphere
-/// that is open at its base has six times this volume.
+/// Volume that a cap may gain by bulging, as a factor of its area to the power of 3/2. A hemisphere over the
+/// same base would have six times this volume.
 const BULGE: f64 = 1.0 / 16.0;
 
-/// Minimum volume that exceeds rounding errors, as a factor of area times extent.
+/// Minimum volume that certainly exceeds rounding errors, as a factor of area times extent.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Computes the orientation of a patch before any patch is turned.
+/// Computes the data about the orientation of a patch.
 pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     let members = patches.members(patch);
     let mut face = Face {
@@ -75,7 +77,7 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
         of_members += volume(&triangle, &middle);
     }
     face.fitted = given == 0 || given == members.len();
-    // A single triangle is flat.
+    // A single triangle is always considered flat.
     if members.len() > 1 {
         let open = patches.open_sides(patch, &sheets.triangles);
         let ends = boundary::net(&open, |side| patches.is_forth(side.place));
@@ -86,8 +88,8 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     face
 }
 
-/// Returns the volume of the caps that close a patch with these ends, and the volume that they
-/// could gain by bulging.
+/// Returns the volume of the caps that close a patch, and the volume that they could gain by bulging. `ends`
+/// are the directed open edges of the patch.
 fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
     let mut volumes = 0.0;
     let mut doubt = 0.0;
@@ -103,7 +105,7 @@ fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
     (volumes, doubt)
 }
 
-/// Returns the corners of a triangle as it is turned.
+/// Returns the corners of a triangle in its present orientation.
 pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3]; 3] {
     let [a, b, c] = sheets.exact_corners(&sheets.triangles[n as usize]);
     if patches.turned[n as usize] {
@@ -113,8 +115,8 @@ pub(super) fn oriented(patches: &Patches, sheets: &Sheets, n: u32) -> [[f64; 3];
     }
 }
 
-/// Returns whether triangles that bound no body had a clearly negative volume as they were given.
-/// The volume must exceed the volume that the sides of a crumpled sheet could enclose.
+/// Returns whether the triangles of a mesh without bodies were originally inside out, that is, had a clearly
+/// negative volume. The absolute volume must exceed the volume that a crumpled sheet could enclose.
 pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
     let bounds = faces
         .iter()
@@ -132,7 +134,7 @@ pub(super) fn is_inside_out(faces: &[Face], sheets: &Sheets) -> bool {
     given < -area * extent(&bounds) / 64.0
 }
 
-/// Returns the signed volume between a triangle and a point.
+/// Returns the signed volume of the tetrahedron between a triangle and a point.
 fn volume(triangle: &[[f64; 3]; 3], from: &[f64; 3]) -> f64 {
     let [a, b, c] = triangle.map(|v| minus(v, *from));
     dot(a, cross(b, c)) / 6.0
@@ -147,7 +149,7 @@ fn middle(bounds: &Bounds) -> [f64; 3] {
     std::array::from_fn(|i| (f64::from(bounds.min[i]) + f64::from(bounds.max[i])) / 2.0)
 }
 
-/// Returns the length of the diagonal of a box.
+/// Returns the length of the diagonal of a bounding box.
 fn extent(bounds: &Bounds) -> f64 {
     let sides: [f64; 3] =
         std::array::from_fn(|i| f64::from(bounds.max[i]) - f64::from(bounds.min[i]));

@@ -1,18 +1,19 @@
-//! Meshes that a repair does not change, detected without sorting.
+//! Detection of meshes that a repair would not change, without a sort.
 //!
-//! Triangles with two equal corners are dropped first. Their directed edges cancel each other, so
-//! the other triangles are closed and oriented if all triangles are. A repair does not change the
-//! rest if no other triangle is without area, and
+//! Triangles with two equal corners are dropped first. The directed edges of such a triangle cancel each
+//! other, so the remaining triangles are closed and oriented if the whole mesh is. A repair does not change
+//! the remaining triangles if none of them has an area of zero, and
 //!
 //! - every directed edge is cancelled by its reverse ([`Mesh::closedness`]), and no directed edge
 //!   occurs twice. Then each edge belongs to exactly two triangles, in opposite directions;
-//! - all triangles are connected by edges. Then they are one patch in which nothing has to be
-//!   turned. There are no duplicates, because two triangles with three common edges would be a
-//!   whole patch;
-//! - the volume is positive by more than rounding. Then the patch is a body that faces outwards,
-//!   and it is in no other body.
+//! - all triangles are connected by edges. Then they are one patch in which no triangle has to be turned
+//!   over. There are no duplicates, because two triangles with three common edges would be a patch of their
+//!   own;
+//! - the volume exceeds the rounding error. Then the patch is a body that faces outwards, and no other body
+//!   contains it.
 //!
-//! The repaired mesh then has the same triangles, none turned, in one patch without a boundary.
+//! The repaired mesh then consists of the same triangles. No triangle is turned over, and they form one patch
+//! without a boundary.
 
 use std::borrow::Cow;
 
@@ -22,31 +23,31 @@ use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, forest};
 use voxelize_core::par::{self, Progress};
 
-/// Number of parts of the edges. Each part fits into the cache.
+/// Number of buckets that the edges are divided into. The table of one bucket fits into the cache.
 const PARTS: usize = 256;
 
-/// Number of triangles that a thread takes at a time.
+/// Number of triangles that a thread processes at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Maximum number of edges that are remembered until their second triangle. They fit into the
-/// second-level cache of a core.
+/// Maximum number of sides that wait for the other side of their edge. They fit into the second-level cache
+/// of a core.
 const REMEMBERED: usize = 1 << 14;
 
-/// Minimum volume for a certain result, as a factor of area times extent. A repair requires 2⁻⁴⁰,
-/// with other sums of the same volumes.
+/// Minimum volume for a certain result, as a factor of area times extent. The repair itself requires only
+/// 2⁻⁴⁰, and adds up the same volumes in another order.
 const OF_AREA: f64 = 1.0 / (1_u64 << 20) as f64;
 
-/// Minimum volume for each triangle, as a factor of the cube of the extent.
+/// Minimum volume per triangle, as a factor of the cube of the extent.
 ///
-/// The volume between a triangle and the middle of the bounds is six products of three coordinates,
-/// each at most half of the extent. Its error in doubles is less than 2⁻⁵⁰ of the cube of the
-/// extent. A sum has up to 2³¹ such volumes, whose sizes add up to at most a sixth of area times
-/// extent. The error of the sum is the error of each term plus 2⁻²² of area times extent. The
-/// errors of both sums together are less than these bounds.
+/// The volume between a triangle and the middle of the bounds is six products of three coordinates, each at
+/// most half of the extent. Its error in doubles is less than 2⁻⁵⁰ of the cube of the extent. A sum has up to
+/// 2³¹ such volumes, and their absolute values add up to at most a sixth of area times extent. The error of
+/// the sum is at most the errors of all terms plus 2⁻²² of area times extent. The errors of this sum and of
+/// the repair's sum together are less than these bounds.
 const OF_EACH: f64 = 1.0 / (1_u64 << 48) as f64;
 
-/// Returns the triangles of a mesh except triangles without area, if a repair is known not to
-/// change them: they are one patch that faces outwards. `None` states nothing about the mesh.
+/// Returns the triangles of a mesh, except triangles without area, if they are known to be one patch that
+/// faces outwards. A repair would not change them. `None` says nothing about the mesh.
 ///
 /// # Errors
 /// If there are more than 1.4 billion triangles, memory runs out, or the work is
@@ -76,8 +77,7 @@ pub fn outward_patch<'a>(
     Ok(are_one_by_distinct_edges(&triangles).then_some(triangles))
 }
 
-/// Returns the triangles except triangles with two equal corners. `None` if other triangles are
-/// without area.
+/// Returns the triangles except those with two equal corners. `None` if another triangle has an area of zero.
 fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     let triangles = mesh.triangles();
     if mesh.degenerate() == 0 {
@@ -102,8 +102,8 @@ fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     Some(others.into())
 }
 
-/// Returns an upper bound of the area of triangles, from the sizes of two of their edges along the
-/// axes.
+/// Returns an upper bound of the total area of triangles. It is computed from the lengths of two edges of
+/// each triangle, measured along the axes.
 fn at_most_area(triangles: &[Triangle]) -> f64 {
     let chunks = triangles.chunks(CHUNK).collect();
     let areas = par::map(chunks, |triangles: &[Triangle]| {
@@ -116,7 +116,7 @@ fn at_most_area(triangles: &[Triangle]) -> f64 {
     areas.iter().sum::<f64>() / 2.0
 }
 
-/// Returns the sum of the distances of two points along the axes.
+/// Returns the sum over the axes of the distances of two points.
 fn axis_distance(p: &Point, q: &Point) -> f64 {
     (0..3)
         .map(|i| (f64::from(q[i]) - f64::from(p[i])).abs())
@@ -126,32 +126,32 @@ fn axis_distance(p: &Point, q: &Point) -> f64 {
 /// Side of a triangle.
 #[derive(Clone, Copy, Default)]
 struct HashedSide {
-    /// Hash of the edge, which is not zero.
+    /// Hash of the edge. Never zero.
     edge: u64,
     triangle: u32,
-    /// The side goes from the end with the lesser hash to the other end.
+    /// The side goes from the end with the lesser hash to the end with the greater hash.
     is_forth: bool,
 }
 
-/// Hashes and triangles of sides, by part of their edges.
+/// Pairs of an edge's hash and a triangle's number, in one list per bucket.
 type SideParts = Vec<Vec<(u64, u32)>>;
 
-/// Sides of some triangles.
+/// Sides of the triangles of one chunk.
 struct ChunkSides {
-    /// Sides that go forth.
+    /// All forward sides. They go from the end with the lesser hash to the end with the greater hash.
     forth: SideParts,
-    /// Sides that go back, of edges whose other side was not remembered.
+    /// Backward sides whose forward side was not found among the waiting sides.
     back: SideParts,
-    /// For each triangle, a triangle that it is connected with by edges, or the triangle itself if
-    /// it is the first of these.
+    /// Union-find forest: for each triangle, an earlier triangle that is connected with it by edges. The
+    /// first triangle of a connected set has itself.
     forest: Vec<u32>,
 }
 
-/// Returns whether no edge of closed and oriented triangles occurs twice in one direction, and all
-/// triangles are connected by edges. The result is false if hashes of edges coincide by chance.
+/// Returns whether all of these closed and oriented triangles are connected by edges, and no edge occurs
+/// twice in the same direction. Also returns `false` if the hashes of two edges happen to be equal.
 ///
-/// A side that goes back belongs to the same edge as the side that goes forth with the same hash:
-/// its edge has such a side, and no two forward sides have the same hash.
+/// A backward side belongs to the same edge as the forward side with the same hash, for two reasons: the edge
+/// of the backward side has a forward side too, and no two forward sides have the same hash.
 fn are_one_by_distinct_edges(triangles: &[Triangle]) -> bool {
     let chunks: Vec<&[Triangle]> = triangles.chunks(CHUNK).collect();
     let chunks = par::map(
@@ -202,7 +202,7 @@ fn are_one_by_distinct_edges(triangles: &[Triangle]) -> bool {
 }
 
 impl ChunkSides {
-    /// Collects the sides of triangles. `first` is the number of the first triangle.
+    /// Collects the sides of triangles. `first` is the number of the first of these triangles.
     fn of(triangles: &[Triangle], first: u32) -> Self {
         let usual = 3 * triangles.len() / PARTS / 2;
         let mut forth: SideParts = (0..PARTS)
@@ -211,7 +211,7 @@ impl ChunkSides {
         let mut back: SideParts = vec![vec![]; PARTS];
         let part = |edge: u64| (edge >> (64 - PARTS.trailing_zeros())) as usize;
         let mut forest: Vec<u32> = (0..triangles.len() as u32).collect();
-        // Sides whose other side has not occurred yet.
+        // Sides whose opposite side has not occurred yet.
         let mut waiting = vec![HashedSide::default(); REMEMBERED];
         for (triangle, corners) in (0..).zip(triangles) {
             // −0 + 0 is 0.
@@ -262,7 +262,7 @@ mod tests {
     use crate::random::Random;
     use crate::repair::Repaired;
 
-    /// Returns the triangles sorted, each from its least vertex on.
+    /// Returns the triangles in ascending order, each rotated so that its least vertex comes first.
     fn sorted(triangles: &[Triangle]) -> Vec<[[u32; 3]; 3]> {
         let turned = |[a, b, c]: &Triangle| {
             let turns = [[*a, *b, *c], [*b, *c, *a], [*c, *a, *b]];
@@ -277,7 +277,7 @@ mod tests {
         all
     }
 
-    /// Returns whether a mesh is found to be one outward patch. A repair must agree.
+    /// Returns whether a mesh is found to be one outward patch. Asserts that a repair agrees.
     fn is_one(triangles: Vec<Triangle>) -> bool {
         let mesh = Mesh::from_triangles(triangles).unwrap();
         let patch = outward_patch(&mesh, &()).unwrap();
@@ -313,7 +313,7 @@ mod tests {
         patch.is_some()
     }
 
-    /// Returns the faces of unit cubes on a lattice. Faces between two cubes are left out.
+    /// Returns the faces of unit cubes at these lattice positions. A face between two cubes is left out.
     fn cubes(at: &[[i32; 3]]) -> Vec<Triangle> {
         let mut faces = vec![];
         for cube in at {
@@ -358,11 +358,11 @@ mod tests {
         let more = |other: Vec<Triangle>| [cube.clone(), other].concat();
         let [a, b, c] = cube[0];
         let middle: Point = std::array::from_fn(|n| (a[n] + b[n]) / 2.0);
-        // Collapsed to an edge, to a point, and next to the cube.
+        // A triangle collapsed to an edge, one collapsed to a point, and one with an edge beside the cube.
         assert!(is_one(more(vec![[a, a, b], [c, c, c], [b, [7.0; 3], b]])));
         for other in [
             vec![],
-            // On one line. Without this triangle, the edge lacks a corner.
+            // A triangle on one line. If it is removed, the long edge has a T-junction.
             [
                 vec![[a, b, middle], [a, middle, c], [middle, b, c]],
                 cube[1..].to_vec(),
@@ -374,7 +374,7 @@ mod tests {
             more(cube.clone()),
             more(vec![cube[0], turned(&cube)[0]]),
             more(cubes(&[[5, 0, 0]])),
-            // Common edges, and common corners.
+            // Cubes with a common edge, and cubes with a common corner.
             cubes(&[[0; 3], [1, 1, 0]]),
             more(cubes(&[[1, 1, 1]])),
             vec![cube[0], turned(&cube)[0]],

@@ -1,22 +1,22 @@
-//! Patches: triangles connected by edges of exactly two triangles, turned so that they fit
-//! together.
+//! Patches: sets of triangles connected across edges of exactly two triangles, turned over where necessary so
+//! that neighbours have the same orientation.
 
 use crate::edges::{self, Side};
 use voxelize_core::error::Result;
 use voxelize_core::par::Progress;
 
-/// Patches of triangles, and the triangles that are turned over so that they fit.
+/// Patches of triangles, and the triangles that are turned over to match their neighbours.
 #[derive(Debug)]
 pub(super) struct Patches {
-    /// Triangles, patch by patch, ascending within each. Patches are in the order of their first
-    /// triangles.
+    /// Triangles of all patches, one patch after the other. The triangles of a patch ascend, and patches are
+    /// in the order of their first triangles.
     members: Vec<u32>,
-    /// Start of each patch among the members, and the end of the last.
+    /// Index in `members` of the first triangle of each patch, followed by the length of `members`.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
-    /// For each triangle: it is turned over, so that its vertices do not ascend.
+    /// For each triangle: it is turned over, so that its vertices are not in ascending order.
     pub turned: Vec<bool>,
-    /// Number of patches with one side only.
+    /// Number of patches that are not orientable, such as a Möbius strip.
     pub one_sided: u64,
 }
 
@@ -26,8 +26,8 @@ const NONE: u32 = u32::MAX;
 const CHUNK: usize = 1 << 16;
 
 impl Patches {
-    /// Finds the patches of sheets with ascending vertices and sorted sides. The first triangle of
-    /// each patch is not turned.
+    /// Finds the patches of triangles with ascending vertices. `sides` are their sorted sides. The first
+    /// triangle of each patch is not turned over.
     ///
     /// # Errors
     /// If the work is cancelled.
@@ -94,13 +94,13 @@ impl Patches {
         &self.members[self.starts[patch]..self.starts[patch + 1]]
     }
 
-    /// Returns whether the triangle, as it is turned, goes along side `place` from the lesser end
+    /// Returns whether the triangle, in its present orientation, goes along side `place` from the lesser end
     /// to the greater.
     pub(super) fn is_forth(&self, place: u32) -> bool {
         is_forth(place as usize % 3) != self.turned[place as usize / 3]
     }
 
-    /// Returns the sides of a patch that no other side fits to, sorted.
+    /// Returns the sides of a patch without a matching side on a neighbour, sorted.
     pub(super) fn open_sides(&self, patch: usize, triangles: &[[u32; 3]]) -> Vec<Side> {
         let mut sides = vec![];
         for place in self.members(patch).iter().flat_map(|n| 3 * n..3 * n + 3) {
@@ -129,7 +129,8 @@ impl Patches {
         ragged
     }
 
-    /// Returns whether no side of the patch fits to this side.
+    /// Returns whether the side has no matching side: its edge does not have exactly two sides, or both have
+    /// the same direction.
     fn is_open(&self, place: u32) -> bool {
         let across = self.neighbours[place as usize];
         across == NONE || self.is_forth(across) == self.is_forth(place)
@@ -143,8 +144,8 @@ impl Patches {
     }
 }
 
-/// Returns whether side `side` of a triangle with ascending vertices goes from the lesser to the
-/// greater.
+/// Returns whether side `side` of a triangle with ascending vertices goes from the lesser to the greater
+/// vertex.
 fn is_forth(side: usize) -> bool {
     side != 2
 }

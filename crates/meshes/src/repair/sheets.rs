@@ -1,4 +1,5 @@
-//! Triangles as sheets without sides: their three vertex numbers in ascending order, each set once.
+//! Triangles without orientation: their three vertex numbers in ascending order. Each set of three numbers
+//! occurs once.
 
 use crate::Mesh;
 use crate::counted;
@@ -6,14 +7,15 @@ use crate::weld::Welded;
 use voxelize_core::error::Result;
 use voxelize_core::geom::{Point, Triangle, degenerate};
 
-/// Triangles of a mesh with an area, each set of three vertices once, sorted.
+/// Triangles of a mesh that have an area, in sorted order. Triangles with the same three vertices are stored
+/// once.
 #[derive(Debug)]
 pub(super) struct Sheets {
     pub points: Vec<Point>,
     /// Vertices of each triangle, ascending. Exchanging the last two turns the triangle over.
     pub triangles: Vec<[u32; 3]>,
-    /// For each triangle: it was given in the reverse of the ascending order. Several copies decide
-    /// by majority.
+    /// For each triangle: its orientation in the mesh is opposite to that of its ascending vertices. If the
+    /// mesh has several copies, the orientation of most of them counts. A tie counts as `false`.
     pub given_turned: Vec<bool>,
     pub duplicates: u64,
 }
@@ -58,7 +60,7 @@ impl Sheets {
     }
 }
 
-/// Returns the three numbers in ascending order, and whether that turns the triangle over.
+/// Returns the three numbers in ascending order, and whether this order turns the triangle over.
 fn ascending(triangle: &[u32; 3]) -> ([u32; 3], bool) {
     let [a, b, c] = *triangle;
     let least = a.min(b).min(c);

@@ -1,11 +1,11 @@
-//! Accessors: numbers in a view of a buffer, element by element. Sparse accessors replace some
-//! elements.
+//! Accessors: arrays of elements of numbers, stored in a view of a buffer. A sparse accessor replaces some
+//! elements by others.
 
 use super::buffers::{BufferView, Buffers, slice};
 use super::document::GltfObject;
 use voxelize_core::error::{Code, Result};
 
-/// Type of the numbers of an element.
+/// Number type of the components of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ComponentType {
     I8,
@@ -45,7 +45,7 @@ impl ComponentType {
         }
     }
 
-    /// Returns the first `N` numbers in these bytes.
+    /// Returns the first `N` numbers in these bytes as doubles.
     fn values<const N: usize>(self, bytes: &[u8]) -> [f64; N] {
         fn each<const N: usize, const S: usize>(
             bytes: &[u8],
@@ -64,7 +64,7 @@ impl ComponentType {
         }
     }
 
-    /// Returns the number that a normalized integer stands for.
+    /// Returns the number between −1 and 1 that a normalized integer stands for.
     pub(super) fn normalized(self, value: f64) -> f64 {
         match self {
             Self::I8 => (value / 127.0).max(-1.0),
@@ -76,7 +76,7 @@ impl ComponentType {
     }
 }
 
-/// Elements of `N` numbers.
+/// Accessor whose elements have `N` numbers each.
 pub(super) struct Accessor<'a, const N: usize> {
     pub count: u64,
     component: ComponentType,
@@ -86,11 +86,11 @@ pub(super) struct Accessor<'a, const N: usize> {
     sparse: Option<Replacements<'a>>,
 }
 
-/// Elements that replace others.
+/// Replacements for some elements of a sparse accessor.
 struct Replacements<'a> {
     count: u64,
     component: ComponentType,
-    /// Numbers of the replaced elements, increasing.
+    /// Indices of the replaced elements, in ascending order.
     indices: Elements<'a>,
     values: Elements<'a>,
 }
@@ -101,7 +101,7 @@ impl<'a> Replacements<'a> {
         index as u64
     }
 
-    /// Returns the bytes that replace element `n`.
+    /// Returns the bytes that replace element `n`. `None` if it is not replaced.
     fn at(&self, n: u64) -> Option<&'a [u8]> {
         let mut low = 0;
         let mut high = self.count;
@@ -120,7 +120,7 @@ impl<'a> Replacements<'a> {
         }
     }
 
-    /// Checks that the numbers increase and are below `count`.
+    /// Checks that the indices ascend and are below `count`.
     fn check(&self, count: u64, about: &GltfObject) -> Result<()> {
         let mut least = 0;
         for n in 0..self.count {
@@ -135,7 +135,7 @@ impl<'a> Replacements<'a> {
     }
 }
 
-/// Consecutive elements.
+/// Elements of equal size at equal distances in a view.
 #[derive(Clone, Copy)]
 struct Elements<'a> {
     bytes: &'a [u8],
@@ -143,7 +143,8 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns `count` elements of `size` bytes. All of them must be in the view.
+    /// Returns `count` elements of `size` bytes from byte `from` on. Fails unless all of them are within the
+    /// view.
     fn new(
         view: BufferView<'a>,
         from: u64,
@@ -151,7 +152,7 @@ impl<'a> Elements<'a> {
         size: u64,
         about: &GltfObject,
     ) -> Result<Self> {
-        // Some exporters write 0 for elements without gaps.
+        // Some exporters write a stride of 0 for elements without gaps.
         let stride = view.stride.filter(|stride| *stride > 0).unwrap_or(size);
         if stride < size {
             let text = format!("elements of {size} bytes, {stride} bytes apart");
@@ -185,7 +186,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Returns the width of an element of this type in numbers.
+/// Returns the number of components of an element of this type. `None` if the type is unknown.
 fn width(name: &str) -> Option<u64> {
     Some(match name {
         "SCALAR" => 1,
@@ -198,7 +199,7 @@ fn width(name: &str) -> Option<u64> {
 }
 
 impl<'a, const N: usize> Accessor<'a, N> {
-    /// Name of the type with `N` numbers.
+    /// Name of the type whose elements have `N` numbers.
     const TYPE: &'static str = match N {
         1 => "SCALAR",
         2 => "VEC2",
@@ -208,7 +209,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
         _ => panic!("no type has as many numbers"),
     };
 
-    /// Returns the accessor of this index, whose elements have `N` numbers. `admit` may refuse the memory.
+    /// Returns the accessor with this index. Its elements must have `N` numbers. `admit` fails if the memory
+    /// exceeds the limit.
     pub(super) fn new(
         buffers: &'a Buffers,
         index: u64,
@@ -217,8 +219,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
         Self::first_of(&[Self::TYPE], buffers, index, admit)
     }
 
-    /// Returns an accessor of the first `N` numbers of each element. The accessor of this index
-    /// must have one of these types.
+    /// Returns an accessor for the first `N` numbers of each element. The accessor with this index must have
+    /// one of these types.
     pub(super) fn first_of(
         types: &[&str],
         buffers: &'a Buffers,
@@ -247,7 +249,8 @@ impl<'a, const N: usize> Accessor<'a, N> {
                     &object,
                 )?)
             }
-            // No bytes limit the number of these zeros.
+            // Elements without stored bytes take no space in the file, so their number is limited by its
+            // length.
             None if count > buffers.length => {
                 return Err(object.error(
                     Code::S006,
@@ -322,12 +325,12 @@ impl<'a, const N: usize> Accessor<'a, N> {
         }
     }
 
-    /// Returns whether the numbers are integers of at least 0, as indices are.
+    /// Returns whether the numbers are unsigned integers, as indices are.
     pub(super) fn is_unsigned(&self) -> bool {
         self.component.is_unsigned()
     }
 
-    /// Returns the greatest difference of a number from the number that it stands for.
+    /// Returns the maximum rounding error of the stored numbers.
     pub(super) fn rounding(&self) -> f64 {
         match self.component {
             ComponentType::I8 | ComponentType::U8 => 1.0 / 127.0,

@@ -1,5 +1,5 @@
-//! Animations. They are never played. A warning counts animations whose first frame differs from
-//! the static scene.
+//! Animations. They are never played. A warning states the number of animations whose first frame differs
+//! from the static scene.
 
 use super::accessor::Accessor;
 use super::buffers::Buffers;
@@ -10,7 +10,7 @@ use crate::read::indexed::Indexed;
 use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
-/// Warns if animations begin with another pose of placed meshes.
+/// Warns if animations start with a pose that differs from the pose in the mesh.
 pub(super) fn note(
     buffers: &Buffers,
     nodes: &[PlacedNode],
@@ -48,7 +48,8 @@ pub(super) fn note(
     triage.found(Error::input(Code::S108, text).about("animations"))
 }
 
-/// Properties of a node that move triangles of the scene.
+/// Properties of a node whose animation moves triangles of the scene: its placement (`by_place`) and its
+/// morph weights (`by_weights`).
 #[derive(Clone, Copy, Default)]
 struct Moving {
     by_place: bool,
@@ -79,7 +80,7 @@ fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
             moving[joint.index() as usize].by_place = true;
         }
     }
-    // Joints may be in no scene.
+    // Joints may be in no scene, so ancestors are found in the whole document.
     let parents = node::parents(buffers)?;
     for node in 0..moving.len() {
         if !moving[node].by_place {
@@ -94,8 +95,8 @@ fn moving(buffers: &Buffers, nodes: &[PlacedNode]) -> Result<Vec<Moving>> {
     Ok(moving)
 }
 
-/// Returns whether the channel moves triangles and its first key differs from the static scene. A
-/// key that cannot be read differs.
+/// Returns whether the channel moves triangles and its first key differs from the static scene. A key that
+/// cannot be read counts as different.
 fn is_other_pose(
     animation: &GltfObject,
     channel: &GltfObject,
@@ -140,7 +141,7 @@ fn is_same(
         return Ok(None);
     };
     let output = sampler.needed("output")?;
-    // The value of a cubic key comes after its tangent.
+    // A key of a cubic spline begins with a tangent, followed by its value.
     let first = if sampler.text("interpolation") == Some("CUBICSPLINE") {
         1
     } else {
@@ -201,7 +202,7 @@ fn is_same(
     Ok(Some(is_near(&keys.at(first), &still, keys.rounding())))
 }
 
-/// Returns whether numbers are equal up to the rounding of stored numbers.
+/// Returns whether numbers are equal up to their rounding error when stored.
 fn is_near(a: &[f64], b: &[f64], rounding: f64) -> bool {
     a.iter()
         .zip(b)

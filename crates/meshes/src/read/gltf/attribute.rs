@@ -1,17 +1,17 @@
-//! Attributes of vertices: plain or decoded numbers, moved by morph targets.
+//! Vertex attributes: stored or decompressed numbers, displaced by morph targets.
 
 use super::accessor::{Accessor, ComponentType};
 use super::buffers::Buffers;
 use super::document::GltfObject;
 use voxelize_core::error::{Code, Result};
 
-/// Numbers of an attribute, `N` for each vertex.
+/// Values of an attribute: `N` numbers for each vertex.
 pub(super) enum AttributeNumbers<'a, const N: usize> {
     Plain(Accessor<'a, N>),
     #[cfg_attr(not(feature = "draco"), expect(dead_code))]
     Decoded {
         values: Vec<[f32; N]>,
-        /// Type of integers that stand for shares of 1.
+        /// Integer type of normalized numbers. `None` if the numbers are not normalized.
         shares: Option<ComponentType>,
     },
 }
@@ -24,7 +24,7 @@ impl<const N: usize> AttributeNumbers<'_, N> {
         }
     }
 
-    /// Returns the numbers of vertex `n`, which must exist.
+    /// Returns the `N` numbers of vertex `n`, which must exist.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         match self {
             Self::Plain(accessor) => accessor.at(n),
@@ -39,14 +39,15 @@ impl<const N: usize> AttributeNumbers<'_, N> {
     }
 }
 
-/// Attribute with the morph targets that move it.
+/// Attribute, and the morph targets that displace it.
 pub(super) struct Morphed<'a, const N: usize> {
     base: AttributeNumbers<'a, N>,
     targets: Vec<(f64, Accessor<'a, N>)>,
 }
 
 impl<'a, const N: usize> Morphed<'a, N> {
-    /// Creates the attribute `name` of a primitive, moved by its targets with these weights.
+    /// Creates the attribute `name` of a primitive, displaced by the primitive's morph targets with these
+    /// weights.
     pub(super) fn new(
         base: AttributeNumbers<'a, N>,
         name: &str,
@@ -82,7 +83,7 @@ impl<'a, const N: usize> Morphed<'a, N> {
         self.base.count()
     }
 
-    /// Returns the numbers of vertex `n`, which must exist.
+    /// Returns the displaced `N` numbers of vertex `n`, which must exist.
     pub(super) fn at(&self, n: u64) -> [f64; N] {
         let mut numbers = self.base.at(n);
         for (weight, target) in &self.targets {

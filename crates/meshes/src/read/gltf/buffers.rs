@@ -1,4 +1,4 @@
-//! Bytes of a glTF: in the GLB, in `data:` URIs, or in files next to it.
+//! Bytes of a glTF file: in the GLB, in `data:` URIs, or in files in its folder.
 
 use std::cell::{Cell, OnceCell};
 
@@ -10,7 +10,8 @@ use super::document::{Document, GltfObject, unknown_extension};
 use crate::read::source::{MeshFolder, note_beside, read_beside};
 use voxelize_core::error::{Code, Error, Result};
 
-/// Extensions whose compressed views may name a buffer with the same bytes uncompressed.
+/// Extensions for compressed views. A document that uses them may have a fallback buffer with the
+/// uncompressed bytes.
 const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 /// Buffers of a document.
@@ -18,28 +19,28 @@ pub(super) struct Buffers<'a> {
     pub document: &'a Document,
     /// Folder of the files that the document names.
     folder: Option<MeshFolder<'a>>,
-    /// Second chunk of a GLB.
+    /// Second chunk of a GLB. `None` if there is none.
     chunk: Option<&'a [u8]>,
-    /// Number of bytes of the file itself.
+    /// Length of the glTF or GLB file itself in bytes.
     pub length: u64,
-    /// Buffers that were read.
+    /// Bytes of each buffer. Empty until the buffer was read.
     loaded: Vec<OnceCell<Vec<u8>>>,
-    /// Number of bytes that were read and not yet accounted for.
+    /// Number of bytes that were read but not yet registered with the memory limit.
     pub held: Cell<u64>,
-    /// Accessors that were used.
+    /// For each accessor: it was used.
     used: Vec<Cell<bool>>,
 }
 
-/// Part of a buffer.
+/// View: a range of bytes of a buffer.
 #[derive(Clone, Copy)]
 pub(super) struct BufferView<'a> {
     pub bytes: &'a [u8],
-    /// Distance between elements in bytes, if the view states it.
+    /// Distance between the starts of consecutive elements in bytes. `None` if the view does not state it.
     pub stride: Option<u64>,
 }
 
 impl<'a> Buffers<'a> {
-    /// Creates the buffers of a document in a file of `length` bytes.
+    /// Creates the buffers of a document. `length` is the length of its file in bytes.
     pub(super) fn new(
         document: &'a Document,
         folder: Option<MeshFolder<'a>>,
@@ -64,7 +65,7 @@ impl<'a> Buffers<'a> {
         !self.used[accessor as usize].replace(true)
     }
 
-    /// Returns the view of this index. `admit` may refuse the memory.
+    /// Returns the view with this index. `admit` fails if the memory exceeds the limit.
     pub(super) fn view(
         &self,
         index: u64,
@@ -129,7 +130,7 @@ impl<'a> Buffers<'a> {
         Ok(cell.get_or_init(|| bytes))
     }
 
-    /// Reports the files of all buffers and pictures, even if they are not read.
+    /// Reports the names of all buffer and picture files, even if the files are not read.
     pub(super) fn note_files(&self) -> Result<()> {
         for list in ["buffers", "images"] {
             for n in 0..self.document.count(list) {
@@ -144,7 +145,7 @@ impl<'a> Buffers<'a> {
         Ok(())
     }
 
-    /// Returns the bytes of a `data:` URI, or at most `length` bytes of a file below the folder.
+    /// Returns the bytes of a `data:` URI, or at most `length` bytes of a file in the folder or below it.
     pub(super) fn at(
         &self,
         uri: &str,
@@ -169,25 +170,25 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// Returns the part of a `data:` URI after its scheme.
+/// Returns the rest of a `data:` URI after its scheme. `None` for other URIs.
 fn data_of(uri: &str) -> Option<&str> {
     let (scheme, data) = uri.split_once(':')?;
     scheme.eq_ignore_ascii_case("data").then_some(data)
 }
 
-/// Returns the file name of a URI.
+/// Returns the file name in a URI, with its `%` escapes decoded.
 fn file_name(uri: &str) -> String {
     String::from_utf8_lossy(&unescaped(uri)).into_owned()
 }
 
-/// Returns the error for compressed views without an uncompressed fallback.
+/// Returns the error for compressed views that have no uncompressed fallback.
 fn compressed(name: &str) -> Error {
     let hint = "export without compression ('gltfpack' without '-c', or with '-cf'), or with Draco";
     unknown_extension(name).with_hint(hint)
 }
 
-/// Returns the bytes of a `data:` URI after its scheme (RFC 2397): `TYPE;base64,DATA`, or `TYPE,DATA` with `%` escapes.
-/// Base64 may lack its padding, and may have line breaks and escapes.
+/// Returns the bytes of a `data:` URI (RFC 2397). `data` is the URI without its scheme: `TYPE;base64,DATA`,
+/// or `TYPE,DATA` with `%` escapes. Base64 data may lack its padding, and may have line breaks and escapes.
 fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<Vec<u8>> {
     const BASE64: GeneralPurpose = GeneralPurpose::new(
         &STANDARD,
@@ -197,7 +198,7 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
     );
     let bad = |what: &str| Error::input(Code::S006, format!("a data URI {what}"));
     let (kind, coded) = data.split_once(',').ok_or_else(|| bad("has no comma"))?;
-    // Memory for the unescaped and for the decoded bytes.
+    // Memory for the bytes with decoded escapes, and for the bytes decoded from base64.
     admit(held.saturating_add(2 * coded.len() as u64))?;
     let mut bytes = unescaped(coded);
     let encoding = kind.rsplit_once(';').map_or("", |(_, last)| last.trim());
@@ -213,7 +214,7 @@ fn embedded(data: &str, held: u64, admit: &dyn Fn(u64) -> Result<()>) -> Result<
         .map_err(|error| bad(&format!("has broken base64: {error}")))
 }
 
-/// Decodes the `%` escapes of a URI: `%20` is a blank.
+/// Decodes the `%` escapes of a URI, such as `%20` for a blank.
 fn unescaped(uri: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
@@ -233,7 +234,7 @@ fn unescaped(uri: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns `length` bytes from `from`, if they exist.
+/// Returns `length` bytes from byte `from` on. `None` if there are not that many.
 pub(super) fn slice(bytes: &[u8], from: u64, length: u64) -> Option<&[u8]> {
     let to = usize::try_from(from.checked_add(length)?).ok()?;
     bytes.get(usize::try_from(from).ok()?..to)
@@ -273,7 +274,7 @@ mod tests {
                 &[1, 2, 3, 4, 255],
             ),
             ("application/gltf-buffer; base64,AQ", &[1]),
-            // The bits after the last byte are not zero.
+            // The unused bits after the last byte are not zero.
             (";base64,AR", &[1]),
             (";base64,", &[]),
             (

@@ -1,11 +1,12 @@
-//! JSON of a glTF: objects in lists that refer to each other by index.
+//! JSON of a glTF file. It has lists of objects, which refer to each other by their indices.
 
 use serde_json::Value;
 
 use voxelize_core::error::{Code, Error, Result, sanitize};
 
-/// Extensions that a document may require. Materials, textures and lights do not affect triangles.
-/// Compressed views may have a fallback, and are refused without one.
+/// Extensions that a document may require. Extensions for materials, textures and lights do not affect
+/// triangles. Documents with compressed views are accepted here, but refused later if there is no
+/// uncompressed fallback.
 const KNOWN: &[&str] = &[
     "KHR_mesh_quantization",
     "KHR_node_visibility",
@@ -26,7 +27,7 @@ const DRACO: &[&str] = &["KHR_draco_mesh_compression"];
 #[cfg(not(feature = "draco"))]
 const DRACO: &[&str] = &[];
 
-/// glTF document.
+/// Parsed glTF document.
 pub(super) struct Document(Value);
 
 /// Object in a list of the document.
@@ -37,7 +38,8 @@ pub(super) struct GltfObject<'a> {
     fields: &'a Value,
 }
 
-/// Returns the maximum memory of parsed JSON in bytes: a value for each number, name and bracket.
+/// Returns an upper bound of the memory for parsed JSON in bytes. Each number, name and bracket may become a
+/// value.
 pub(super) fn bytes_of(json: &[u8]) -> u64 {
     const VALUE: usize = 2 * size_of::<Value>() + 64;
     let values = json
@@ -48,10 +50,10 @@ pub(super) fn bytes_of(json: &[u8]) -> u64 {
 }
 
 impl Document {
-    /// Parses a document. It is refused if it requires an unknown extension.
+    /// Parses a document. Fails if it requires an unknown extension.
     pub(super) fn new(json: &[u8]) -> Result<Self> {
         let mut json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-        // Some exporters pad the chunk of a GLB with zeros.
+        // Some exporters pad the JSON chunk of a GLB with zero bytes.
         while let Some((0, text)) = json.split_last() {
             json = text;
         }
@@ -79,7 +81,7 @@ impl Document {
         }
     }
 
-    /// Returns the object of this index.
+    /// Returns the object with this index in a list.
     pub(super) fn get(&self, list: &'static str, index: u64) -> Result<GltfObject<'_>> {
         let all = self.all(list);
         match usize::try_from(index).ok().and_then(|index| all.get(index)) {
@@ -95,7 +97,7 @@ impl Document {
         }
     }
 
-    /// Number of objects in a list.
+    /// Returns the number of objects in a list.
     pub(super) fn count(&self, list: &'static str) -> u64 {
         self.all(list).len() as u64
     }
@@ -107,7 +109,7 @@ impl Document {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the index of the default scene.
+    /// Returns the index of the default scene. It is 0 if the document does not state it.
     pub(super) fn scene(&self) -> Result<u64> {
         let root = GltfObject {
             list: "glTF",
@@ -118,7 +120,7 @@ impl Document {
     }
 }
 
-/// Refuses versions other than 2. Some exporters write `2` or a number.
+/// Checks that the version is 2.x. Some exporters write `2` or a number in place of a string `2.0`.
 fn check_version(version: &Value) -> Result<()> {
     let text = version
         .as_str()
@@ -140,7 +142,7 @@ pub(super) fn unknown_extension(name: &str) -> Error {
 }
 
 impl<'a> GltfObject<'a> {
-    /// Returns its path in the document.
+    /// Returns the path of the object in the document, such as `nodes[3]`.
     pub(super) fn path(&self) -> String {
         format!("{}[{}]", self.list, self.index)
     }
@@ -154,7 +156,7 @@ impl<'a> GltfObject<'a> {
         Error::input(code, text).about(&self.path())
     }
 
-    /// Name of the object, which may be empty.
+    /// Returns the name of the object, which may be empty.
     pub(super) fn name(&self) -> &'a str {
         self.fields
             .get("name")
@@ -173,23 +175,23 @@ impl<'a> GltfObject<'a> {
             .unwrap_or(false)
     }
 
-    /// Returns the value of a key.
+    /// Returns the value of a key as an object. `None` if the key is absent.
     pub(super) fn inner(&self, key: &str) -> Option<Self> {
         self.fields.get(key).map(|fields| Self { fields, ..*self })
     }
 
-    /// Returns an extension of the object.
+    /// Returns an extension of the object. `None` if it has none of this name.
     pub(super) fn extension(&self, name: &str) -> Option<Self> {
         self.inner("extensions")?.inner(name)
     }
 
-    /// Names of the object's extensions.
+    /// Returns the names of the object's extensions.
     pub(super) fn extension_names(&self) -> impl Iterator<Item = &'a str> {
         let all = self.fields.get("extensions").and_then(Value::as_object);
         all.into_iter().flatten().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the length of a list in the object.
+    /// Returns the length of the list at a key of the object.
     pub(super) fn length(&self, key: &str) -> usize {
         self.fields
             .get(key)
@@ -197,7 +199,7 @@ impl<'a> GltfObject<'a> {
             .map_or(0, Vec::len)
     }
 
-    /// Returns an element of a list in the object.
+    /// Returns element `n` of the list at a key of the object.
     pub(super) fn element(&self, key: &str, n: usize) -> Option<Self> {
         self.fields
             .get(key)?
@@ -205,17 +207,17 @@ impl<'a> GltfObject<'a> {
             .map(|fields| Self { fields, ..*self })
     }
 
-    /// Returns the value as a number, if it is a finite number.
+    /// Returns the value as a number. `None` unless it is a finite number.
     pub(super) fn as_number(&self) -> Option<f64> {
         self.fields.as_f64().filter(|number| number.is_finite())
     }
 
-    /// Returns whether the flag is present and false.
+    /// Returns whether the flag is present and `false`.
     pub(super) fn denies(&self, key: &str) -> bool {
         self.fields.get(key).and_then(Value::as_bool) == Some(false)
     }
 
-    /// Returns the elements of a list in the object.
+    /// Returns the elements of the list at a key of the object.
     pub(super) fn each(&self, key: &str) -> impl DoubleEndedIterator<Item = Self> {
         let all = self
             .fields
@@ -226,7 +228,7 @@ impl<'a> GltfObject<'a> {
         all.iter().map(move |fields| Self { fields, ..this })
     }
 
-    /// Returns an integer of at least 0, if it is present.
+    /// Returns the non-negative integer at a key. `None` if the key is absent.
     pub(super) fn whole(&self, key: &str) -> Result<Option<u64>> {
         match self.inner(key) {
             Some(number) => Ok(Some(number.as_whole(key)?)),
@@ -234,9 +236,9 @@ impl<'a> GltfObject<'a> {
         }
     }
 
-    /// Returns the value as an integer of at least 0.
+    /// Returns the value as a non-negative integer.
     pub(super) fn as_whole(&self, key: &str) -> Result<u64> {
-        // Some exporters write 1.0 for 1.
+        // Some exporters write 1.0 in place of 1.
         let rounded = self
             .fields
             .as_f64()
@@ -245,13 +247,13 @@ impl<'a> GltfObject<'a> {
         whole.ok_or_else(|| self.error(Code::S006, format!("{key} is not a whole number")))
     }
 
-    /// Returns an integer that must be present.
+    /// Returns the non-negative integer at a key. Fails if the key is absent.
     pub(super) fn needed(&self, key: &str) -> Result<u64> {
         self.whole(key)?
             .ok_or_else(|| self.error(Code::S006, format!("it has no {key}")))
     }
 
-    /// Returns a number, if it is present and finite.
+    /// Returns the number at a key. `None` unless it is a finite number.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.fields
             .get(key)
@@ -259,7 +261,7 @@ impl<'a> GltfObject<'a> {
             .filter(|number| number.is_finite())
     }
 
-    /// Returns `N` numbers, if they are present.
+    /// Returns the `N` numbers at a key. `None` if the key is absent.
     pub(super) fn numbers<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>> {
         let Some(list) = self.fields.get(key) else {
             return Ok(None);

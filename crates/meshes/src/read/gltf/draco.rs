@@ -1,4 +1,4 @@
-//! Primitives compressed by Draco.
+//! Primitives that are compressed by Draco.
 
 use draco_core::{DataType, DecoderBuffer, Mesh, MeshDecoder};
 
@@ -15,7 +15,7 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Decodes the primitive of this extension object.
+    /// Decodes the primitive that this extension object describes.
     pub(super) fn new(
         extension: GltfObject<'a>,
         buffers: &Buffers,
@@ -29,20 +29,20 @@ impl<'a> Decoded<'a> {
         Ok(Self { extension, mesh })
     }
 
-    /// Number of corners of all triangles.
+    /// Returns the number of corners of all triangles.
     pub(super) fn corners(&self) -> u64 {
         3 * self.mesh.num_faces() as u64
     }
 
-    /// Returns the vertex at corner `n` of all triangles, which must exist.
+    /// Returns the vertex index of corner `n`, counted over all triangles. The corner must exist.
     pub(super) fn corner(&self, n: u64) -> u64 {
         self.mesh.faces()[(n / 3) as usize][(n % 3) as usize]
             .0
             .into()
     }
 
-    /// Returns the first `N` numbers of this attribute for each vertex, if it is compressed. The
-    /// primitive's accessor states whether integers stand for shares of 1.
+    /// Returns the first `N` numbers of an attribute for each vertex. `None` if the attribute is not
+    /// compressed. The accessor of the primitive states whether its integers are normalized.
     pub(super) fn attribute<'n, const N: usize>(
         &self,
         name: &str,
@@ -73,7 +73,8 @@ impl<'a> Decoded<'a> {
             DataType::Uint16 => Some(ComponentType::U16),
             _ => None,
         };
-        // Draco's own flag applies if an accessor of floats was made from integers.
+        // If the accessor has floats, the compressed numbers may still be integers. Then Draco's own flag
+        // states whether they are normalized.
         let is_normalized = match accessor {
             Some(accessor) if accessor.whole("componentType")? != Some(5126) => {
                 accessor.flag("normalized")

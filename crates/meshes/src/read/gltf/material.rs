@@ -1,4 +1,4 @@
-//! Materials: base colours and pictures on faces.
+//! Materials: base colours, and pictures on faces.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -17,23 +17,23 @@ use voxelize_core::par::Progress;
 #[derive(Clone, Default)]
 pub(super) struct Material {
     pub name: String,
-    /// Reflected share of light, red, green and blue.
+    /// Base colour as linear light: red, green and blue.
     pub light: Option<[f64; 3]>,
     pub texture: Option<TextureUse>,
 }
 
-/// Picture on faces.
+/// Use of a picture on faces.
 #[derive(Clone)]
 pub(super) struct TextureUse {
-    /// Number of the picture among the pictures that were read.
+    /// Index of the picture in the mesh.
     pub picture: u32,
-    /// Number of the attribute that places vertices in the picture.
+    /// Number of the attribute `TEXCOORD_n` with the positions of vertices in the picture.
     pub places: u64,
     transform: Option<TextureTransform>,
 }
 
 impl TextureUse {
-    /// Returns the place of a vertex in the picture.
+    /// Returns the position of a vertex in the picture. `place` is its position in the file.
     pub(super) fn place(&self, place: [f64; 2]) -> [f32; 2] {
         let place = match &self.transform {
             Some(transform) => transform.apply(place),
@@ -43,7 +43,7 @@ impl TextureUse {
     }
 }
 
-/// `KHR_texture_transform`: places are scaled, rotated and moved.
+/// Extension `KHR_texture_transform`: positions in the picture are scaled, then rotated, then moved.
 #[derive(Clone, Copy)]
 struct TextureTransform {
     scale: [f64; 2],
@@ -60,8 +60,8 @@ impl TextureTransform {
         })
     }
 
-    /// Transforms a place. The rotation is counter-clockwise in the picture, whose second
-    /// coordinate points down.
+    /// Transforms a position. The rotation is counter-clockwise as seen in the picture, whose second
+    /// coordinate increases downwards.
     fn apply(&self, [u, v]: [f64; 2]) -> [f64; 2] {
         let x = u * self.scale[0];
         let y = v * self.scale[1];
@@ -80,13 +80,13 @@ pub(super) struct Materials<'a> {
     reads_textures: bool,
     known: HashMap<u64, Rc<Material>>,
     without: Rc<Material>,
-    /// Numbers of the pictures that were read.
+    /// Index in the mesh of each picture that was read, by its source and wrapping.
     pictures: HashMap<(PictureSource<'a>, [TextureWrap; 2]), u32>,
-    /// Pictures that cannot be read.
+    /// Sources of pictures that cannot be read.
     broken: HashSet<PictureSource<'a>>,
 }
 
-/// Source of the bytes of a picture.
+/// Source of the bytes of a picture: a view of a buffer, or a URI.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum PictureSource<'a> {
     View(u64),
@@ -128,7 +128,8 @@ impl<'a> Materials<'a> {
             name,
             ..Material::default()
         };
-        // A specular-glossiness material has another surface only as a fallback.
+        // If a material has the extension for specular-glossiness, its ordinary base colour is only a
+        // fallback.
         let (surface, factor, picture) =
             match object.extension("KHR_materials_pbrSpecularGlossiness") {
                 Some(surface) => (Some(surface), "diffuseFactor", "diffuseTexture"),
@@ -183,8 +184,8 @@ impl<'a> Materials<'a> {
         }))
     }
 
-    /// Returns the number of the picture of a texture. `None` if it cannot be read, which is
-    /// reported once for each picture.
+    /// Returns the index in the mesh of the picture that a texture uses. `None` if the picture cannot be
+    /// read. This is reported once for each picture.
     fn picture(
         &mut self,
         texture: &GltfObject<'a>,
@@ -245,7 +246,7 @@ impl<'a> Materials<'a> {
         Ok([wrap("wrapS")?, wrap("wrapT")?])
     }
 
-    /// Returns the picture of a texture: WebP if there is one, otherwise PNG or JPEG.
+    /// Returns the source of the picture of a texture. A WebP picture is preferred over the PNG or JPEG.
     fn source(&self, texture: &GltfObject<'a>) -> Result<PictureSource<'a>> {
         let webp = texture.extension("EXT_texture_webp");
         let source = match webp {
@@ -285,7 +286,7 @@ mod tests {
         let quarter = std::f64::consts::FRAC_PI_2;
         for (transform, expected) in [
             (transform([2.0, 3.0], 0.0, [0.5, 0.25]), [1.5, 1.0]),
-            // The rotated direction down is to the left.
+            // After the rotation, the downward direction points to the left.
             (transform([1.0; 2], quarter, [0.0; 2]), [0.25, -0.5]),
             (transform([2.0, 1.0], quarter, [0.0, 1.0]), [0.25, 0.0]),
         ] {

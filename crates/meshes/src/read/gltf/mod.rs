@@ -1,26 +1,27 @@
-//! glTF 2.0: JSON with buffers next to it or in it, and GLB, which contains both.
+//! glTF 2.0: a JSON file, whose buffers are in other files or embedded, or a GLB file, which contains the
+//! JSON and one buffer.
 //!
 //! | object | |
 //! |---|---|
-//! | `scenes`, `scene` | the roots of the default scene, or of the first scene; without scenes every node that is not a child |
-//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, which several nodes may name; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
-//! | `skins` | joints as nodes place them, after `inverseBindMatrices` (`pose.rs`) |
-//! | `meshes` | `primitives`: triangles, strips and fans; points and lines are noted and left out; `targets` with the default `weights` |
-//! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse ones |
-//! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below; the fallback of views that meshoptimizer compresses |
+//! | `scenes`, `scene` | the root nodes of the default scene, or of the first scene; if there are no scenes, every node that is not a child |
+//! | `nodes` | `matrix`, or `translation`, `rotation` and `scale`; `children`; a `mesh`, which several nodes may share; `skin`; `weights`; `KHR_node_visibility`; `EXT_mesh_gpu_instancing` |
+//! | `skins` | `inverseBindMatrices` are applied first, then the maps of the joints' nodes (`pose.rs`) |
+//! | `meshes` | `primitives`: triangles, strips and fans; points and lines are left out and reported; `targets` with the default `weights` |
+//! | `accessors` | `POSITION` as floats, or as integers (`KHR_mesh_quantization`); indices; sparse accessors |
+//! | `bufferViews`, `buffers` | the second chunk of a GLB, `data:` URIs, and files in the folder of the mesh or below it; for views compressed by meshoptimizer, the uncompressed fallback |
 //! | `materials` | names, `baseColorFactor`, `baseColorTexture` with `KHR_texture_transform`; `KHR_materials_pbrSpecularGlossiness` |
-//! | `textures`, `samplers`, `images` | PNG, JPEG, and WebP (`EXT_texture_webp`), repeated, mirrored or clamped |
+//! | `textures`, `samplers`, `images` | PNG, JPEG and WebP (`EXT_texture_webp`), which may be repeated, mirrored or clamped |
 //! | `KHR_draco_mesh_compression` | decoded (`draco.rs`) |
 //!
-//! Each node with a mesh is a part. y is up, and the unit is the metre. Matrices are multiplied in
-//! doubles, and a vertex is rounded once, for all triangles of its primitive. If a matrix mirrors,
-//! triangles are turned, so that the outside stays outside. A triangle of a strip or fan that
-//! repeats a vertex joins strips and is left out. Animations are not played. A warning is given if
-//! an animation begins with another pose.
+//! Each node with a mesh becomes a part. The y axis points up, and the unit is the metre. Matrices are
+//! multiplied in doubles. A vertex is rounded to floats once, and all triangles of the primitive use the
+//! rounded vertex. If a matrix mirrors, triangles are turned over, so that the outside stays outside. A
+//! triangle of a strip or fan that repeats a vertex only connects strips and is left out. Animations are not
+//! played, but a warning is given if an animation begins with another pose.
 //!
-//! The crate `gltf` refuses a whole document for one invalid object, and only reads positions as
-//! floats. Partial damage, positions as integers, compressed views and instances would need another
-//! reader next to it.
+//! The crate `gltf` is not used, because it refuses a whole document for one invalid object and reads
+//! positions only as floats. A second reader would be needed for partially damaged files, integer positions,
+//! compressed views and instances.
 //!
 //! Source: Khronos Group, glTF 2.0 Specification.
 
@@ -99,7 +100,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     })
 }
 
-/// Returns the JSON of a GLB and its binary chunk.
+/// Returns the JSON of a GLB and its binary chunk. `None` if it has no binary chunk.
 fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     const JSON: u32 = 0x4e4f_534a;
     const BIN: u32 = 0x004e_4942;
@@ -127,7 +128,7 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
         match kind {
             JSON if json.is_none() => json = Some(chunk),
             BIN if bin.is_none() => bin = Some(chunk),
-            // Chunks of extensions.
+            // Chunks of other types belong to extensions and are skipped.
             _ => {}
         }
         at = to;
@@ -141,7 +142,7 @@ fn chunks<'a>(file: &'a [u8], triage: &Triage) -> Result<(&'a [u8], Option<&'a [
     Ok((json, bin))
 }
 
-/// Reads the 32-bit word at byte `at`.
+/// Reads the little-endian 32-bit number at byte `at`.
 fn word(file: &[u8], at: usize) -> Result<u32> {
     match file.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()) {
         Some(bytes) => Ok(u32::from_le_bytes(bytes)),

@@ -1,4 +1,4 @@
-//! Replacement for `draco.rs` without the feature `draco`. No primitive is decoded.
+//! Replacement for `draco.rs` if the feature `draco` is disabled. No primitive is decoded.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use voxelize_core::error::Result;
 
 pub(super) use self::NotDecoded as Decoded;
 
-/// Decoded primitive, which never exists.
+/// Decoded primitive. No value of this type exists.
 pub(super) struct NotDecoded<'a>(Infallible, PhantomData<&'a ()>);
 
 impl<'a> NotDecoded<'a> {

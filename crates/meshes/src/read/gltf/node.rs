@@ -1,4 +1,4 @@
-//! Nodes: the scene in the order of its nodes, and the maps that place them.
+//! Nodes: the scene as a list of nodes, and the affine maps that place them.
 
 use super::buffers::Buffers;
 use super::document::GltfObject;
@@ -6,20 +6,20 @@ use crate::read::affine::Affine;
 use voxelize_core::error::{Code, Result};
 use voxelize_core::par::Progress;
 
-/// Tolerance for rounding of floats in the last row of a matrix, 0 0 0 1.
+/// Tolerance for rounding errors in the last row of a matrix, which should be 0 0 0 1.
 const ROUNDING: f64 = 1e-5;
 
 /// Node of the scene.
 pub(super) struct PlacedNode<'a> {
     pub object: GltfObject<'a>,
-    /// Map to the scene.
+    /// Map from the coordinates of the node to those of the scene.
     pub placed: Affine,
     /// Neither the node nor any of its ancestors is hidden.
     pub is_visible: bool,
 }
 
-/// Returns the affine map of 16 numbers, column by column. `None` if the last row is not 0 0 0 1,
-/// up to rounding.
+/// Returns the affine map of a matrix of 16 numbers, stored by columns. `None` if its last row is not 0 0 0
+/// 1, up to rounding errors.
 pub(super) fn affine(m: &[f64; 16]) -> Option<Affine> {
     let is_last = [m[3], m[7], m[11], m[15] - 1.0]
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn affine(m: &[f64; 16]) -> Option<Affine> {
     ))
 }
 
-/// Returns the map of a node to its parent.
+/// Returns the map from the coordinates of a node to those of its parent.
 fn map_of(node: &GltfObject) -> Result<Affine> {
     if let Some(matrix) = node.numbers::<16>("matrix")? {
         return affine(&matrix).ok_or_else(|| node.error(Code::S006, "its matrix is not affine"));
@@ -53,7 +53,7 @@ pub(super) fn composed(shift: [f64; 3], turn: [f64; 4], scale: [f64; 3]) -> Affi
     Affine([row(0), row(1), row(2)])
 }
 
-/// Returns the rotation matrix of a quaternion of any length.
+/// Returns the rotation matrix of a quaternion, which need not have length 1.
 fn rotation([x, y, z, w]: [f64; 4]) -> [[f64; 3]; 3] {
     let square = x * x + y * y + z * z + w * w;
     let s = if square > 0.0 { 2.0 / square } else { 0.0 };
@@ -84,7 +84,7 @@ pub(super) fn scene<'a>(
     let document = buffers.document;
     let mut seen = vec![false; document.count("nodes") as usize];
     let mut scene: Vec<PlacedNode> = vec![];
-    // The last element is taken next.
+    // The last element is visited next.
     let mut waiting: Vec<(u64, Option<usize>)> = vec![];
     waiting.extend(roots(buffers)?.into_iter().rev().map(|root| (root, None)));
     while let Some((index, parent)) = waiting.pop() {
@@ -114,7 +114,7 @@ pub(super) fn scene<'a>(
     Ok(scene)
 }
 
-/// Returns the nodes without a parent in the scene.
+/// Returns the root nodes of the scene.
 fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
     let document = buffers.document;
     if document.count("scenes") > 0 {
@@ -129,7 +129,8 @@ fn roots(buffers: &Buffers) -> Result<Vec<u64>> {
     Ok((0..parents.len() as u64).filter(is_root).collect())
 }
 
-/// Returns the parent of each node of the document, in any scene.
+/// Returns the parent of each node of the document, whatever scene it is in. `None` for a node without a
+/// parent.
 pub(super) fn parents(buffers: &Buffers) -> Result<Vec<Option<u64>>> {
     let document = buffers.document;
     let count = document.count("nodes");
@@ -144,8 +145,8 @@ pub(super) fn parents(buffers: &Buffers) -> Result<Vec<Option<u64>>> {
     Ok(parents)
 }
 
-/// Returns the maps of the nodes of all scenes, by index. `None` for a node that is its own
-/// ancestor.
+/// Returns the map of each node of the document to scene coordinates, by the index of the node. `None` for a
+/// node that is its own ancestor.
 pub(super) fn maps(buffers: &Buffers, progress: &dyn Progress) -> Result<Vec<Option<Affine>>> {
     let document = buffers.document;
     let parents = parents(buffers)?;
@@ -160,7 +161,7 @@ pub(super) fn maps(buffers: &Buffers, progress: &dyn Progress) -> Result<Vec<Opt
         maps[index as usize] = Some(above.unwrap_or(Affine::IDENTITY).after(&map_of(&node)?));
         for child in node.each("children") {
             let child = child.as_whole("children")?;
-            // A node with two parents follows one of them.
+            // If a node has two parents, only one of them counts.
             if parents[child as usize] == Some(index) && maps[child as usize].is_none() {
                 waiting.push(child);
             }

@@ -1,8 +1,8 @@
-//! Static pose of a mesh: morph targets with their default weights, then a skin on its joints as
+//! Static pose of a mesh: morph targets with their default weights, then a skin whose joints are where their
 //! nodes place them.
 //!
-//! The source is glTF 2.0, sections 3.7.2.2 and 3.7.3. Animations are never sampled. A skinned
-//! vertex is the weighted mean of its positions on the joints. The mean is divided by the sum of
+//! Source: glTF 2.0, sections 3.7.2.2 and 3.7.3. Animations are never sampled. The position of a skinned
+//! vertex is the weighted mean of the positions that its joints give it. The mean is divided by the sum of
 //! the weights, as a renderer divides by the fourth coordinate.
 
 use std::collections::HashMap;
@@ -18,17 +18,18 @@ use crate::read::indexed::Indexed;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::par::Progress;
 
-/// Maximum difference of a sum of weights from 1 that rounding to bytes explains.
+/// Maximum difference between 1 and a sum of weights that is explained by rounding the weights to bytes.
 const ROUNDING: f64 = 0.01;
 
-/// Maps of the joints of a skin, each after its inverse bind matrix.
+/// Maps of the joints of a skin. Each applies the inverse bind matrix first, then the map of the joint's
+/// node.
 pub(super) struct Skin(Vec<Affine>);
 
 /// Skins of a document.
 pub(super) struct Skins<'a> {
     buffers: &'a Buffers<'a>,
     progress: &'a dyn Progress,
-    /// Maps of nodes by index. Empty until a skin needs them.
+    /// Maps of nodes to scene coordinates, by node index. Empty until a skin needs them.
     maps: Vec<Option<Affine>>,
     known: HashMap<u64, Rc<Skin>>,
 }
@@ -43,7 +44,7 @@ impl<'a> Skins<'a> {
         }
     }
 
-    /// Returns the skin of this index.
+    /// Returns the skin with this index.
     pub(super) fn get(&mut self, index: u64, indexed: &mut Indexed) -> Result<Rc<Skin>> {
         if let Some(known) = self.known.get(&index) {
             return Ok(Rc::clone(known));
@@ -93,18 +94,19 @@ impl<'a> Skins<'a> {
     }
 }
 
-/// Joints and weights of each vertex, in sets of four.
+/// Joints and weights of each vertex, in pairs of attributes. Each pair has four joints and four weights per
+/// vertex.
 pub(super) type Bones<'a> = Vec<(AttributeNumbers<'a, 4>, AttributeNumbers<'a, 4>)>;
 
-/// Map of a vertex by its joints.
+/// Map of a vertex, blended from the maps of its joints.
 pub(super) struct Blend {
     pub map: Affine,
-    /// The weights do not sum to 1.
+    /// The weights do not add up to 1.
     pub is_uneven: bool,
 }
 
 impl Skin {
-    /// Returns the map of vertex `n`. A vertex without weight is on its first joint.
+    /// Returns the map of vertex `n`. A vertex without weights moves with its first joint.
     pub(super) fn blend(&self, n: u64, bones: &Bones) -> Result<Blend> {
         let mut sum = 0.0;
         let mut rows = [[0.0; 4]; 3];
@@ -153,8 +155,8 @@ impl Skin {
     }
 }
 
-/// Returns the numbers of the morph targets that move a mesh, and their weights. Weights of 0 are
-/// left out. The weights of a node replace the weights of its mesh.
+/// Returns the indices of the morph targets that displace a mesh, and their weights. Targets with a weight of
+/// 0 are left out. Weights of the node replace weights of its mesh.
 pub(super) fn weights(node: &GltfObject, mesh: &GltfObject) -> Result<Vec<(usize, f64)>> {
     let of = if node.inner("weights").is_some() {
         node

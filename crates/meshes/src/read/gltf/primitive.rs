@@ -1,4 +1,4 @@
-//! Primitives of a mesh: placed vertices, and triangles of them.
+//! Primitives of a mesh: places their vertices and adds their triangles.
 
 use std::rc::Rc;
 
@@ -20,22 +20,22 @@ const DRACO: &str = "KHR_draco_mesh_compression";
 /// Placement of the vertices of a primitive.
 pub(super) enum Pose {
     Rigid(Affine),
-    /// A skin, and the map of the node for primitives without joints.
+    /// The skin, and the map of the node for primitives without joints.
     Skinned(Rc<Skin>, Affine),
 }
 
-/// Primitive of a mesh with its placement.
+/// Primitive of a mesh, and its placement.
 pub(super) struct Primitive<'a> {
     pub buffers: &'a Buffers<'a>,
     pub triage: &'a Triage,
     pub object: GltfObject<'a>,
     pub pose: &'a Pose,
-    /// Morph targets that move it, with their weights.
+    /// Indices and weights of the morph targets that displace the primitive.
     pub weights: &'a [(usize, f64)],
     pub material: Rc<Material>,
 }
 
-/// Returns the mode of a primitive of triangles. `None` for points, lines, and primitives without
+/// Returns the mode of a primitive that has triangles. `None` for points, lines, and primitives without
 /// positions.
 pub(super) fn mode(primitive: &GltfObject, triage: &Triage) -> Result<Option<u64>> {
     let mode = primitive.whole("mode")?.unwrap_or(4);
@@ -51,7 +51,7 @@ pub(super) fn mode(primitive: &GltfObject, triage: &Triage) -> Result<Option<u64
     Ok(None)
 }
 
-/// Returns the number of triangles that a primitive of this mode claims.
+/// Returns the number of triangles of a primitive with this mode, as far as its accessors state it.
 pub(super) fn triangles(primitive: &GltfObject, mode: u64, buffers: &Buffers) -> Result<u64> {
     let corners = match primitive.whole("indices")? {
         Some(indices) => Some(indices),
@@ -70,7 +70,7 @@ pub(super) fn triangles(primitive: &GltfObject, mode: u64, buffers: &Buffers) ->
     })
 }
 
-/// Returns the accessor of an attribute of a primitive.
+/// Returns the index of the accessor of an attribute. `None` if the primitive does not have the attribute.
 fn attribute(primitive: &GltfObject, name: &str) -> Result<Option<u64>> {
     match primitive.inner("attributes") {
         Some(all) => all.whole(name),
@@ -78,7 +78,7 @@ fn attribute(primitive: &GltfObject, name: &str) -> Result<Option<u64>> {
     }
 }
 
-/// Vertices of the corners of a primitive.
+/// Vertex indices of the corners of a primitive.
 enum PrimitiveCorners<'a> {
     InOrder(u64),
     Listed(Accessor<'a, 1>),
@@ -103,17 +103,17 @@ impl PrimitiveCorners<'_> {
     }
 }
 
-/// Vertices that are placed.
+/// Vertices to place.
 enum Chosen {
-    /// All vertices, with their number.
+    /// All vertices. The number is their count.
     All(u64),
-    /// Some vertices in increasing order, and the total number.
+    /// Some vertices in ascending order, and the number of all vertices.
     Some(Vec<u64>, u64),
 }
 
 impl Chosen {
-    /// Chooses the vertices of corners. All vertices are chosen unless there are few corners. Then
-    /// the time depends on the number of corners.
+    /// Chooses the vertices that corners use. If there are at least as many corners as vertices, all vertices
+    /// are chosen. Otherwise the time is limited by the number of corners.
     fn new(
         count: u64,
         corners: &PrimitiveCorners,
@@ -139,7 +139,7 @@ impl Chosen {
         }
     }
 
-    /// Returns placed vertex number `n`.
+    /// Returns the vertex index of the `n`-th placed vertex.
     fn vertex(&self, n: u64) -> u64 {
         match self {
             Self::All(_) => n,
@@ -147,7 +147,7 @@ impl Chosen {
         }
     }
 
-    /// Returns the number of a vertex among the placed vertices.
+    /// Returns the index of a vertex in the list of placed vertices. Fails if the vertex does not exist.
     fn number(&self, vertex: u64) -> Result<i64> {
         let (number, count) = match self {
             Self::All(count) => (Some(vertex).filter(|vertex| vertex < count), count),
@@ -162,22 +162,22 @@ impl Chosen {
     }
 }
 
-/// Placed vertices with data for triangles.
+/// Placed vertices, and further data for their triangles.
 struct PlacedVertices<'a> {
     chosen: Chosen,
-    /// Points of the vertices before placement.
+    /// Positions of the vertices before placement.
     points: &'a Morphed<'a, 3>,
-    /// Places in the picture of the material. Empty without a picture.
+    /// Positions in the picture of the material. Empty if the material has no picture.
     places: Vec<[f32; 2]>,
-    /// The whole mesh is mirrored.
+    /// The placement mirrors the whole mesh.
     is_mirror: bool,
-    /// For each vertex up to the last mirrored one: its joints mirror it.
+    /// For each vertex: its joints mirror it. Vertices after the last mirrored one have no entry.
     mirrored: Vec<bool>,
     about: &'a str,
 }
 
 impl PlacedVertices<'_> {
-    /// Returns whether placement turns a triangle inside out, because it mirrors most of its
+    /// Returns whether placement turns a triangle inside out, because it mirrors at least two of its
     /// vertices.
     fn turns(&self, numbers: [i64; 3]) -> bool {
         let is_mirrored = |n: &&i64| self.mirrored.get(**n as usize) == Some(&true);
@@ -186,7 +186,7 @@ impl PlacedVertices<'_> {
 }
 
 impl<'a> Primitive<'a> {
-    /// Adds the triangles of a primitive of this mode.
+    /// Adds the triangles of the primitive. `mode` states how its corners form triangles.
     pub(super) fn add(&self, mode: u64, indexed: &mut Indexed) -> Result<()> {
         indexed.begin_material(self.material.name.as_str())?;
         indexed.begin_vertices();
@@ -221,14 +221,14 @@ impl<'a> Primitive<'a> {
         self.add_corners(mode, &corners, None, indexed)
     }
 
-    /// Returns whether the primitive also exists without compression.
+    /// Returns whether the primitive also has uncompressed positions.
     fn has_plain_positions(&self) -> bool {
         let index = attribute(&self.object, "POSITION").ok().flatten();
         let accessor = index.and_then(|index| self.buffers.document.get("accessors", index).ok());
         accessor.is_some_and(|accessor| accessor.inner("bufferView").is_some())
     }
 
-    /// Returns the numbers of an attribute, decoded if it is compressed.
+    /// Returns the values of an attribute, decoded if the primitive is compressed.
     fn numbers<const N: usize>(
         &self,
         name: &str,
@@ -253,7 +253,7 @@ impl<'a> Primitive<'a> {
         )?)))
     }
 
-    /// Returns the numbers of an attribute, moved by morph targets.
+    /// Returns the values of an attribute, displaced by morph targets.
     fn morphed<const N: usize>(
         &self,
         name: &str,
@@ -277,7 +277,7 @@ impl<'a> Primitive<'a> {
         Ok(Some(morphed))
     }
 
-    /// Returns the joints and weights of vertices.
+    /// Returns the joints and weights of the vertices. Empty if the primitive has none.
     fn bones(&self, decoded: Option<&Decoded>, count: u64, indexed: &Indexed) -> Result<Bones<'a>> {
         let admit = |more| indexed.admit(more);
         let mut bones: Bones = vec![];
@@ -299,7 +299,7 @@ impl<'a> Primitive<'a> {
         }
     }
 
-    /// Returns the place of each chosen vertex in the picture of the material.
+    /// Returns the position of each chosen vertex in the picture of the material.
     fn places(
         &self,
         chosen: &Chosen,
@@ -423,7 +423,7 @@ impl<'a> Primitive<'a> {
         self.add_faces(mode, corners, &placed, indexed)
     }
 
-    /// Adds the triangles of corners in this mode.
+    /// Adds the triangles that the corners form in this mode.
     fn add_faces(
         &self,
         mode: u64,
@@ -450,7 +450,7 @@ impl<'a> Primitive<'a> {
         let mut b = corners.at(1);
         for n in 2..count {
             let c = corners.at(n);
-            // In strips every second triangle is turned.
+            // Every second triangle of a strip has the opposite orientation.
             let triangle = if mode == 5 && n % 2 == 1 {
                 [b, a, c]
             } else {
@@ -468,17 +468,17 @@ impl<'a> Primitive<'a> {
     }
 }
 
-/// Returns whether a triangle of a strip or a fan repeats a vertex. Repeated vertices join strips.
+/// Returns whether a triangle of a strip or fan has two equal vertices. Such triangles only connect strips.
 fn is_connector([a, b, c]: [u64; 3], corners: &PrimitiveCorners, points: &Morphed<3>) -> bool {
     if let PrimitiveCorners::InOrder(_) = corners {
-        // Without indices a repeated vertex is stored again.
+        // Without indices, a repeated vertex is stored twice, so positions are compared.
         let [a, b, c] = [a, b, c].map(|n| points.at(n));
         return a == b || b == c || a == c;
     }
     a == b || b == c || a == c
 }
 
-/// Adds a triangle of these vertices.
+/// Adds the triangle of these three vertices.
 fn add_face([a, b, c]: [u64; 3], placed: &PlacedVertices, indexed: &mut Indexed) -> Result<()> {
     let number = |vertex| placed.chosen.number(vertex);
     let position = FilePosition::Of(placed.about);

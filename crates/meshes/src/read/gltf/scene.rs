@@ -1,4 +1,4 @@
-//! Conversion of a scene to triangles: every visible node with a mesh, in its static pose.
+//! Conversion of a scene to triangles: adds the mesh of every visible node, in its static pose.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::read::indexed::Indexed;
 use crate::read::triage::Triage;
 use voxelize_core::error::{Code, Error, Result};
 
-/// Adds the triangles of the scene.
+/// Adds the triangles of all visible nodes of the scene.
 pub(super) fn add(
     buffers: &Buffers,
     indexed: &mut Indexed,
@@ -81,18 +81,18 @@ pub(super) fn add(
     note_unplaced(buffers, &mut meshes, indexed.triangles.is_empty(), triage)
 }
 
-/// Mesh that nodes place.
+/// Mesh that nodes may place.
 struct GltfMesh<'a> {
     object: GltfObject<'a>,
-    /// Primitives of triangles, and their modes.
+    /// Primitives that have triangles, and their modes.
     primitives: Vec<(GltfObject<'a>, u64)>,
-    /// Number of triangles that its primitives claim.
+    /// Number of triangles of all primitives, as far as their accessors state it.
     triangles: u64,
-    /// Morph targets that move it by default.
+    /// Indices and default weights of the morph targets that displace the mesh.
     weights: Vec<(usize, f64)>,
 }
 
-/// Meshes that were read.
+/// Meshes by index, read when a node first needs them.
 struct Meshes<'a> {
     buffers: &'a Buffers<'a>,
     triage: &'a Triage,
@@ -100,7 +100,7 @@ struct Meshes<'a> {
 }
 
 impl<'a> Meshes<'a> {
-    /// Returns the mesh of this index. Its points and lines are reported only once.
+    /// Returns the mesh with this index. Points and lines in it are reported only once.
     fn get(&mut self, index: u64) -> Result<Rc<GltfMesh<'a>>> {
         if let Some(known) = self.known.get(&index) {
             return Ok(Rc::clone(known));
@@ -128,7 +128,7 @@ impl<'a> Meshes<'a> {
     }
 }
 
-/// Returns the poses of the mesh of a node: one, or one for each instance of
+/// Returns the poses of a node's mesh. There is one pose, or one per instance if the node has the extension
 /// `EXT_mesh_gpu_instancing`.
 fn poses(
     node: &PlacedNode,
@@ -149,7 +149,7 @@ fn poses(
         .collect())
 }
 
-/// Returns the maps of instances to their node.
+/// Returns the map of each instance to the coordinates of its node.
 fn instances(
     extension: &GltfObject,
     buffers: &Buffers,
@@ -205,7 +205,7 @@ fn instances(
     Ok(maps)
 }
 
-/// Meshes of hidden nodes.
+/// Number of hidden nodes with a mesh, and of their triangles.
 #[derive(Default)]
 struct Hidden {
     nodes: u64,
@@ -213,7 +213,7 @@ struct Hidden {
 }
 
 impl Hidden {
-    /// Warns of triangles that are left out.
+    /// Warns that the triangles of hidden nodes are left out.
     fn note(&self, triage: &Triage) -> Result<()> {
         if self.triangles == 0 {
             return Ok(());
@@ -236,7 +236,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Warns of meshes that no node of any scene places, and of all meshes if the scene has none.
+/// Warns of meshes with triangles that no node of any scene uses. If the resulting mesh is empty, only nodes
+/// of the converted scene count.
 fn note_unplaced(
     buffers: &Buffers,
     meshes: &mut Meshes,
@@ -285,7 +286,7 @@ fn note_unplaced(
     )
 }
 
-/// Returns the number of triangles of a mesh that is not read. Damage is ignored.
+/// Returns the number of triangles of a mesh that is not read. Primitives with damage count as zero.
 fn unplaced_triangles(mesh: &GltfObject, buffers: &Buffers) -> u64 {
     let mut all: u64 = 0;
     for primitive in mesh.each("primitives") {

@@ -1,21 +1,21 @@
-//! 3MF: a zip of models in XML, and the projects of slicers that are based on it.
+//! Reader of 3MF, a zip of models in XML, and of the projects of slicers, which are based on 3MF.
 //!
 //! | element | |
 //! |---|---|
-//! | `model` | its `unit`; all extensions in `requiredextensions` must be known |
+//! | `model` | its `unit`; all extensions listed in `requiredextensions` must be known |
 //! | `object` | a mesh or components; objects of type `support`, `solidsupport` and `other` are left out and counted |
-//! | `vertex`, `triangle` | of a mesh, by numbers that count from 0 |
-//! | `component` | another object, placed by `transform`; `path` names its model (production extension) |
+//! | `vertex`, `triangle` | vertices and triangles of a mesh; vertices are numbered from 0 |
+//! | `component` | a reference to another object, which is placed by `transform`; `path` names the model with that object (production extension) |
 //! | `build`, `item` | objects of the mesh, each placed by `transform` |
 //!
-//! [`properties`] has the elements of materials and colours, and [`slicer`] the settings of
-//! slicers. Negative volumes are cut out of the bodies of their object. Modifiers and supports are
-//! left out and counted.
+//! [`properties`] reads the elements for materials and colours, and [`slicer`] reads the settings of slicers.
+//! Negative volumes are subtracted from the bodies of their object. Modifiers and supports are left out and
+//! counted.
 //!
-//! Each mesh of an item is a part. z is up. Each model has its own unit, and the mesh has the unit
-//! of the model with the build. Matrices are multiplied in doubles, and a vertex is rounded once,
-//! for all triangles of its object. Without a placement the decimals are rounded. If a matrix
-//! mirrors, triangles are turned.
+//! Each mesh of a build item becomes a part. The z axis points up. Each model has its own unit, and the mesh
+//! has the unit of the model with the build. Matrices are multiplied in doubles. A vertex is rounded to
+//! floats once, and all triangles of the object use the rounded vertex. Without a matrix, the decimals of the
+//! file are rounded to floats directly. If a matrix mirrors, triangles are turned over.
 //!
 //! Source: 3MF Consortium, Core Specification 1.3, Production Extension 1.1, Materials and
 //! Properties Extension 1.2.
@@ -49,8 +49,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     read,
 };
 
-/// Accepts any zip, because its first file may be of any kind and the list of its files is at its
-/// end.
+/// Accepts any zip. The first file in it may be of any kind, and the list of its files is at its end.
 fn recognise(head: &Head) -> Guess {
     if head.bytes.starts_with(b"PK\x03\x04") {
         Guess::Sure
@@ -82,7 +81,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     if found.negative() > 0 {
         let own_triage = Triage::new(options.tolerance);
         let mut indexed = Indexed::new(options.max_memory, &own_triage, 0);
-        // Includes the bodies of all triangles.
+        // This includes the body number of each triangle.
         indexed.hold(taken + 8 * mesh.triangles().len() as u64)?;
         let mut placing = Placing {
             package: &mut package,

@@ -1,5 +1,4 @@
-//! Model of a package: objects, their vertices and triangles, components, and the items of its
-//! build.
+//! Model of a package: its objects with vertices and triangles, their components, and the items of its build.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,7 +13,8 @@ use crate::read::number;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::{Point, Rational};
 
-/// Prefixes of the namespaces that a model may require. They are read, or do not affect triangles.
+/// Prefixes of the namespaces that a model may require. The reader supports them, or they do not affect
+/// triangles.
 const KNOWN: &[&str] = &[
     "http://schemas.microsoft.com/3dmanufacturing/core/",
     "http://schemas.microsoft.com/3dmanufacturing/material/",
@@ -31,7 +31,7 @@ pub(super) struct PackageModel {
     pub objects: HashMap<u64, ModelObject>,
     pub properties: Properties,
     pub items: Vec<PlacedObject>,
-    /// Number of beams of lattices, which have no triangles.
+    /// Number of beams in beam lattices, which have no triangles.
     pub beams: u64,
     /// Number of triangles that were painted in a slicer.
     pub painted: u64,
@@ -43,43 +43,43 @@ pub(super) struct ModelObject {
     pub kind: VolumeKind,
     pub vertices: Vec<Vertex>,
     pub triangles: Vec<[u32; 3]>,
-    /// Runs of triangles with the same property: the first triangle, and the property's group and
-    /// its indices for the corners.
+    /// Runs of triangles with the same property: the first triangle of the run, and the property as the
+    /// number of its group and three indices for the corners.
     pub materials: Vec<(u64, Option<[u64; 4]>)>,
-    /// Property of triangles without their own.
+    /// Default property for triangles without a property of their own.
     material: Option<[u64; 4]>,
     pub components: Vec<PlacedObject>,
-    /// Pieces that the model itself defines.
+    /// Volumes (ranges of triangles with a meaning) that the model itself defines.
     pub volumes: Vec<Volume>,
 }
 
-/// Vertex with decimal coordinates: the nearest floats, and the nearest doubles for matrices.
+/// Vertex with decimal coordinates: the nearest floats, and the nearest doubles to multiply by a matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Vertex {
     pub floats: Point,
     pub doubles: [f64; 3],
 }
 
-/// Object with its placement.
+/// Reference to an object, with its placement.
 #[derive(Clone)]
 pub(super) struct PlacedObject {
     pub object: u64,
-    /// Model of the package that has the object, if it is another model.
+    /// Path of the model that has the object. `None` if it is in the same model.
     pub path: Option<Rc<str>>,
     pub map: Option<Affine>,
     pub is_printable: bool,
 }
 
-/// Conversion of elements to a model.
+/// State of the conversion of elements to a model.
 pub(super) struct ModelReader<'a, 'b> {
     model: PackageModel,
     indexed: &'a mut Indexed<'b>,
     object: Option<(u64, ModelObject)>,
-    /// Paths of components, which are shared because many components name the same path.
+    /// Paths of other models. They are shared, because many components have the same path.
     paths: HashSet<Rc<str>>,
-    /// The first element has been read.
+    /// The root element was read.
     has_begun: bool,
-    /// Memory of names and placed objects that is not yet accounted for, in bytes.
+    /// Memory in bytes of names and placed objects that was not yet registered with the limit.
     bytes: u64,
 }
 
@@ -167,11 +167,11 @@ impl<'a, 'b> ModelReader<'a, 'b> {
             let name = element
                 .namespace_of(prefix)
                 .unwrap_or_else(|| prefix.to_string());
-            // Usual prefixes of materials and production, which some files do not bind.
+            // Usual prefixes of the materials and production extensions. Some files do not declare them.
             let is_known =
                 KNOWN.iter().any(|known| name.starts_with(known)) || name == "m" || name == "p";
             if !is_known {
-                // Last word of a name such as …/beamlattice/2017/02.
+                // Last alphabetic word of a name such as …/beamlattice/2017/02.
                 let is_word = |part: &&str| part.starts_with(|c: char| c.is_ascii_alphabetic());
                 let last = name.rsplit('/').find(is_word).unwrap_or(&name);
                 let text = format!("the 3MF extension '{}' is not supported", sanitize(last));
@@ -183,7 +183,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         Ok(())
     }
 
-    /// Reads the object and the placement of an element.
+    /// Reads the reference to an object and its placement from an element.
     fn placed(&mut self, element: &XmlElement) -> Result<PlacedObject> {
         let map =
             match element.text("transform")? {
@@ -206,7 +206,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         })
     }
 
-    /// Returns a path, shared by all components that name it.
+    /// Returns a shared copy of a path.
     fn path(&mut self, path: &str) -> Result<Rc<str>> {
         if let Some(known) = self.paths.get(path) {
             return Ok(Rc::clone(known));
@@ -217,7 +217,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         Ok(path)
     }
 
-    /// Reads a piece of an object in the form of Slic3r.
+    /// Reads a volume of an object in the format of Slic3r.
     fn volume(&mut self, element: &XmlElement) -> Result<()> {
         let first = element.whole("ts")?;
         let last = element.whole("te")?;
@@ -287,7 +287,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         for (n, corner) in corners.iter_mut().enumerate() {
             let number =
                 number(n)?.ok_or_else(|| element.bad(&format!("it has no {}", NAMES[n])))?;
-            // A number beyond all vertices is found after all vertices are known.
+            // Numbers of vertices that do not exist are found later, when all vertices are known.
             *corner = u32::try_from(number).unwrap_or(u32::MAX);
         }
         let material = match (number(3)?, number(4)?) {
@@ -328,7 +328,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
         }
     }
 
-    /// Counts memory, and accounts for it from time to time.
+    /// Counts memory, and registers it with the limit from time to time.
     fn took(&mut self, bytes: u64) -> Result<()> {
         self.bytes += bytes;
         if self.bytes < 1 << 16 {
@@ -339,7 +339,7 @@ impl<'a, 'b> ModelReader<'a, 'b> {
     }
 }
 
-/// Refuses a file whose root is not a model.
+/// Fails if the root element is not a model.
 fn check_root(element: &XmlElement) -> Result<()> {
     if element.is_core("model") {
         return Ok(());
@@ -356,7 +356,7 @@ fn check_root(element: &XmlElement) -> Result<()> {
     Err(Error::input(Code::S006, text))
 }
 
-/// Reads the start of an object.
+/// Reads the start tag of an object.
 fn object(element: &XmlElement) -> Result<(u64, ModelObject)> {
     let kind = element.text("type")?;
     let group = element.whole("pid")?;
@@ -381,14 +381,14 @@ fn transform(text: &str) -> Option<Affine> {
         }
         *number = value;
     }
-    // Rows of the file are columns of the map.
+    // The matrix of the file is the transpose of the map's matrix.
     let map = Affine([0, 1, 2].map(|row| [0, 3, 6, 9].map(|column| numbers[column + row])));
     words.next().is_none().then_some(map)
 }
 
 impl ModelObject {
-    /// Drops vertices that no triangle uses if they are the majority. All vertices are placed each
-    /// time that the object is placed, which may be many times.
+    /// Drops vertices that no triangle uses, if they are the majority. Otherwise they would be transformed
+    /// each time the object is placed, which may be many times.
     fn drop_unused_vertices(&mut self) {
         if self.vertices.len() <= 3 * self.triangles.len() {
             return;
@@ -396,7 +396,8 @@ impl ModelObject {
         let mut places = HashMap::new();
         let mut kept = vec![];
         for corner in self.triangles.as_flattened_mut() {
-            // Numbers of missing vertices stay beyond the existing vertices.
+            // The number of a vertex that does not exist is unchanged, so it stays larger than all existing
+            // numbers.
             let Some(vertex) = self.vertices.get(*corner as usize) else {
                 continue;
             };
@@ -410,8 +411,8 @@ impl ModelObject {
 }
 
 impl PackageModel {
-    /// Returns the map from the coordinates of this model to those in another model's unit, if the
-    /// units differ.
+    /// Returns the map from the coordinates of this model to coordinates in the unit of another model. `None`
+    /// if both have the same unit.
     pub(super) fn scale_to(&self, other: &Self) -> Option<Affine> {
         if self.unit == other.unit {
             return None;
@@ -426,11 +427,11 @@ impl PackageModel {
     }
 }
 
-/// Adds an item to a list and accounts for its memory.
+/// Adds an item to a list, and registers its memory with the limit.
 fn push<T>(list: &mut Vec<T>, item: T, indexed: &mut Indexed) -> Result<()> {
     if list.len() == list.capacity() {
         let more = list.capacity().max(64);
-        // Old and new memory exist at the same time during the move.
+        // When the list grows, the old and the new memory exist at the same time.
         let bytes = (more * size_of::<T>()) as u64;
         indexed.admit(2 * bytes)?;
         list.try_reserve_exact(more)

@@ -1,4 +1,4 @@
-//! Zip of a package: its files by name, and the models and settings in them.
+//! Zip file of a package: finds its files by name, and reads the models and settings in them.
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -16,16 +16,16 @@ use crate::read::{picture, refuse};
 use voxelize_core::error::{Code, Error, Kind, Result, sanitize};
 use voxelize_core::par::Progress;
 
-/// Model with the build, unless the relations of the package name another model.
+/// Usual name of the model with the build. The relations of the package may name another model.
 const START: &str = "3D/3dmodel.model";
 
-/// End of the type of the relation that names the model with the build.
+/// End of the type of the relation that points to the model with the build.
 const RELATION: &str = "/3dmodel";
 
-/// Files of a package. Each model is read when it is first named.
+/// Files of a package. Each model is read when it is first needed.
 pub(super) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// Indices of files in the archive by their names, which are compared without case.
+    /// Indices of files in the archive by their names. Upper and lower case of names are equivalent.
     places: HashMap<String, usize>,
     models: HashMap<usize, Rc<PackageModel>>,
     pub progress: &'a dyn Progress,
@@ -47,7 +47,7 @@ impl<'a> Package<'a> {
         let mut places = HashMap::new();
         let mut bytes = 0;
         for place in 0..archive.len() {
-            // No model can name a file with an unreadable name.
+            // A file with an unreadable name is skipped, because no model can refer to it.
             let Some(Ok(name)) = archive.name_for_index(place) else {
                 continue;
             };
@@ -67,7 +67,8 @@ impl<'a> Package<'a> {
         })
     }
 
-    /// Returns the index of the file with this name, which may be percent-encoded.
+    /// Returns the index of the file with this name, which may be percent-encoded. `None` if there is no such
+    /// file.
     fn place(&self, name: &str) -> Option<usize> {
         if let Some(place) = self.archive.index_for_name(name) {
             return Some(place);
@@ -79,8 +80,8 @@ impl<'a> Package<'a> {
             .copied()
     }
 
-    /// Returns the name of the model with the build. Unreadable relations are ignored if the model
-    /// has its usual name.
+    /// Returns the name of the model with the build. Unreadable relations are ignored if a model with the
+    /// usual name exists.
     pub(super) fn start(&mut self) -> Result<Rc<str>> {
         let mut target = None;
         if let Some(relations) = self.place("_rels/.rels") {
@@ -116,7 +117,7 @@ impl<'a> Package<'a> {
         Err(self.no_model(target.as_deref().unwrap_or(START)))
     }
 
-    /// Returns the error of a zip without a model.
+    /// Returns the error for a zip in which the model is missing.
     fn no_model(&self, name: &str) -> Error {
         let is_package = ["[content_types].xml", "_rels/.rels"]
             .iter()
@@ -142,7 +143,7 @@ impl<'a> Package<'a> {
         error.with_hint("a mesh is expected")
     }
 
-    /// Returns the model with this name.
+    /// Returns the model with this name. It is read at the first call.
     pub(super) fn load(&mut self, name: &str, indexed: &mut Indexed) -> Result<Rc<PackageModel>> {
         let Some(place) = self.place(name) else {
             return Err(Error::input(
@@ -160,8 +161,8 @@ impl<'a> Package<'a> {
         Ok(model)
     }
 
-    /// Reads settings of slicers for the objects of the build. An unreadable settings file is
-    /// reported only, because the model is complete without it.
+    /// Reads the settings of slicers for the objects of the build. A settings file that cannot be read is
+    /// only reported, because the model is complete without it.
     pub(super) fn settings(
         &mut self,
         indexed: &mut Indexed,
@@ -200,7 +201,7 @@ impl<'a> Package<'a> {
         Ok(settings)
     }
 
-    /// Returns the bytes of a picture. `admit` may refuse the memory.
+    /// Returns the bytes of a picture. `admit` fails if the memory exceeds the limit.
     pub(super) fn picture(
         &mut self,
         name: &str,
@@ -227,7 +228,7 @@ impl<'a> Package<'a> {
         loop {
             const BLOCK: usize = 1 << 16;
             let more = bytes.len().max(BLOCK);
-            // Old and new memory exist at the same time during the move.
+            // When the buffer grows, the old and the new memory exist at the same time.
             admit(2 * (bytes.len() + more) as u64)?;
             let read = entry.by_ref().take(more as u64).read_to_end(&mut bytes);
             if read.map_err(|error| broken(&error))? < more {
@@ -236,7 +237,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Calls `take` for every element of a file.
+    /// Calls `take` for every element of an XML file.
     fn each_element(
         &mut self,
         place: usize,
@@ -251,7 +252,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Returns the start of a name, for messages.
+/// Returns the start of a long name, for messages.
 fn short(name: &str) -> String {
     const SHOWN: usize = 120;
     let end = if name.chars().nth(SHOWN).is_some() {
@@ -263,8 +264,8 @@ fn short(name: &str) -> String {
     sanitize(text) + end
 }
 
-/// Returns a name from the root of the package in the form in which names are compared: in lower
-/// case, with slashes.
+/// Returns a normalized name for comparisons: relative to the root of the package, in lower case, and with
+/// slashes.
 fn in_package(name: &str) -> String {
     let mut parts: Vec<&str> = vec![];
     for part in name.split(['/', '\\']) {
@@ -277,7 +278,7 @@ fn in_package(name: &str) -> String {
     parts.join("/").to_lowercase()
 }
 
-/// Decodes `%20` and other escapes of a name.
+/// Decodes `%20` and other percent escapes in a name.
 fn percent_decoded(name: &str) -> String {
     let mut bytes = vec![];
     let mut rest = name.as_bytes();

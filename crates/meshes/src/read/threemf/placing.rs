@@ -1,7 +1,7 @@
-//! Placement of the objects of a build, which adds their triangles to a mesh.
+//! Places the objects of a build and adds their triangles to a mesh.
 //!
-//! A build with negative volumes is walked twice: once for the bodies, and once for the volumes
-//! that are cut out of them.
+//! A build with negative volumes is traversed twice: once for the bodies, and once for the volumes that are
+//! subtracted from them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -20,43 +20,43 @@ use voxelize_core::text::counted;
 /// Maximum nesting depth of components.
 const MAX_DEPTH: usize = 32;
 
-/// Maximum number of placed objects.
+/// Maximum number of objects placed in a build.
 const MAX_PLACED: u64 = 1 << 20;
 
-/// Walk through the objects of a build.
+/// Traversal of the objects of a build.
 pub(super) struct Placing<'a, 'b, 'c> {
     pub package: &'a mut Package<'c>,
     pub indexed: &'a mut Indexed<'b>,
     pub settings: &'a SlicerSettings,
-    /// Pictures are read.
+    /// Whether pictures are read.
     pub reads_textures: bool,
-    /// Kind of the triangles that are added.
+    /// Kind of the volumes whose triangles are added.
     pub wanted: VolumeKind,
     pub found: WalkResult,
 }
 
-/// Counts and bodies of a walk.
+/// Counts from a traversal, and the body of each added triangle.
 #[derive(Default)]
 pub(super) struct WalkResult {
     placed: u64,
-    /// First triangle of each added piece, and its body. Objects without negative volumes have body
-    /// 0.
+    /// For each added volume: the first of its triangles and its body. Objects without negative volumes have
+    /// body 0.
     runs: Vec<(usize, u32)>,
     bodies: u32,
-    /// Number of triangles of other kinds, which are not added.
+    /// Number of triangles of other kinds, by kind. They are not added.
     left_out: BTreeMap<VolumeKind, u64>,
-    /// Triangles of items that are not printable.
+    /// Number of added triangles of items that are marked as not printable.
     unprintable: u64,
-    /// Number of triangles whose properties are unknown or not read.
+    /// Number of triangles whose properties are missing or not supported.
     unknown: u64,
-    /// Number of pieces of settings that are not in the model.
+    /// Number of volumes in the settings that do not exist in the model.
     missing: u64,
-    /// Objects of the build whose settings were used.
+    /// Objects of the build for which settings were used.
     met: HashSet<u64>,
     pictures: HashMap<(Rc<str>, [u8; 2]), Option<u32>>,
 }
 
-/// Object with its placement.
+/// Object and its placement.
 struct ComponentPlace {
     model: Rc<PackageModel>,
     /// Name of the model in the package.
@@ -70,17 +70,17 @@ struct ComponentPlace {
     is_printable: bool,
 }
 
-/// Object whose components are being placed.
+/// Object whose components are being traversed.
 struct ComponentWalk {
     placement: ComponentPlace,
     /// Index of the next component.
     next: usize,
-    /// Settings of the components. Empty if the object has none.
+    /// Kind and name of each component according to the settings. Empty if the object has no settings.
     pieces: Vec<Option<(VolumeKind, Rc<str>)>>,
 }
 
 impl Placing<'_, '_, '_> {
-    /// Adds the triangles of all items of the model with this name.
+    /// Adds the triangles of all build items of the model with this name.
     pub(super) fn all(&mut self, start: &Rc<str>) -> Result<()> {
         let model = self.package.load(start, self.indexed)?;
         let build = ComponentPlace {
@@ -114,7 +114,7 @@ impl Placing<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the placement of an item or a component within its container.
+    /// Returns the placement of an item or component, given the placement of the object that contains it.
     fn inner(
         &mut self,
         outer: &ComponentPlace,
@@ -125,7 +125,7 @@ impl Placing<'_, '_, '_> {
             Some(path) => (self.package.load(path, self.indexed)?, Rc::clone(path)),
             None => (Rc::clone(&outer.model), Rc::clone(&outer.path)),
         };
-        // The coordinates of a model are in its own unit.
+        // The coordinates of each model are in its own unit.
         let maps = [outer.map, placed.map, model.scale_to(&outer.model)];
         let map = maps
             .into_iter()
@@ -169,8 +169,8 @@ impl Placing<'_, '_, '_> {
         })
     }
 
-    /// Adds the triangles of an object. Returns the walk through its components, if it has
-    /// components.
+    /// Adds the triangles of an object itself. If the object has components, returns the state for traversing
+    /// them.
     fn place(
         &mut self,
         mut placement: ComponentPlace,
@@ -189,7 +189,7 @@ impl Placing<'_, '_, '_> {
         }
         let model = Rc::clone(&placement.model);
         let object = &model.objects[&placement.object];
-        // The settings of slicers are about objects in the model with the build.
+        // The settings of slicers refer to objects in the model with the build.
         let settings = self
             .settings
             .of(placement.object)
@@ -241,7 +241,7 @@ impl Placing<'_, '_, '_> {
         }))
     }
 
-    /// Adds the triangles of an object with these volumes as pieces.
+    /// Adds the triangles of an object. `volumes` divides them into ranges.
     fn add(
         &mut self,
         object: &ModelObject,
@@ -258,7 +258,7 @@ impl Placing<'_, '_, '_> {
                 _ => placement.kind,
             };
             if kind != self.wanted {
-                // Both walks count these triangles.
+                // These triangles are counted in both traversals.
                 *self.found.left_out.entry(kind).or_default() += count;
                 continue;
             }
@@ -359,7 +359,7 @@ impl Placing<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the number of a picture of a model, if it can be read.
+    /// Returns the index in the mesh of a picture of a model. `None` if it cannot be read.
     fn picture(&mut self, model: &PackageModel, path: &Rc<str>, id: u64) -> Result<Option<u32>> {
         let Some(picture) = model.properties.texture(id) else {
             return Ok(None);
@@ -392,13 +392,13 @@ impl Placing<'_, '_, '_> {
     }
 }
 
-/// Returns data of corners, with the last two exchanged if the triangle is turned.
+/// Returns data of three corners. The last two are exchanged if the triangle is turned over.
 fn turned_if<T>(is_turned: bool, [a, b, c]: [T; 3]) -> [T; 3] {
     if is_turned { [a, c, b] } else { [a, b, c] }
 }
 
-/// Returns runs of the triangles of an object: the runs of each volume, and the runs without a
-/// volume between them. If two volumes claim a triangle, it belongs to the first.
+/// Divides the triangles of an object into runs: one run for each volume, and runs without a volume for the
+/// triangles between them. If two volumes contain a triangle, it belongs to the first.
 fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Option<&Volume>)> {
     let mut sorted: Vec<&Volume> = volumes
         .iter()
@@ -427,7 +427,7 @@ fn runs_of(volumes: &[Volume], count: usize) -> Vec<(std::ops::Range<usize>, Opt
 }
 
 impl WalkResult {
-    /// Number of triangles of negative volumes.
+    /// Returns the number of triangles of negative volumes.
     pub(super) fn negative(&self) -> u64 {
         self.left_out
             .get(&VolumeKind::Negative)
@@ -435,18 +435,18 @@ impl WalkResult {
             .unwrap_or(0)
     }
 
-    /// Returns the body of each of `count` triangles.
+    /// Returns the body that each of `count` triangles belongs to.
     pub(super) fn bodies(&self, count: usize, bodies: u32) -> MeshParts {
         self.parts(count, bodies as usize + 1, |_, body| body)
     }
 
-    /// Returns the piece of each of `count` triangles.
+    /// Returns the volume that each of `count` triangles belongs to.
     pub(super) fn pieces(&self, count: usize) -> MeshParts {
         self.parts(count, self.runs.len(), |piece, _| piece)
     }
 
-    /// Returns parts of `count` triangles. `of` returns the part of a piece from its number and its
-    /// body.
+    /// Returns a division of `count` triangles into `parts` parts. `of` maps the number of a volume and its
+    /// body to a part.
     fn parts(&self, count: usize, parts: usize, of: impl Fn(u32, u32) -> u32) -> MeshParts {
         let mut found = MeshParts::default();
         for _ in 0..parts {
@@ -459,12 +459,12 @@ impl WalkResult {
         found
     }
 
-    /// Number of bodies with negative volumes.
+    /// Returns the number of bodies with negative volumes.
     pub(super) fn count(&self) -> u32 {
         self.bodies
     }
 
-    /// Reports the findings of the walk for bodies.
+    /// Reports the findings of the traversal for bodies.
     pub(super) fn report(
         mut self,
         settings: &SlicerSettings,

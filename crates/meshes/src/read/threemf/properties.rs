@@ -1,12 +1,12 @@
-//! Properties of triangles: materials, colours, pictures, and mixtures of them.
+//! Properties of triangles: materials, colours, pictures, and mixtures of these.
 //!
 //! | element | |
 //! |---|---|
 //! | `basematerials` | names and optional colours |
 //! | `colorgroup` | colours, `#RRGGBB` or `#RRGGBBAA` |
-//! | `texture2dgroup` | places in the picture of a `texture2d` |
-//! | `compositematerials` | mixtures of base materials: the mean of their colours by share |
-//! | `multiproperties` | layers of other groups, mixed by opacity or multiplied |
+//! | `texture2dgroup` | positions in the picture of a `texture2d` |
+//! | `compositematerials` | mixtures of base materials; the colour is the mean of their colours, weighted by their shares |
+//! | `multiproperties` | layers of properties from other groups; their colours are mixed by opacity or multiplied |
 
 use std::collections::HashMap;
 
@@ -23,58 +23,59 @@ pub(super) struct NamedColour {
     pub colour: Option<[u8; 4]>,
 }
 
-/// Picture in the package.
+/// Picture file in the package.
 pub(super) struct Texture {
     pub path: String,
     pub wrap: [TextureWrap; 2],
 }
 
-/// Group of properties. Triangles name a property by the number of its group and its index in it.
+/// Group of properties. A triangle refers to a property by the number of a group and the index of the
+/// property in that group.
 pub(super) enum Group {
     Materials(Vec<NamedColour>),
     Texture {
         texture: u64,
-        /// Places from left to right and from bottom to top.
+        /// Positions in the picture, from left to right and from bottom to top.
         places: Vec<[f32; 2]>,
     },
     Composites {
         materials: u64,
         indices: Vec<u64>,
-        /// Shares of each mixture.
+        /// For each mixture, the share of each material.
         shares: Vec<Vec<f64>>,
     },
     Layers {
         groups: Vec<u64>,
-        /// For each layer: it multiplies the layers below it.
+        /// For each layer: its colour is multiplied with the layers below it.
         is_multiplied: Vec<bool>,
-        /// Indices in the groups, for each property.
+        /// For each property, an index into the group of each layer.
         places: Vec<Vec<u64>>,
     },
 }
 
-/// All groups and pictures of a model.
+/// All groups of properties and all pictures of a model.
 #[derive(Default)]
 pub(super) struct Properties {
     groups: HashMap<u64, Group>,
     textures: HashMap<u64, Texture>,
-    /// Group that the following elements belong to.
+    /// Number of the group that the following elements belong to.
     current: Option<u64>,
 }
 
-/// Appearance of a triangle.
+/// Name, colours and picture of a triangle.
 #[derive(Default)]
 pub(super) struct Appearance {
     pub name: String,
     pub colours: Option<[[u8; 3]; 3]>,
-    /// Number of the picture, and the places of the corners in it, from top to bottom.
+    /// Number of the picture, and the positions of the corners in it. The second coordinate increases
+    /// downwards.
     pub texture: Option<(u64, [[f32; 2]; 3])>,
-    /// All properties of the triangle exist and are read.
+    /// All properties of the triangle exist and are supported.
     pub is_known: bool,
 }
 
 impl Properties {
-    /// Reads an element about properties and returns its memory in bytes. `None` for other
-    /// elements.
+    /// Reads an element that defines properties, and returns its memory in bytes. `None` for other elements.
     pub(super) fn element(&mut self, element: &XmlElement) -> Result<Option<u64>> {
         let bytes = if element.is_core("basematerials") || element.is_material("colorgroup") {
             self.begin(element, Group::Materials(vec![]))?
@@ -84,7 +85,7 @@ impl Properties {
             self.add_material(name, colour)
         } else if element.is_material("color") {
             let text = element.text("color")?.unwrap_or_default();
-            // Leaves out the opacity.
+            // The name is the colour without its opacity.
             self.add_material(text.chars().take(7).collect(), colour(&text))
         } else if element.is_material("texture2d") {
             let path = element.text("path")?.unwrap_or_default();
@@ -178,7 +179,7 @@ impl Properties {
         let id = element.needed("id")?;
         self.current = Some(id);
         self.groups.insert(id, group);
-        // The text of a list of numbers is usually longer than the numbers.
+        // The text of a list of numbers is usually longer than its numbers in memory.
         let text = element.bytes() as u64;
         Ok(8 * text + 2 * size_of::<Group>() as u64)
     }
@@ -200,7 +201,7 @@ impl Properties {
         self.textures.get(&id)
     }
 
-    /// Returns the appearance of a triangle whose corners have these properties of a group.
+    /// Returns the appearance of a triangle. `places` has the index in the group for each corner.
     pub(super) fn look(&self, group: u64, places: [u64; 3]) -> Appearance {
         match self.groups.get(&group) {
             None => Appearance::default(),
@@ -253,7 +254,7 @@ impl Properties {
         }
     }
 
-    /// Returns the appearance of layers, of which the first is at the bottom.
+    /// Returns the appearance of a triangle with several layers, from the bottom to the top.
     fn layers(
         &self,
         groups: &[u64],
@@ -274,14 +275,14 @@ impl Properties {
         };
         let mut below: [Option<[f64; 4]>; 3] = [None; 3];
         for (layer, group) in groups.iter().enumerate() {
-            // Omitted indices are 0.
+            // Missing indices are 0.
             let own = corners.map(|corner| corner.get(layer).copied().unwrap_or(0));
             if let Some(Group::Texture { .. }) = self.groups.get(group) {
                 let picture = self.look(*group, own);
                 look.is_known &= picture.is_known;
                 look.texture = picture.texture;
                 if !is_multiplied[layer] {
-                    // An opaque picture hides what is below it.
+                    // An opaque picture hides the layers below it.
                     below = [None; 3];
                 }
                 continue;
@@ -295,12 +296,12 @@ impl Properties {
                 .iter()
                 .all(|colour| colour.is_some_and(|colour| colour[3] == 255.0));
             if look.texture.is_some() && is_multiplied[layer] {
-                // The colour multiplies the picture.
+                // The colour is multiplied with the picture below it.
             } else if look.texture.is_some() && is_opaque {
                 look.texture = None;
                 below = [None; 3];
             } else if look.texture.is_some() && colours.iter().any(Option::is_some) {
-                // Opacity above a picture is not computed.
+                // A transparent colour above a picture is not supported.
                 look.is_known = false;
                 continue;
             }
@@ -351,7 +352,7 @@ impl Properties {
         }
     }
 
-    /// Returns the colour of a property, if it is known.
+    /// Returns the colour of a property. `None` if it is not known.
     fn colour(&self, group: u64, place: u64, depth: usize) -> Option<[f64; 4]> {
         let place = usize::try_from(place).ok()?;
         match self.groups.get(&group).filter(|_| depth < MAX_DEPTH)? {

@@ -1,11 +1,11 @@
-//! Settings of slicers for a model: the pieces of its objects that are bodies, negative volumes,
-//! modifiers and supports.
+//! Settings of slicers for a model. They state which volumes of its objects are bodies, negative volumes,
+//! modifiers or supports.
 //!
 //! | file | |
 //! |---|---|
-//! | `Metadata/Slic3r_PE_model.config` | PrusaSlicer and its relatives: `volume` with `firstid` and `lastid`, the first and last triangle of a piece of the object; `metadata` with the key `volume_type`, or `modifier` in old files |
+//! | `Metadata/Slic3r_PE_model.config` | PrusaSlicer and its relatives: `volume` with `firstid` and `lastid`, the first and last of its triangles in the object; `metadata` with the key `volume_type`, or `modifier` in old files |
 //! | `Metadata/model_settings.config` | Bambu Studio and OrcaSlicer: `part` with the `id` of a component of the object, and its `subtype` |
-//! | the model itself | Slic3r: `volume` with `ts` and `te`, the first and last triangle, and `modifier` |
+//! | the model itself | Slic3r: `volume` with `ts` and `te`, the first and last of its triangles, and `modifier` |
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -14,27 +14,27 @@ use super::xml::XmlElement;
 use voxelize_core::error::Result;
 use voxelize_core::text::counted;
 
-/// Meaning of a piece of an object.
+/// Meaning of a volume, which is a range of the triangles of an object or one of its components.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum VolumeKind {
-    /// Solid matter.
+    /// Solid material.
     #[default]
     Body,
-    /// Cut out of the bodies of the same object.
+    /// Subtracted from the bodies of the same object.
     Negative,
-    /// Region with other settings for the slicer.
+    /// Region in which the slicer uses other settings.
     Modifier,
     SupportBlocker,
     SupportEnforcer,
-    /// Object of type `support` or `solidsupport`.
+    /// Object whose type is `support` or `solidsupport`.
     Support,
-    /// Object of type `other`.
+    /// Object whose type is `other`.
     Other,
 }
 
 impl VolumeKind {
-    /// Returns the kind with this name in any form, such as `NegativeVolume` or `negative_part`.
-    /// Other names are bodies.
+    /// Returns the kind with this name. Spellings such as `NegativeVolume` and `negative_part` are
+    /// equivalent. Any other name is a body.
     fn of(name: &str) -> Self {
         let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let letters = letters.to_ascii_lowercase();
@@ -51,7 +51,7 @@ impl VolumeKind {
         }
     }
 
-    /// Returns the kind of an object of this type.
+    /// Returns the kind of an object, given its type.
     pub(super) fn of_object(kind: Option<&str>) -> Self {
         match kind {
             Some("support" | "solidsupport") => Self::Support,
@@ -60,7 +60,7 @@ impl VolumeKind {
         }
     }
 
-    /// Returns whether triangles of this kind are neither in the mesh nor cut out of it.
+    /// Returns whether triangles of this kind are neither in the mesh nor subtracted from it.
     pub(super) fn is_left_out(self) -> bool {
         !matches!(self, Self::Body | Self::Negative)
     }
@@ -78,7 +78,7 @@ impl VolumeKind {
     }
 }
 
-/// Describes counts, such as `24 triangles: 12 of modifiers, 12 of supports`.
+/// Describes counts by kind, such as `24 triangles: 12 of modifiers, 12 of supports`.
 pub(super) fn counts_text(counts: &BTreeMap<VolumeKind, u64>) -> String {
     let sum = counted(counts.values().sum(), "triangle", "triangles");
     if counts.len() == 1
@@ -93,23 +93,23 @@ pub(super) fn counts_text(counts: &BTreeMap<VolumeKind, u64>) -> String {
     format!("{sum}: {}", all.join(", "))
 }
 
-/// Piece of an object, as a range of its triangles.
+/// Volume of an object that is a range of its triangles.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Volume {
     pub kind: VolumeKind,
     pub name: Option<Rc<str>>,
-    /// First triangle.
+    /// Number of the first triangle.
     pub first: u64,
-    /// Last triangle.
+    /// Number of the last triangle.
     pub last: u64,
 }
 
-/// Piece of an object that is a component.
+/// Volume of an object that is one of its components.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ComponentPiece {
     pub kind: VolumeKind,
     pub name: Option<Rc<str>>,
-    /// Object that the component places.
+    /// Object that the component refers to.
     object: u64,
 }
 
@@ -122,26 +122,27 @@ pub(super) struct ObjectSettings {
 }
 
 impl ObjectSettings {
-    /// Kinds of all pieces.
+    /// Returns the kinds of all volumes and components.
     fn kinds(&self) -> impl Iterator<Item = VolumeKind> {
         let volumes = self.volumes.iter().map(|volume| volume.kind);
         volumes.chain(self.pieces.iter().map(|piece| piece.kind))
     }
 
-    /// Returns whether a piece of the object is cut out of its bodies.
+    /// Returns whether something is subtracted from the bodies of the object.
     pub(super) fn has_negative(&self) -> bool {
         self.kinds().any(|kind| kind == VolumeKind::Negative)
     }
 
-    /// Returns whether the object has several bodies, which then have their own names.
+    /// Returns whether the object has several bodies. Each body then has its own name.
     pub(super) fn has_bodies(&self) -> bool {
         let bodies = self.kinds().filter(|kind| *kind == VolumeKind::Body);
         bodies.count() > 1
     }
 
-    /// Returns the piece of each component of an object, given the objects that the components
-    /// place, and the number of pieces other than bodies without a component. Several components of
-    /// one object take its pieces in order.
+    /// Matches the settings with the components of an object. `components` has the object that each component
+    /// refers to. Returns the settings for each component. Several components of the same object get its
+    /// settings in order. Also returns the number of settings that match no component, except those of
+    /// bodies.
     pub(super) fn pieces_of(
         &self,
         components: impl Iterator<Item = u64>,
@@ -165,7 +166,7 @@ impl ObjectSettings {
             found.push(piece.map(|n| &self.pieces[n]));
         }
         if found.iter().all(Option::is_none) && found.len() == self.pieces.len() {
-            // Some versions number pieces from 1.
+            // Some versions number the components from 1. Then components and settings are matched in order.
             return (self.pieces.iter().map(Some).collect(), 0);
         }
         let mut missing = 0;
@@ -177,7 +178,7 @@ impl ObjectSettings {
         (found, missing)
     }
 
-    /// Number of pieces other than bodies.
+    /// Returns the number of volumes and components that are not bodies.
     pub(super) fn others(&self) -> u64 {
         let others = self.kinds().filter(|kind| *kind != VolumeKind::Body);
         others.count() as u64
@@ -191,7 +192,7 @@ pub(super) struct SlicerSettings {
 }
 
 impl SlicerSettings {
-    /// Returns whether a file of a package has settings. `name` is in lower case.
+    /// Returns whether a file of a package has settings of a slicer. `name` is its name in lower case.
     pub(super) fn is_in(name: &str) -> bool {
         let name = name.strip_prefix("metadata/").unwrap_or_default();
         name == "model_settings.config" || name.ends_with("_model.config")
@@ -201,13 +202,13 @@ impl SlicerSettings {
         self.objects.get(&object)
     }
 
-    /// Objects with settings.
+    /// Returns the numbers of the objects that have settings, and their settings.
     pub(super) fn objects(&self) -> impl Iterator<Item = (u64, &ObjectSettings)> {
         self.objects.iter().map(|(id, settings)| (*id, settings))
     }
 }
 
-/// Element that the metadata of a settings file belong to.
+/// Element that the current metadata belongs to.
 enum Subject {
     Nothing,
     Object,
@@ -215,12 +216,12 @@ enum Subject {
     Piece,
 }
 
-/// Conversion of elements to settings.
+/// State of the conversion of elements to settings.
 pub(super) struct SettingsReader<'a> {
     settings: &'a mut SlicerSettings,
     object: Option<u64>,
     subject: Subject,
-    /// The type of the current volume is known. It takes precedence over `modifier`.
+    /// The kind of the current volume is known from `volume_type`, which takes precedence over `modifier`.
     is_typed: bool,
 }
 
@@ -234,7 +235,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Reads an element and returns its memory in bytes.
+    /// Reads an element and returns the memory of its content in bytes.
     pub(super) fn element(&mut self, element: &XmlElement) -> Result<u64> {
         match element.local {
             "object" => {
@@ -392,13 +393,13 @@ mod tests {
             (vec![Some(Body), None, Some(Body)], 1)
         );
         assert_eq!(of(both(), &[2]), (vec![Some(Negative)], 0));
-        // One mesh as a body and as a modifier.
+        // The same mesh is a body and a modifier.
         let shared = vec![piece(1, Body), piece(1, Modifier)];
         assert_eq!(
             of(shared, &[1, 1, 1]),
             (vec![Some(Body), Some(Modifier), Some(Modifier)], 0)
         );
-        // Numbered from 1.
+        // Settings that number the components from 1.
         assert_eq!(of(both(), &[40, 41]), (vec![Some(Body), Some(Negative)], 0));
     }
 }

@@ -1,4 +1,4 @@
-//! XML of the files of a package: a sequence of elements with attributes.
+//! XML of the files in a package, as a sequence of elements with attributes.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -12,21 +12,21 @@ use quick_xml::{NsReader, XmlVersion};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::par::Progress;
 
-/// Maximum length of a token of XML, from one bracket to the next, in bytes.
+/// Maximum length in bytes of a token of XML, which extends from one bracket to the next.
 const MAX_TOKEN: usize = 1 << 20;
 
-/// Prefix of all namespaces of 3MF.
+/// Common prefix of all namespaces of 3MF.
 const NAMESPACES: &str = "http://schemas.microsoft.com/3dmanufacturing/";
 
 const CORE: &str = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02";
 
-/// Vocabulary of 3MF that an element belongs to.
+/// Vocabulary that an element belongs to, by its namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vocabulary {
     Core,
     Materials,
     BeamLattice,
-    /// No namespace, which occurs in some files.
+    /// No namespace, as in some files.
     Unstated,
     Other,
 }
@@ -37,7 +37,7 @@ impl Vocabulary {
             None => Self::Unstated,
             Some(CORE) => Self::Core,
             Some(name) => match name.strip_prefix(NAMESPACES) {
-                // Files of 2013 are older than the first specification of the consortium.
+                // Files from 2013 are older than the first specification of the consortium.
                 Some(rest) if rest.starts_with("core/") || rest.starts_with("2013/") => Self::Core,
                 Some(rest) if rest.starts_with("material") => Self::Materials,
                 Some(rest) if rest.starts_with("beamlattice") => Self::BeamLattice,
@@ -47,7 +47,7 @@ impl Vocabulary {
     }
 }
 
-/// Start of an element.
+/// Start tag of an element.
 pub(super) struct XmlElement<'a> {
     pub local: &'a str,
     pub vocabulary: Vocabulary,
@@ -55,7 +55,7 @@ pub(super) struct XmlElement<'a> {
     start: &'a BytesStart<'a>,
 }
 
-/// Calls `take` for every element of a file. `path` is its name in errors.
+/// Calls `take` for every element of an XML file. `path` is the name of the file in errors.
 pub(super) fn each_element(
     file: impl Read,
     path: &str,
@@ -123,7 +123,8 @@ pub(super) fn each_element(
 }
 
 impl XmlElement<'_> {
-    /// Returns the attribute of this name, with any prefix.
+    /// Returns the value of the attribute with this local name, whatever its prefix is. `None` if there is
+    /// none.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>> {
         for attribute in self.start.attributes() {
             let attribute = attribute.map_err(|error| self.bad(&error.to_string()))?;
@@ -138,8 +139,8 @@ impl XmlElement<'_> {
         Ok(None)
     }
 
-    /// Returns attributes by their whole names, in one pass over all attributes. For files with
-    /// many elements this is most of the work.
+    /// Returns the values of the attributes with these qualified names, in one pass over all attributes.
+    /// Reading attributes takes most of the time in a file with many elements.
     pub(super) fn texts<const N: usize>(
         &self,
         names: [&str; N],
@@ -172,7 +173,8 @@ impl XmlElement<'_> {
         Ok(found)
     }
 
-    /// Returns the namespace that the element itself binds to a prefix.
+    /// Returns the namespace that the element itself declares for a prefix. `None` if it does not declare
+    /// one.
     pub(super) fn namespace_of(&self, prefix: &str) -> Option<String> {
         let name = format!("xmlns:{prefix}");
         let bound = self
@@ -183,12 +185,12 @@ impl XmlElement<'_> {
         bound.map(|attribute| attribute.value.into_owned())
     }
 
-    /// Length of the element's text in bytes.
+    /// Returns the length of the start tag in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.start.len()
     }
 
-    /// Parses the text of an attribute as an integer.
+    /// Parses the text of the attribute `name` as a non-negative integer.
     pub(super) fn number(&self, name: &str, text: &str) -> Result<u64> {
         text.trim().parse().map_err(|_| {
             let text = sanitize(text);
@@ -202,7 +204,7 @@ impl XmlElement<'_> {
         })
     }
 
-    /// Returns the integers of a list.
+    /// Returns the integers in the list that is the value of an attribute.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<u64>> {
         let text = self.text(name)?.unwrap_or_default();
         text.split_ascii_whitespace()
@@ -243,10 +245,10 @@ impl XmlElement<'_> {
     }
 }
 
-/// Bytes of XML. Tokens without an end are refused.
+/// Bytes of XML. Fails if a token is too long, because its end is probably missing.
 struct XmlBytes<R> {
     reader: BufReader<R>,
-    /// Number of bytes since the token began.
+    /// Number of bytes since the start of the current token.
     length: Rc<Cell<usize>>,
 }
 
@@ -272,11 +274,11 @@ impl<R: Read> BufRead for XmlBytes<R> {
     }
 }
 
-/// Returns text as UTF-8 without a byte order mark, and the position in the file at which it
-/// starts.
+/// Returns a text as UTF-8 without a byte order mark, and the position in the file where the text starts.
 ///
-/// Packages may have UTF-16, which its mark or the zero in its first character shows. Positions in
-/// its UTF-8 differ from positions in the file, so it has no start.
+/// Packages may contain UTF-16, which is recognized by its byte order mark or by the zero byte in its first
+/// character. It is converted, so positions in the UTF-8 do not correspond to positions in the file. Then the
+/// start is `None`.
 fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Option<u64>)> {
     let mut head = vec![];
     file.by_ref().take(4).read_to_end(&mut head)?;
@@ -304,18 +306,18 @@ fn utf8<'r>(mut file: impl Read + 'r) -> std::io::Result<(Box<dyn Read + 'r>, Op
     })
 }
 
-/// Conversion of UTF-16 to UTF-8.
+/// Reader that converts UTF-16 to UTF-8.
 struct Utf16<R> {
     reader: BufReader<R>,
     is_big: bool,
-    /// UTF-8 of the last units.
+    /// UTF-8 of the last code units.
     text: Vec<u8>,
-    /// Number of bytes of the text that were read.
+    /// Number of bytes of `text` that were returned.
     at: usize,
 }
 
 impl<R: Read> Utf16<R> {
-    /// Returns the next unit. `None` at the end. Half a unit at the end is left out.
+    /// Returns the next 16-bit code unit. `None` at the end of the file. A single byte at the end is ignored.
     fn unit(&mut self) -> std::io::Result<Option<u16>> {
         let mut bytes = vec![];
         self.reader.by_ref().take(2).read_to_end(&mut bytes)?;
@@ -336,7 +338,7 @@ impl<R: Read> Read for Utf16<R> {
                 let Some(unit) = self.unit()? else { break };
                 units.push(unit);
             }
-            // Keeps surrogate pairs together.
+            // Does not separate a surrogate pair.
             if units
                 .last()
                 .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
