@@ -1,8 +1,10 @@
-//! Sums of solid angles seen from the cells of a brick, with lanes across cells.
+//! Sums of the solid angles of triangles, seen from the cells of a brick. The lanes of a vector hold
+//! different cells.
 //!
-//! Half a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of them
-//! is the argument of a product. The product loses full turns. They are counted when it crosses the negative
-//! real axis. One arctangent then serves any number of triangles. Error bounds: `docs/internals/winding.md`, section 6.
+//! Half of a solid angle is the argument of a complex number (van Oosterom and Strackee 1983), so a sum of
+//! these angles is the argument of a product. The argument does not contain full turns. They are counted: the
+//! product completes one when it crosses the negative real axis. In the end, one arctangent per cell is
+//! sufficient for any number of triangles. Error bounds: `docs/internals/winding.md`, section 6.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -15,21 +17,22 @@ pub const BRICK: usize = 4;
 /// Number of cells of a brick.
 pub const CELLS: usize = BRICK * BRICK * BRICK;
 
-/// Number of factors after which the product is rescaled to about one. Each factor is between 1/√2 and 1.
+/// Number of factors after which the product is rescaled to an absolute value of about one. Each factor is
+/// between 1/√2 and 1.
 pub(crate) const FACTORS: usize = 512;
 
-/// Sum of angles: whole turns, and the rest as the argument of a complex number.
+/// Sum of angles, as a number of whole turns and a complex number whose argument is the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct Turning {
     /// Number of whole turns.
     pub turns: f64,
-    /// Real part of the product.
+    /// Real part of the complex number.
     pub real: f64,
-    /// Imaginary part of the product.
+    /// Imaginary part of the complex number.
     pub imaginary: f64,
 }
 
-/// Eight sums of angles, lane by lane.
+/// Eight sums of angles, one in each lane.
 pub(crate) struct TurningLanes<S: Simd> {
     pub turns: f64x8<S>,
     pub real: f64x8<S>,
@@ -47,7 +50,7 @@ impl<S: Simd> TurningLanes<S> {
         }
     }
 
-    /// Adds the arguments of complex numbers.
+    /// Adds an angle in each lane, given as the argument of the complex number `re` + `im` i.
     #[inline(always)]
     pub fn turn(&mut self, simd: S, re: f64x8<S>, im: f64x8<S>) {
         let zero = f64x8::splat(simd, 0.0);
@@ -60,14 +63,14 @@ impl<S: Simd> TurningLanes<S> {
         self.imaginary = next;
     }
 
-    /// Rescales the products to about one.
+    /// Rescales the complex numbers to an absolute value of about one.
     #[inline(always)]
     pub fn rescale(&mut self, simd: S) {
         let scale = f64x8::splat(simd, 1.0) / (self.real.abs() + self.imaginary.abs());
         (self.real, self.imaginary) = (self.real * scale, self.imaginary * scale);
     }
 
-    /// Returns the sum of all lanes.
+    /// Returns the sum of the angles of all lanes.
     #[inline(always)]
     pub fn all(mut self, simd: S) -> Turning {
         self.rescale(simd);
@@ -95,23 +98,24 @@ impl<S: Simd> TurningLanes<S> {
     }
 }
 
-/// Sums of solid angles: whole turns, and the rest as the argument of a complex number.
+/// Sums of solid angles for the cells of a brick. Each sum is a number of whole turns and a complex number
+/// whose argument is the rest.
 #[derive(Debug, Clone)]
 pub struct Angles {
     /// Number of whole turns.
     pub turns: [f64; CELLS],
-    /// Real part of the product.
+    /// Real part of each complex number.
     pub real: [f64; CELLS],
-    /// Imaginary part of the product.
+    /// Imaginary part of each complex number.
     pub imaginary: [f64; CELLS],
-    /// Sums of the triangles' error bounds, each divided by the size of its number. Infinite or NaN if a side
-    /// is not known.
+    /// Error bound of each sum: the sum over triangles of the error bound of a factor, divided by the
+    /// factor's absolute value. Infinite or NaN if it is uncertain on which side of a triangle the cell is.
     pub off: [f64; CELLS],
 }
 
 /// Returns the sums of triangles seen from the centres of the cells of a brick, x fastest. Corners are
-/// relative to the first centre, and the next centres are `step` away along each axis. All corners may have
-/// an error of `slack` along each axis.
+/// relative to the first centre. Along each axis, neighbouring centres are `step` apart. Each coordinate of a
+/// corner may have an error of `slack`.
 pub fn sums(level: Level, triangles: &[[f64; 9]], step: [f64; 3], slack: f64) -> Angles {
     let mut angles = Angles {
         turns: [0.0; CELLS],
@@ -161,7 +165,8 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let over_b = (cx * ax + cy * ay + cz * az) * b;
                 let along = size + over_c + over_a + over_b;
                 let sides = ab + bc + ca;
-                // Next to a triangle its side does not matter: the angle is about zero.
+                // In the plane of a triangle but outside of it, the side does not matter, because the angle
+                // is about zero.
                 let known = across.abs().simd_gt(size * side_off + sides * side_slack)
                     | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());

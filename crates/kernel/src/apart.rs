@@ -1,11 +1,10 @@
-//! Pairs of triangles that doubles prove to have nothing in common except the vertices they share, sixteen
-//! pairs at a time.
+//! Pairs of triangles that surely have nothing in common except the vertices they share. This is proved in
+//! doubles, for sixteen pairs at a time.
 //!
-//! A proof is a plane with the rest of one triangle on one side and the rest of the other triangle on the
-//! other side. If the triangles share a vertex, the plane passes through it. Triangles with a common edge
-//! only need a proof that they are not folded onto each other. One plane is tried, perpendicular to the line
-//! between the middles of the triangles; it separates most neighbours in a mesh. The remaining pairs need
-//! exact arithmetic.
+//! A proof is a plane that separates the triangles, apart from their shared vertex. If the triangles share a
+//! vertex, the plane passes through it. Triangles with a common edge only need a proof that they are not
+//! folded onto each other. Only one plane is tried. It is perpendicular to the line between the middles of
+//! the triangles, and separates most neighbours in a mesh. The remaining pairs need exact arithmetic.
 //!
 //! Error bound: differences of floats have an error factor within 1 ± u, products within (1 ± u)^2, sums of
 //! three products within (1 ± u)^4, which is less than 4.01 u times the sum of the absolute values. 8 u
@@ -23,7 +22,7 @@ use super::levels::{LANES, Level, on_level};
 /// Maximum number of pairs per call.
 pub const PAIRS: usize = LANES;
 
-/// Vertices that two triangles share. They come first in both, in the same order.
+/// Vertices that two triangles share. In both triangles they come first and are in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Common {
     /// No vertex.
@@ -34,9 +33,9 @@ pub enum Common {
     Edge,
 }
 
-/// Returns a bit mask of the pairs, at most [`PAIRS`], that surely have nothing in common except these
-/// vertices. Pairs without a bit are undecided. The coordinates must be finite, and the machine must support
-/// the level.
+/// Returns a bit mask of the pairs that surely have nothing in common except the shared vertices. Pairs
+/// without a bit are undecided. There may be at most [`PAIRS`] pairs. The coordinates must be finite, and the
+/// machine must support the level.
 pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u64 {
     assert!(
         s.len() == t.len() && (1..=PAIRS).contains(&s.len()),
@@ -46,7 +45,7 @@ pub fn surely_part(level: Level, common: Common, [s, t]: [&[Triangle]; 2]) -> u6
     proven & (!0 >> (64 - s.len()))
 }
 
-/// Coordinates of eight triangles, `[axis][vertex]`.
+/// Coordinates of eight triangles, indexed by axis, then by vertex.
 type PairCorners<S> = [[f64x8<S>; 3]; 3];
 
 #[inline(always)]
@@ -54,7 +53,7 @@ fn part_lanes<S: Simd>(simd: S, common: Common, s: &[Triangle], t: &[Triangle]) 
     let [s, t] = [gather(simd, s), gather(simd, t)];
     let mut low = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
     let mut high = low;
-    // Loops instead of closures: only inlined code is compiled for the level.
+    // These are loops because only inlined code is compiled for the level, and closures may not be inlined.
     for a in 0..3 {
         for v in 0..3 {
             (low[0][a][v], high[0][a][v]) = s[a][v].widen();
@@ -76,7 +75,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     if common == Common::Edge {
         return is_no_fold(simd, s, t).to_bitmask();
     }
-    // The shared vertex is the origin.
+    // If a vertex is shared, it is the origin.
     let first = usize::from(common == Common::Vertex);
     let mut direction = [f64x8::splat(simd, 0.0); 3];
     for a in 0..3 {
@@ -84,7 +83,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     }
     let [_, most_of_s] = reach(simd, &direction, s, first);
     let [least_of_t, _] = reach(simd, &direction, t, first);
-    // The direction points from one triangle to the other, so the opposite order is unlikely.
+    // The direction points from the first triangle to the second, so only this order is tested.
     let parts = match common {
         Common::Nothing => most_of_s.simd_lt(least_of_t),
         _ => most_of_s.simd_lt(0.0) & least_of_t.simd_gt(0.0),
@@ -92,7 +91,7 @@ fn part_half<S: Simd>(simd: S, common: Common, [s, t]: &mut [PairCorners<S>; 2])
     parts.to_bitmask()
 }
 
-/// Returns bounds of the products of a direction with the points from `first` on.
+/// Returns bounds of the dot products of a direction with the corners from number `first` on.
 #[inline(always)]
 fn reach<S: Simd>(
     simd: S,
@@ -116,10 +115,11 @@ fn reach<S: Simd>(
     [least, most]
 }
 
-/// Returns the lanes whose triangles, which have a common edge, surely are not folded onto each other: the
-/// cross products of the edge with both triangles have a negative dot product. Let `A` and `B` be the sums of
-/// the absolute products in the components of the cross products. The components have errors below 4.01 u `A`
-/// and 4.01 u `B`, and their dot product has an error below 11.1 u times the sum of `A B`.
+/// Returns the lanes whose two triangles surely are not folded onto each other. The triangles have a common
+/// edge. They are not folded if the cross products of this edge with both triangles have a negative dot
+/// product. Let `A` and `B` be the sums of the absolute products in the components of the cross products. The
+/// components have errors below 4.01 u `A` and 4.01 u `B`, and their dot product has an error below 11.1 u
+/// times the sum of `A B`.
 #[inline(always)]
 fn is_no_fold<S: Simd>(simd: S, s: &PairCorners<S>, t: &PairCorners<S>) -> mask64x8<S> {
     let mut dot = f64x8::splat(simd, 0.0);

@@ -1,8 +1,8 @@
-//! Sixteen triangles at a time, sorted by the number of cells that their bounds span.
+//! Sixteen triangles at a time, classified by the number of cells that their bounds span.
 //!
 //! A vertex near a wall or centre plane is examined more closely. If it surely snaps, it is moved there
-//! exactly. If doubles cannot decide, its triangle is *careful*: scalar code sets it up and decides such
-//! questions in integers.
+//! exactly. If doubles cannot decide this, its triangle is *careful*: scalar code prepares the triangle and
+//! decides in integers.
 
 use fearless_simd::{Simd, f32x16, f64x8, mask32x16, mask64x8, prelude::*};
 
@@ -14,58 +14,59 @@ use super::gather::Vertices;
 use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::LANES;
 
-/// Batch in index space.
+/// Sixteen triangles in index space, one in each lane.
 pub struct TriangleBatch<S: Simd> {
-    /// Coordinates relative to `base`, `[axis][vertex]`, rounded to floats.
+    /// Coordinates relative to `base`, rounded to floats. They are indexed by axis, then by vertex.
     pub local: [[f32x16<S>; 3]; 3],
-    /// Lowest cell of each triangle's bounds per axis.
+    /// Lowest cell of each triangle's bounds.
     pub base: [f32x16<S>; 3],
     /// Highest cell of each triangle's bounds, relative to `base`.
     pub span: [f32x16<S>; 3],
-    /// 1 if all coordinates are exact multiples of half a cell and no tie of the last layer is in reach.
-    /// Otherwise 0 if no coordinate is near a half-plane along axes of several cells, and -1 if one is.
+    /// 1 if all coordinates are exact multiples of half a cell and the rule for ties at the last wall does
+    /// not matter. Otherwise -1 if, along an axis on which the bounds span several cells, a coordinate is
+    /// near a wall or centre plane. 0 in all other cases.
     pub exact: f32x16<S>,
     /// Number of coordinates that snapping moved.
     pub moved: f32x16<S>,
-    /// Kinds of the triangles. A triangle outside the layers has no kind.
+    /// Class of each triangle. A triangle outside of the covered layers has no class.
     pub kinds: Kinds,
 }
 
-/// Disjoint bit masks over the lanes of a batch.
+/// Classes of the triangles of a batch, as disjoint bit masks of lanes.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Kinds {
-    /// Triangles that scalar code must set up.
+    /// Triangles that scalar code must prepare.
     pub careful: u64,
-    /// Bounds within one cell.
+    /// Triangles with bounds of one cell.
     pub single: u64,
-    /// Bounds of at most two cells per axis.
+    /// Triangles with bounds of at most two cells per axis.
     pub two: u64,
-    /// Bounds of at most three cells per axis.
+    /// Triangles with bounds of at most three cells per axis.
     pub three: u64,
-    /// Bounds of at most four cells per axis.
+    /// Triangles with bounds of at most four cells per axis.
     pub four: u64,
-    /// Bounds of at most sixteen cells per axis, within the lattice along x and y, without coordinates near a
-    /// half-plane along axes of several cells.
+    /// Triangles with bounds of at most sixteen cells per axis, within the lattice along x and y. Along axes
+    /// of several cells, no coordinate is near a wall or centre plane.
     pub small: u64,
     /// All other triangles.
     pub large: u64,
 }
 
-/// Eight lanes of one axis in index space.
+/// Coordinates of eight triangles along one axis in index space.
 struct Half<S: Simd> {
     /// Coordinates of the vertices.
     u: [f64x8<S>; 3],
-    /// Lanes with a coordinate near a half-plane.
+    /// Lanes in which a coordinate is near a wall or centre plane.
     near: mask64x8<S>,
-    /// Lanes with a coordinate that doubles cannot place.
+    /// Lanes in which doubles cannot decide whether a coordinate snaps.
     careful: mask64x8<S>,
-    /// Lanes whose coordinates all lie exactly on half-planes.
+    /// Lanes whose coordinates all lie exactly on walls or centre planes.
     exact: mask64x8<S>,
     /// Number of coordinates that snapping moved.
     moved: f64x8<S>,
 }
 
-/// Maps eight lanes of an axis to index space.
+/// Maps the coordinates of eight triangles along an axis to index space.
 #[inline(always)]
 fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> {
     let margin = f64x8::splat(simd, axis.margin);
@@ -77,7 +78,7 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
         exact: no,
         moved: f64x8::splat(simd, 0.0),
     };
-    // Loops instead of closures: only inlined code is compiled for the level.
+    // These are loops because only inlined code is compiled for the level, and closures may not be inlined.
     for u in &mut half.u {
         *u = ((*u - axis.origin[0]) - axis.origin[1]) * axis.scale;
         let plane = (*u + *u).round_ties_even() * 0.5;
@@ -85,7 +86,8 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
     }
     half.careful = half.near;
     if half.careful.any_true() && axis.margin < f64::INFINITY {
-        // Not inlined: it is long, and needed either rarely or always.
+        // This function is long, and is needed for hardly any or nearly all batches of a mesh. It must not be
+        // inlined.
         simd.vectorize(
             #[inline(always)]
             || snap_axis(simd, axis, v, &mut half),
@@ -94,7 +96,7 @@ fn index_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3]) -> Half<S> 
     half
 }
 
-/// Examines coordinates near half-planes, as `AxisMap::snapped` does.
+/// Decides whether coordinates near walls or centre planes snap, in the same way as `AxisMap::snapped`.
 #[inline(always)]
 fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut Half<S>) {
     let planes = axis.map.planes();
@@ -122,7 +124,8 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
         let above = nearest_float(plane + error);
         let on = fine & below.simd_eq(v) & above.simd_eq(v);
         let off = !fine | (below.simd_ne(v) & above.simd_ne(v));
-        // The move by snapping must be certain as well, because it is counted.
+        // It must also be certain whether snapping moved the coordinate, because the moved coordinates are
+        // counted.
         let moved = (plane - v).abs().simd_gt(error);
         let counted = if planes.exact { on } else { on & moved };
         let placed = off & distance.simd_gt(f64x8::splat(simd, axis.farthest_error));
@@ -133,22 +136,22 @@ fn snap_axis<S: Simd>(simd: S, axis: &KernelAxis, v: [f64x8<S>; 3], half: &mut H
     }
 }
 
-/// Rounds doubles to floats.
+/// Rounds doubles to the nearest floats. The result is in doubles.
 #[inline(always)]
 fn nearest_float<S: Simd>(x: f64x8<S>) -> f64x8<S> {
     let float: f32x16<S> = x.narrow(x);
     float.widen().0
 }
 
-/// Returns the lowest cells and the spans of eight triangles along an axis, by the ties in force. The span is
-/// negative for a triangle that touches no cell.
+/// Returns the lowest cell of each of eight triangles along an axis, and the highest cell relative to it,
+/// according to the rule `ties`. The second value is negative for a triangle that touches no cell.
 #[inline(always)]
 fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -> [f64x8<S>; 2] {
     let least = u[0].min(u[1]).min(u[2]);
     let most = u[0].max(u[1]).max(u[2]);
     let end = f64x8::splat(simd, axis.cells as f64);
     let (low, high) = match ties {
-        // A coordinate on the last wall belongs to the last layer. A coordinate beyond it does not.
+        // A coordinate on the last wall belongs to the last layer. A coordinate beyond this wall does not.
         Ties::Up if axis.closed => (
             least.simd_eq(end).select(end - 1.0, least.floor()),
             most.simd_eq(end).select(end - 1.0, most.floor()),
@@ -161,8 +164,9 @@ fn cells_of<S: Simd>(simd: S, axis: &KernelAxis, ties: Ties, u: [f64x8<S>; 3]) -
 }
 
 impl<S: Simd> TriangleBatch<S> {
-    /// Creates the batch from lanes whose triangles lie within the layers and have known lowest and highest
-    /// cells. Only the walls of the lowest cells are computed in doubles (docs/internals/error-bounds.md, section 2).
+    /// Creates a batch of triangles that are within the covered layers, and whose lowest and highest cells
+    /// are known. Only the walls of the lowest cells are computed in doubles (docs/internals/error-bounds.md,
+    /// section 2).
     #[inline(always)]
     pub fn of_bounds(
         simd: S,
@@ -185,7 +189,7 @@ impl<S: Simd> TriangleBatch<S> {
             *up_to = most.simd_le(f32x16::splat(simd, cells)).to_bitmask() & lanes;
         }
         let [two, three, four, small] = up_to;
-        // Other kinds are set up from the vertices.
+        // Only these classes need relative coordinates. The kernels of other classes use the vertices.
         if four != 0 {
             for (
                 axis,
@@ -227,7 +231,7 @@ impl<S: Simd> TriangleBatch<S> {
         }
     }
 
-    /// Maps the first `count` lanes to index space and sorts them.
+    /// Maps the triangles in the first `count` lanes to index space and classifies them.
     #[inline(always)]
     pub fn new(
         simd: S,
@@ -268,17 +272,17 @@ impl<S: Simd> TriangleBatch<S> {
             let moved: f32x16<S> = low.moved.narrow(high.moved);
             (this.base[axis], this.span[axis]) = (base, span);
             this.moved += moved;
-            // Larger cell numbers are not whole in floats, and occur in no lattice.
+            // Cell numbers from this on are not exact in floats. They do not occur in any lattice.
             let most_cells = f32x16::splat(simd, (1u32 << 24) as f32);
             let far = base.abs().simd_ge(most_cells) | span.simd_ge(most_cells);
-            // Within one cell the exact position of a coordinate does not matter.
+            // If the bounds are one cell along an axis, the exact position in this cell does not matter.
             let wide = span.simd_gt(zero).to_bitmask();
             near |= (low.near.to_bitmask() | high.near.to_bitmask() << 8) & wide;
             careful |= low.careful.to_bitmask() | high.careful.to_bitmask() << 8 | far.to_bitmask();
             exact &= low.exact.to_bitmask() | high.exact.to_bitmask() << 8;
             if frame.ties == Ties::Up && frame_axis.closed {
                 let last = f32x16::splat(simd, (frame_axis.cells - 1) as f32);
-                // Bounds of one cell are decided already.
+                // If the bounds are one cell along this axis, the cells are already decided.
                 exact &= ((base + span).simd_lt(last) | span.simd_lt(zero + 0.5)).to_bitmask();
             }
             let range = bricks.ranges()[axis].clone();
@@ -294,7 +298,7 @@ impl<S: Simd> TriangleBatch<S> {
         let exact = mask32x16::from_bitmask(simd, exact);
         let mixed = mask32x16::from_bitmask(simd, near).select(zero - 1.0, zero);
         this.exact = exact.select(f32x16::splat(simd, 1.0), mixed);
-        // Scalar code also decides whether a careful triangle is outside.
+        // If a triangle is careful, scalar code also decides whether it is outside.
         let sure = valid & !careful & !outside.to_bitmask();
         let single = most.simd_le(zero).to_bitmask();
         let two = most.simd_le(f32x16::splat(simd, 1.0)).to_bitmask();
@@ -322,7 +326,8 @@ mod tests {
     use crate::geom::{Bounds, Rational};
     use crate::levels::{Level, on_level};
 
-    /// Local coordinates of triangles whose lowest cells are `lows`, one per lane.
+    /// Returns the coordinates of triangles relative to their lowest cells. `lows` has the lowest cell of the
+    /// triangle in each lane.
     fn locals(
         level: Level,
         frame: &KernelLattice,

@@ -1,6 +1,6 @@
-//! Set bits of a word as numbers.
+//! Iteration over the set bits of a word.
 
-/// Returns the positions of the set bits of a word, lowest first.
+/// Returns the positions of the set bits of a word, the lowest first.
 pub fn bits_of(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

@@ -1,9 +1,10 @@
-//! Cells of one thread, in bricks that are created on demand.
+//! Occupied cells of one thread, in bricks that are created when needed.
 //!
 //! A brick has 64 × 8 × 8 cells, one word per row. A triangle of a few cells stays within one or two bricks,
-//! whereas rows of a whole grid would be far apart in memory. Bricks live in a pool, and a directory maps
-//! their numbers to slots, so that empty space costs two bytes per 4096 cells. When the pool is full, and at
-//! the end, all of it goes to the [`BrickSink`] that threads share.
+//! whereas rows of a whole grid would be far apart in memory. Bricks are stored in a pool. A directory maps
+//! the number of a brick to its slot in the pool, so that empty space costs only two bytes per 4096 cells.
+//! When the pool is full, all its bricks are written to the [`BrickSink`] that threads share. The bricks that
+//! remain at the end follow later.
 
 use std::ops::Range;
 
@@ -15,14 +16,14 @@ use super::sink::{
 };
 use crate::memory::Zeroed;
 
-/// Number of bricks that all threads use before they write to the grid: 32 MiB for four threads or more.
+/// Number of bricks in the pools of all threads together. It is 32 MiB for four threads or more.
 const ROOM: usize = 1 << 16;
 
-/// Returns the number of bricks that one of `threads` threads uses, out of `bricks` in the grid. They are few
-/// compared with the grid, and enough that the pool seldom fills up.
+/// Returns the number of bricks in the pool of one of `threads` threads, if the grid has `bricks` bricks.
+/// Pools are small compared with the grid, but large enough that they are seldom full.
 fn room(bricks: usize, threads: usize) -> usize {
-    // Sixteen MiB per thread: more would hardly stay in a cache. Slots are 16 bits, and the first means no
-    // brick.
+    // At most 16 MiB per thread, because more would hardly stay in a cache. Slot numbers have 16 bits, and
+    // slot 0 stands for no brick.
     let most = (ROOM / threads.max(1)).clamp(1 << 8, 1 << 15);
     (bricks / (4 * threads.max(1)))
         .max(1 << 12)
@@ -30,45 +31,45 @@ fn room(bricks: usize, threads: usize) -> usize {
         .min(bricks)
 }
 
-/// Returns the maximum number of bytes that the bricks of all threads occupy for a grid of these dims, if
-/// each thread touches at most `touched` bricks.
+/// Returns the maximum memory in bytes of the pools of all threads for a grid of these dims. Each thread
+/// touches at most `touched` bricks.
 pub fn bytes_for(dims: [usize; 3], threads: usize, touched: usize) -> u128 {
     let bricks = bricks_in(dims);
     let room = room(bricks, threads);
     let used = room.min(touched);
-    // The first slot means no brick.
+    // Slot 0 stands for no brick.
     let pool = Zeroed::<Brick>::bytes_for(room + 1, used + 1);
-    // Numbers, and their order when they are written to the grid.
+    // Memory for the numbers of the bricks, and for their order when they are written to the grid.
     let numbers = used * (size_of::<u32>() + size_of::<(u32, u16)>());
     threads as u128 * (bricks * size_of::<u16>() + pool + numbers) as u128
 }
 
-/// Returns `true` if threads have room for all bricks until the end, if each touches at most `touched`.
+/// Returns `true` if the pools are never full, provided that each thread touches at most `touched` bricks.
 pub fn have_room(dims: [usize; 3], threads: usize, touched: usize) -> bool {
     touched <= room(bricks_in(dims), threads)
 }
 
-/// Bricks waiting to be written into a [`BrickSink`].
+/// Pool of bricks of one thread, which are written to a [`BrickSink`] later.
 pub struct Bricks<'a, 't> {
-    /// Layers to cover. Cells of other layers are omitted.
+    /// Layers to cover. Cells in other layers are not occupied.
     pub layers: Range<i64>,
     target: &'a BrickSink<'t>,
-    /// Number of cells along x and y.
+    /// Number of cells along x (`cells`) and along y (`rows`).
     cells: i64,
     rows: i64,
     shape: Shape,
-    /// Slot of each brick, x fastest. 0 means no brick.
+    /// Slot of each brick. Bricks are in the order x, y, z. 0 stands for no brick.
     slots: Zeroed<u16>,
     pool: Zeroed<Brick>,
-    /// Number of the brick in each slot, starting with slot 1.
+    /// Number of the brick in each slot, from slot 1 on.
     numbers: Vec<u32>,
     room: usize,
-    /// Cells that are not in a brick yet.
+    /// Cells that were not written into a brick yet.
     marks: Marks,
 }
 
 impl<'a, 't> Bricks<'a, 't> {
-    /// Creates an empty pool for one of `threads` threads. All layers of `target` are covered.
+    /// Creates an empty pool for one of `threads` threads. It covers all layers of `target`.
     pub fn new(target: &'a BrickSink<'t>, threads: usize) -> Self {
         let shape = target.shape();
         let [x, y, _] = shape.dims;
@@ -100,29 +101,29 @@ impl<'a, 't> Bricks<'a, 't> {
         &mut self.pool[usize::from(slot)][k % SIDE]
     }
 
-    /// Returns the number of the brick with cells `64 n ..` and rows `8 column ..` of layer `k`.
+    /// Returns the number of the brick that has the cells `64 n ..` of the rows `8 column ..` in layer `k`.
     #[inline(always)]
     pub(crate) fn number(&self, n: i64, column: i64, k: i64) -> usize {
         let layer = (k - self.shape.first) as usize / SIDE;
         layer * self.shape.per_layer + column as usize * self.shape.across + n as usize
     }
 
-    /// Returns a brick, if it exists.
+    /// Returns the brick with this number. `None` if the pool does not have it.
     #[inline(always)]
     pub(crate) fn peek(&self, number: usize) -> Option<&Brick> {
         let slot = self.slots[number];
         (slot != 0).then(|| &self.pool[usize::from(slot)])
     }
 
-    /// Returns `true` if a cell within the layers and the grid is occupied in a brick that is not written
-    /// yet.
+    /// Returns `true` if a cell is occupied in a brick of the pool. The cell must be within the covered
+    /// layers and the grid.
     pub(crate) fn has(&self, [i, j, k]: [i64; 3]) -> bool {
         let brick = self.peek(self.number(i / 64, j / SIDE as i64, k));
         let plane = brick.map(|brick| brick[(k - self.shape.first) as usize % SIDE]);
         plane.is_some_and(|plane| plane[j as usize % SIDE] >> (i & 63) & 1 == 1)
     }
 
-    /// Returns a brick, created if necessary.
+    /// Returns the brick with this number. It is created if the pool does not have it.
     #[inline(always)]
     pub(crate) fn brick(&mut self, number: usize) -> &mut Brick {
         let mut slot = self.slots[number];
@@ -132,20 +133,21 @@ impl<'a, 't> Bricks<'a, 't> {
         &mut self.pool[usize::from(slot)]
     }
 
-    /// Returns the number of the bricks with cells `64 n ..` of row `j`, among the bricks of their layers.
+    /// Returns the column of the bricks that have the cells `64 n ..` of row `j`. A column is a number within
+    /// a layer of bricks.
     #[inline(always)]
     pub fn column(&self, n: i64, j: i64) -> u32 {
         (j as usize / SIDE * self.shape.across + n as usize) as u32
     }
 
-    /// Returns the word of cells `64 n ..` in row `(j, k)`.
+    /// Returns the word with the cells `64 n ..` of row `(j, k)`.
     #[inline(always)]
     fn word(&mut self, n: usize, j: i64, k: i64) -> &mut u64 {
         let column = self.column(n as i64, j);
         &mut self.plane(column, k)[j as usize % SIDE]
     }
 
-    /// Assigns a slot to a brick.
+    /// Assigns a slot to a brick. If the pool is full, it is emptied first.
     #[cold]
     fn open(&mut self, number: usize) -> u16 {
         if self.numbers.len() == self.room {
@@ -157,7 +159,7 @@ impl<'a, 't> Bricks<'a, 't> {
         slot
     }
 
-    /// Writes all cells to the target and starts again with an empty pool.
+    /// Writes all bricks to the target and empties the pool.
     fn empty(&mut self) {
         let order = self.order();
         let layer_of = |number: u32| number as usize / self.shape.per_layer;
@@ -175,15 +177,15 @@ impl<'a, 't> Bricks<'a, 't> {
         self.numbers.clear();
     }
 
-    /// Returns the numbers of the bricks in ascending order, with their slots.
+    /// Returns the numbers of the bricks in ascending order, each with its slot.
     fn order(&self) -> Vec<(u32, u16)> {
         let mut order: Vec<(u32, u16)> = self.numbers.iter().copied().zip(1..).collect();
-        // Sort by one number: comparing pairs takes branches.
+        // Sorts by the number only, because comparing pairs takes branches.
         order.sort_unstable_by_key(|(number, _)| *number);
         order
     }
 
-    /// Returns the remaining cells. No marks may be waiting.
+    /// Returns the remaining bricks. All marks must already have been written.
     pub fn finish(self) -> ThreadBricks {
         assert_eq!(self.marks.lists(), [&[]; 2], "marks are put before");
         ThreadBricks {
@@ -205,26 +207,27 @@ impl<'a, 't> Bricks<'a, 't> {
         self.shape.across as u32
     }
 
-    /// Returns layers as bricks count them: from the first covered layer.
+    /// Converts layers of the lattice to layers counted from the first layer of the grid.
     #[inline(always)]
     pub(crate) fn layers_from_first<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         z - self.shape.first as u32
     }
 
-    /// Returns the columns of bricks that hold cells `x` of rows `y`.
+    /// Returns the columns of the bricks that have the cells at `x` of the rows `y`.
     #[inline(always)]
     pub(crate) fn columns<S: Simd>(&self, x: u32x16<S>, y: u32x16<S>) -> u32x16<S> {
         (y >> SIDE.ilog2()) * self.across() + (x >> 6)
     }
 
-    /// Returns the numbers of the first bricks of layers, counted by
-    /// [`layers_from_first`](Self::layers_from_first).
+    /// Returns the number of the first brick in the layer of bricks that contains a layer. Layers are counted
+    /// as by [`layers_from_first`](Self::layers_from_first).
     #[inline(always)]
     pub(crate) fn first_of_layers<S: Simd>(&self, z: u32x16<S>) -> u32x16<S> {
         (z >> SIDE.ilog2()) * self.shape.per_layer as u32
     }
 
-    /// Adds the marks of some lanes: brick numbers, and words (`marks.rs`). There must be room.
+    /// Adds a mark for each selected lane. A mark is the number of a brick and a word (see `marks.rs`). The
+    /// caller has made room in the list of marks.
     #[inline(always)]
     pub(crate) fn mark<S: Simd>(
         &mut self,
@@ -236,8 +239,8 @@ impl<'a, 't> Bricks<'a, 't> {
         self.marks.add(simd, numbers, words, lanes);
     }
 
-    /// Marks runs of up to [`marks::CELLS`] cells, one per lane: the lowest cell and `more` after it. There
-    /// must be room.
+    /// Marks a run of up to [`marks::CELLS`] cells for each selected lane. A run has its lowest cell at `[x,
+    /// y, z]` and `more` cells after it along x. The caller has made room in the list of marks.
     #[inline(always)]
     pub(crate) fn mark_runs<S: Simd>(
         &mut self,
@@ -258,7 +261,7 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Makes room for as many marks as a kernel adds at a time.
+    /// Makes room in the list for as many marks as a kernel adds between two calls.
     #[inline(always)]
     pub(crate) fn make_room<S: Simd>(&mut self, simd: S) {
         if self.marks.are_enough() {
@@ -266,9 +269,9 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Occupies the cells of all marks and forgets the marks.
+    /// Occupies the cells of all marks, and empties the list of marks.
     pub(crate) fn put_marks<S: Simd>(&mut self, simd: S) {
-        // Vectorized for shifts by any count in one instruction.
+        // The code is compiled for the level, so that shifts by any number of bits take one instruction.
         simd.vectorize(
             #[inline(always)]
             || self.put_marks_with(),
@@ -293,17 +296,18 @@ impl<'a, 't> Bricks<'a, 't> {
         self.marks.clear();
     }
 
-    /// Occupies one cell within the layers and the grid.
+    /// Occupies one cell. It must be within the covered layers and the grid.
     #[inline(always)]
     pub fn cell(&mut self, [i, j, k]: [i64; 3]) {
         *self.word(i as usize / 64, j, k) |= 1 << (i & 63);
     }
 
-    /// Occupies the cells of a block of `N` cells per axis: cell `base + [i, j, k]` for bit `i + N (j + N k)`
-    /// of `cells`. Cells outside the layers or the grid are omitted.
+    /// Occupies cells of a block of `N` cells per axis. Bit `i + N (j + N k)` of `cells` stands for the cell
+    /// `base + [i, j, k]`, where `base` is the first argument. Cells outside of the covered layers or the
+    /// grid are left out.
     #[cold]
     pub fn block<const N: usize>(&mut self, [x, y, z]: [i64; 3], cells: u64) {
-        // The part of 0..N whose cells from `at` on are within `low..end`.
+        // Range of the numbers below N for which the cells from `at` on are within `low..end`.
         let clip = |at: i64, low: i64, end: i64| (low - at).max(0)..(end - at).min(N as i64);
         for k in clip(z, self.layers.start, self.layers.end) {
             for j in clip(y, 0, self.rows) {
@@ -316,7 +320,8 @@ impl<'a, 't> Bricks<'a, 't> {
         }
     }
 
-    /// Occupies cells `first..=last` of row `(j, k)`, all within the layers and the grid.
+    /// Occupies the cells `first..=last` of row `(j, k)`. All of them must be within the covered layers and
+    /// the grid.
     #[inline(always)]
     pub fn span(&mut self, first: i64, last: i64, j: i64, k: i64) {
         let a = first as usize / 64;
@@ -335,8 +340,8 @@ impl<'a, 't> Bricks<'a, 't> {
     }
 }
 
-/// Writes marks into rows of bricks, up to the first whose brick has no slot. Returns the number of marks
-/// written.
+/// Writes marks into the rows of bricks, up to the first mark whose brick has no slot. Returns the number of
+/// marks written.
 #[inline(always)]
 fn put(slots: &[u16], rows: &mut [u64], numbers: &[u32], words: &[u32]) -> usize {
     for (n, (&number, &word)) in numbers.iter().zip(words).enumerate() {

@@ -1,4 +1,4 @@
-//! Covers the cells of one thread with triangles of a mesh.
+//! Finds the cells that triangles of a mesh touch, in one thread.
 
 use std::ops::Range;
 
@@ -23,14 +23,15 @@ use super::small::{self, Small};
 use super::span::{self, Scratch};
 use super::tiny::{self, Left, Tiny};
 
-/// Numbers of the lanes.
+/// Number of each lane.
 const RAMP: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Number of triangles with known bounds in a vector from which on they are covered at once instead of
+/// Minimum number of triangles with known bounds in a vector for which they are covered at once. Fewer are
 /// queued.
 const MIN_BOUNDED: u32 = 6;
 
-/// Covers cells with triangles. [`finish`](Self::finish) flushes the queues.
+/// Occupies the cells that triangles touch, in the bricks of one thread. Triangles may wait in queues until
+/// [`finish`](Self::finish).
 pub struct Coverer<'a, 'b, 't> {
     frame: &'a KernelLattice,
     triangles: &'a [Triangle],
@@ -48,8 +49,8 @@ pub struct Coverer<'a, 'b, 't> {
 }
 
 impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
-    /// Creates a coverer for triangles of a mesh that writes to `target`. `threads` is the number of threads
-    /// that do so.
+    /// Creates the state of one thread for triangles of a mesh. The cells are written to `target`, to which
+    /// `threads` threads write.
     pub fn new(
         frame: &'a KernelLattice,
         triangles: &'a [Triangle],
@@ -73,8 +74,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Occupies every cell of `layers` that one of `triangles` touches, except cells of triangles that wait
-    /// in queues.
+    /// Occupies every cell of `layers` that one of `triangles` touches, except cells of triangles that still
+    /// wait in queues.
     pub fn cover(&mut self, level: Level, triangles: Range<u32>, layers: Range<i64>) {
         if self.bricks.layers != layers {
             self.flush(level);
@@ -83,8 +84,9 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         on_level!(level, simd => self.cover_with(simd, triangles), scalar => self.cover_each(scalar, triangles));
     }
 
-    /// Covers the waiting triangles. Returns the cells, and the number of coordinates that snapping moved in
-    /// triangles that begin in the layers passed with them.
+    /// Covers the triangles in queues. Returns the occupied cells, and the number of coordinates that
+    /// snapping moved. A triangle is counted only by the call of [`cover`](Self::cover) whose layers contain
+    /// its lowest cell.
     pub fn finish(mut self, level: Level) -> (ThreadBricks, u64) {
         self.flush(level);
         (self.bricks.finish(), self.snapped)
@@ -132,7 +134,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Covers the next sixteen triangles waiting in `others`, or fewer at the end.
+    /// Covers the next triangles of the queue `others`: sixteen, or fewer if fewer are waiting.
     fn cover_others<S: Simd>(&mut self, simd: S) {
         simd.vectorize(
             #[inline(always)]
@@ -152,14 +154,14 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         );
     }
 
-    /// Covers one triangle after the other, by rows.
+    /// Covers the triangles one after another with the row kernel (`span.rs`).
     fn cover_each<S: Simd>(&mut self, simd: S, triangles: Range<u32>) {
         for id in triangles {
             self.snapped += self.cover_rows(simd, id);
         }
     }
 
-    /// Covers the first `count` of sixteen triangles, whose numbers are `ids`.
+    /// Covers the first `count` of sixteen triangles. Their numbers are `ids`.
     fn cover_batch<S: Simd>(
         &mut self,
         simd: S,
@@ -167,7 +169,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         count: usize,
         ids: u32x16<S>,
     ) {
-        // Not inlined: it is long and called in two places.
+        // This function is long and called in two places. It must not be inlined.
         simd.vectorize(
             #[inline(always)]
             || self.cover_batch_with(simd, vertices, count, ids),
@@ -188,7 +190,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         self.share_out(simd, vertices, &batch, ids);
     }
 
-    /// Covers triangles whose bounds are known.
+    /// Covers triangles whose lowest and highest cells are known.
     fn cover_bounded<S: Simd>(
         &mut self,
         simd: S,
@@ -212,7 +214,7 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         );
     }
 
-    /// Passes the triangles of a batch to the kernels of their kinds.
+    /// Passes the triangles of a batch to the kernels of their classes.
     fn share_out<S: Simd>(
         &mut self,
         simd: S,
@@ -272,8 +274,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         self.cover_unsure(simd);
     }
 
-    /// Covers the triangles for which other kernels were unsure: first with more precise kernels, finally by
-    /// rows.
+    /// Covers the triangles for which other kernels were unsure. A more precise kernel is tried first if
+    /// possible, and the row kernel last.
     #[inline(always)]
     fn cover_unsure<S: Simd>(&mut self, simd: S) {
         while let Some(Unsure { id, small }) = self.unsure.pop() {
@@ -294,8 +296,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Counts the coordinates that snapping moved in lanes whose triangles begin in the current layers.
-    /// Careful triangles are counted when they are set up.
+    /// Counts the coordinates that snapping moved, for triangles in `lanes` whose lowest cell is in the
+    /// covered layers. Careful triangles are counted when they are prepared.
     #[inline(always)]
     fn count_moved<S: Simd>(&mut self, batch: &TriangleBatch<S>, lanes: u64) {
         let moved = batch.moved.simd_gt(0.0).to_bitmask() & lanes;
@@ -309,8 +311,8 @@ impl<'a, 'b, 't> Coverer<'a, 'b, 't> {
         }
     }
 
-    /// Covers one triangle by rows. Returns the number of coordinates that snapping moved, or zero if the
-    /// triangle does not begin in the current layers.
+    /// Covers one triangle with the row kernel. Returns the number of coordinates that snapping moved, or
+    /// zero if the lowest cell of the triangle is not in the covered layers.
     #[inline(always)]
     fn cover_rows<S: Simd>(&mut self, simd: S, id: u32) -> u64 {
         let Self {

@@ -1,9 +1,10 @@
-//! Cells whose crosses triangles meet. A cross consists of the three segments that join the centres of
-//! opposite faces of a cell (the 6-separating target of Laine, A Topological Approach to Voxelization, 2013).
+//! Finds the cells whose crosses are met by triangles. A cross consists of the three segments that join the
+//! centres of opposite faces of a cell (the 6-separating target of Laine, A Topological Approach to
+//! Voxelization, 2013).
 //!
-//! A displaced line through centres of cells meets no edge and no corner. A triangle therefore meets a
-//! segment of the line exactly where the line crosses the triangle, and the crossing is between two walls,
-//! never on one (`crossings.rs`). Every crossing of a row along x, y or z occupies one cell.
+//! The lines through centres of cells are displaced, so that none of them meets an edge or vertex. A triangle
+//! therefore meets a segment of a line exactly where the line crosses the triangle. The crossing is between
+//! two walls, never on a wall (`crossings.rs`). Every crossing of a row along x, y or z occupies one cell.
 
 use std::ops::Range;
 
@@ -15,7 +16,8 @@ use super::lattice::{KernelLattice, across};
 use super::levels::Level;
 use super::sink::{BrickSink, ThreadBricks};
 
-/// Occupies cells whose crosses triangles meet. [`finish`](Self::finish) returns them.
+/// Occupies the cells whose crosses are met by triangles, in the bricks of one thread.
+/// [`finish`](Self::finish) returns these cells.
 pub struct CrossCoverer<'a, 'b, 't> {
     frames: &'a [KernelLattice; 3],
     triangles: &'a [Triangle],
@@ -24,8 +26,8 @@ pub struct CrossCoverer<'a, 'b, 't> {
 }
 
 impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
-    /// Creates a coverer for triangles of a mesh that writes to `target`. `threads` is the number of threads
-    /// that do so. `frames` are [`KernelLattice::of_segments`] for x, y and z.
+    /// Creates the state of one thread for triangles of a mesh. The cells are written to `target`, to which
+    /// `threads` threads write. `frames` are the lattices [`KernelLattice::of_segments`] for x, y and z.
     pub fn new(
         frames: &'a [KernelLattice; 3],
         triangles: &'a [Triangle],
@@ -46,8 +48,8 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         self.bricks.layers = layers;
         for axis in 0..3 {
             let moved = self.cover_along(axis, level, triangles);
-            // All axes snap the same coordinates. Only rows along x and y limit the count to the layers, so
-            // one of them counts.
+            // Snapping moves the same coordinates on all axes, so they are counted once. The count is limited
+            // to the covered layers only for rows along x and y, so it is done for x.
             self.snapped += if axis == 0 { moved } else { 0 };
         }
     }
@@ -58,7 +60,8 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         let Self { frames, bricks, .. } = self;
         let ranges = bricks.ranges();
         let mut cells = across(axis).map(|a| ranges[a].start as usize..ranges[a].end as usize);
-        // Crossings are numbered by walls, starting with the wall before the first cell.
+        // A crossing has the number of the next wall, and the first cell comes before wall 1. So one more
+        // wall is needed.
         cells[0].end += 1;
         let first = cells[0].start;
         let crosser = Crosser::new(&frames[axis], axis, cells);
@@ -75,8 +78,8 @@ impl<'a, 'b, 't> CrossCoverer<'a, 'b, 't> {
         })
     }
 
-    /// Returns the cells, and the number of coordinates that snapping moved in triangles that begin in the
-    /// layers passed with them.
+    /// Returns the occupied cells, and the number of coordinates that snapping moved. A triangle is counted
+    /// only by the call of [`cover`](Self::cover) whose layers contain its lowest cell.
     pub fn finish(self) -> (ThreadBricks, u64) {
         (self.bricks.finish(), self.snapped)
     }

@@ -1,25 +1,27 @@
-//! Crossings of triangles with lines through the centres of cells, from which solids and thin surfaces are
-//! built.
+//! Crossings of triangles with lines through the centres of cells. Solids and thin surfaces are built from
+//! them.
 //!
-//! Lattice lines run along one axis through the displaced centres of cells. The point of a cell is its centre
-//! less (ε, ε², ε³). No line then meets an edge or a corner, no point lies on a triangle, and edges that
-//! triangles share are crossed once (Simulation of Simplicity, Edelsbrunner and Mücke 1990). In a
-//! [`KernelLattice`] of centres, wall `n` is the plane of centres of layer `n`. The displacement decides
-//! every case of equality:
+//! Lines run along one axis through the displaced centres of cells. The displaced centre of a cell is its
+//! centre minus (ε, ε², ε³) with an infinitesimal ε. Then no line meets an edge or a vertex, no displaced
+//! centre lies on a triangle, and an edge that two triangles share is crossed once (Simulation of Simplicity,
+//! Edelsbrunner and Mücke 1990). In a [`KernelLattice`] of centres, wall `n` is the plane through the centres
+//! of layer `n`. The displacement decides every case of equality:
 //!
-//! - a corner on plane `k` is above the line's plane;
-//! - in plane `k`, the line of row `j` passes above an edge that crosses at `y` iff `y < j`;
-//! - cell `i` comes after a crossing at `x` iff `x < i`. Along y and z, whose displacement across the line is
-//!   larger, the slope of the triangle decides a crossing at exactly `i`.
+//! - a vertex exactly on plane `k` counts as above it;
+//! - if an edge crosses plane `k` at the coordinate `y`, the line of row `j` passes above it along y iff `y <
+//!   j`;
+//! - cell `i` comes after a crossing at `x` iff `x < i`. For lines along y or z the displacement across the
+//!   line is larger than the displacement along it. There the slope of the triangle decides a crossing at
+//!   exactly `i`.
 //!
-//! In a lattice of segments ([`KernelLattice::of_segments`]) the planes along the line are the walls of
-//! cells. They are displaced in the same way, except that the last wall of a closed axis is displaced
-//! outwards. The result is then the first wall after a crossing, and the crossed cell is the one before that
-//! wall.
+//! In a lattice of segments ([`KernelLattice::of_segments`]) a line crosses the walls of cells in place of
+//! the planes of centres. The walls are displaced in the same way, except that the last wall of a closed axis
+//! is displaced outwards. The result is then the first wall after a crossing, and the crossed cell is the one
+//! before that wall.
 //!
-//! All decisions are therefore floors of crossings. Crossings of the projection's edges with the planes of
-//! layers give the rows that pass through the triangle. Crossings of the triangle's plane with these rows
-//! give the positions.
+//! So every decision compares a crossing with whole numbers, and needs only the floor of its coordinate.
+//! Crossings of the projected edges with the planes of layers give the rows that pass through the triangle.
+//! Crossings of the triangle's plane with these rows give the positions along the rows.
 
 use std::ops::Range;
 
@@ -43,27 +45,28 @@ use super::tiny::{FloatAxis, in_floats};
 /// Crossing of a row with a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crossing {
-    /// Row, along the other two axes in the order of [`across`].
+    /// Coordinates of the row along the other two axes, in the order of [`across`].
     pub row: [usize; 2],
-    /// First cell in range after the triangle.
+    /// First cell of the range that comes after the triangle.
     pub first: usize,
-    /// The row enters the solid: normals point against the direction of the row.
+    /// The row enters the solid here: the normal of the triangle points against the direction of the row.
     pub inwards: bool,
 }
 
-/// Cells whose crossings are requested, by axis of the [`KernelLattice`]: along rows, and across them.
+/// Cells whose crossings are requested, for each axis of the [`KernelLattice`]. The first axis is along the
+/// rows, the others are across them.
 pub type Box3 = [Range<usize>; 3];
 
-/// Returns a triangle in the index space of a frame of centres for rows along x, in doubles and snapped, as
-/// the crossings use it.
+/// Returns the vertices of a triangle in the index coordinates of a lattice of centres for rows along x. They
+/// are doubles, after snapping, as the search for crossings uses them.
 pub fn placed(frame: &KernelLattice, triangle: &Triangle) -> [[f64; 3]; 3] {
     triangle.map(|vertex| std::array::from_fn(|a| frame.axes[a].place(vertex[a]).u))
 }
 
-/// Maximum number of crossings passed on at a time, few enough to stay in the cache.
+/// Maximum number of crossings passed on at a time. They are few enough to stay in the cache.
 const BATCH: usize = 256;
 
-/// Crossings waiting for their consumer: a call for each would cost more than finding it.
+/// Crossings that wait to be passed on in batches. A call for each crossing would cost more than finding it.
 struct Batches<'t> {
     crossings: Vec<Crossing>,
     take: &'t mut dyn FnMut(&[Crossing]),
@@ -80,38 +83,40 @@ impl Batches<'_> {
     }
 }
 
-/// Maximum number of planes of rows in reach, along each axis across, for triangles processed eight at a time
-/// in doubles.
+/// Maximum number of planes of rows, along each axis across the rows, that a triangle may span if triangles
+/// are processed eight at a time in doubles.
 const FEW: usize = 3;
 
-/// This maximum for triangles processed one at a time, with eight rows in lanes.
+/// Maximum number of these planes for triangles that are processed one at a time, with eight rows in the
+/// lanes of a vector.
 const SOME: usize = 2 * HALF;
 
-/// Lanes of doubles.
+/// Number of doubles in a vector.
 const HALF: usize = LANES / 2;
 
-/// Number of rows of a block. The rows that cross the triangle are the bits of a word.
+/// Number of rows in a block. A word has a bit for each of them, set if the row crosses the triangle.
 const ROWS: usize = HALF * HALF;
 
-/// Maximum number of blocks of a triangle.
+/// Maximum number of blocks for one triangle.
 const BLOCKS: usize = (SOME / HALF) * (SOME / HALF);
 
-/// Finds crossings with rows along one axis.
+/// Search for crossings of triangles with rows along one axis.
 pub struct Crosser<'a> {
     frame: &'a KernelLattice,
     order: [usize; 3],
-    /// The order of axes mirrors space.
+    /// The order of the axes mirrors space.
     mirrors: bool,
     cells: Box3,
     /// Error bound of index coordinates in doubles.
     error: f64,
-    /// Axes in floats, and the distance from a half-plane within which their coordinates are uncertain.
+    /// Axes in floats, and the distance from walls and centre planes within which their coordinates are
+    /// uncertain. `None` if floats are too coarse.
     floats: Option<([FloatAxis; 3], f32)>,
 }
 
 impl<'a> Crosser<'a> {
-    /// Creates the search for rows along `axis` of a grid. `cells` are in the order of the frame, which is
-    /// [`KernelLattice::of_centres`] or [`KernelLattice::of_segments`] for that axis.
+    /// Creates the search for rows along `axis`. `frame` is [`KernelLattice::of_centres`] or
+    /// [`KernelLattice::of_segments`] for that axis, and `cells` are in the order of its axes.
     pub fn new(frame: &'a KernelLattice, axis: usize, cells: Box3) -> Self {
         let order = across(axis);
         let mirrors = axis == 1;
@@ -127,10 +132,10 @@ impl<'a> Crosser<'a> {
     }
 
     /// Passes every crossing of triangles with rows of the cells to `take`, several at a time. A crossing
-    /// before the first cell of a row counts as lying on the near wall of that cell. A crossing after the
-    /// last cell is dropped. Returns the number of coordinates that snapping moved in triangles that begin in
-    /// the layers of these cells. Triangles that begin below the first layer of the lattice count as
-    /// beginning in it.
+    /// before the first cell of a row is moved to the start of that cell. A crossing after the last cell is
+    /// dropped. Returns the number of coordinates that snapping moved in triangles whose lowest cell is in
+    /// the layers of these cells. If the lowest cell is below the first layer of the lattice, the first layer
+    /// counts.
     pub fn cross(
         &self,
         level: Level,
@@ -150,8 +155,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Takes sixteen triangles at a time, most of which lie between rows. Triangles with few rows in reach
-    /// wait until there are sixteen of them. Triangles with somewhat more rows are processed one by one.
+    /// Processes sixteen triangles at a time. Most of them lie between rows. Triangles near few rows wait
+    /// until there are sixteen of them. Triangles near somewhat more rows are processed one by one.
     #[inline(always)]
     fn cross_lanes<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let mut snapped = 0;
@@ -190,8 +195,9 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Classifies sixteen triangles in floats. No row passes a triangle if its corners lie between the same
-    /// two planes of rows, or if one row is in reach and lies outside.
+    /// Classifies sixteen triangles in floats. A triangle is surely not crossed by a row in two cases: if its
+    /// corners lie between the same two planes of rows, or if it is near only one row and that row is outside
+    /// of it.
     #[inline(always)]
     fn sieve<S: Simd>(
         &self,
@@ -206,7 +212,8 @@ impl<'a> Crosser<'a> {
         let mut few = mask32x16::splat(simd, true);
         let mut some = few;
         let mut local = *vertices;
-        // Loops instead of closures: only inlined code is compiled for the level.
+        // These are loops because only inlined code is compiled for the level, and closures may not be
+        // inlined.
         for a in 0..3 {
             let FloatAxis { origin, scale } = &axes[a];
             let mut u = vertices[self.order[a]];
@@ -222,11 +229,13 @@ impl<'a> Crosser<'a> {
                 near &= (low + 1.0).simd_eq(high);
                 few &= (high - low).simd_le(f32x16::splat(simd, FEW as f32));
                 some &= (high - low).simd_le(f32x16::splat(simd, SOME as f32));
-                // Exact if the corners are within a cell of `high`: multiples of the last place of `u`.
+                // The differences are exact if the corners are within a cell of `high`, because both numbers
+                // are multiples of the last place of `u`.
                 local[a] = [u[0] - high, u[1] - high, u[2] - high];
             }
         }
-        // Coordinates are at most 1 and have an error of half the margin: docs/internals/error-bounds.md, section 9.
+        // Coordinates are at most 1, and their error is half the margin. See docs/internals/error-bounds.md,
+        // section 9.
         let bound = f32x16::splat(simd, 2.1 * margin + 10.0 * U32);
         let [_, b, c] = local;
         let mut left = mask32x16::splat(simd, false);
@@ -246,8 +255,9 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// Finds the crossings of up to sixteen triangles with few rows in reach and no coordinate near a
-    /// half-plane. For most of them doubles decide which rows cross, and at which cell.
+    /// Finds the crossings of up to sixteen triangles. Each is near few rows, and none of its coordinates is
+    /// near a wall or centre plane. For most triangles doubles decide which rows cross them, and at which
+    /// cell.
     #[inline(always)]
     fn cross_few<S: Simd>(&self, simd: S, triangles: &[Triangle], put: &mut Batches) -> u64 {
         let vertices = gather(simd, triangles);
@@ -266,8 +276,8 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Finds the crossings of up to eight triangles. `u` holds their corners along the axes of the frame in
-    /// lanes.
+    /// Finds the crossings of up to eight triangles. `u` holds their coordinates along the axes of the frame,
+    /// one triangle in each lane.
     #[inline(always)]
     fn cross_half<S: Simd>(
         &self,
@@ -295,7 +305,7 @@ impl<'a> Crosser<'a> {
         let all = (1 << triangles.len()) - 1;
         let mut found = [RowCrossings::default(); FEW * FEW];
         let mut unsure = 0;
-        // The upper rows belong to the cells with the highest corners.
+        // Rows are numbered downwards from the cells that contain the highest corners.
         for n in 0..FEW * FEW {
             let j = (n % FEW) as f64;
             let k = (n / FEW) as f64;
@@ -305,7 +315,8 @@ impl<'a> Crosser<'a> {
             }
             let y = [y[0] + j, y[1] + j, y[2] + j];
             let z = [z[0] + k, z[1] + k, z[2] + k];
-            // Position of the row relative to the edges, seen along it: docs/internals/error-bounds.md, section 9.
+            // Terms whose signs state on which side of each edge the row is, in a projection along the row.
+            // See docs/internals/error-bounds.md, section 9.
             let sides = [
                 y[1] * z[2] - y[2] * z[1],
                 y[2] * z[0] - y[0] * z[2],
@@ -335,7 +346,7 @@ impl<'a> Crosser<'a> {
             .sum()
     }
 
-    /// Passes on the crossings of triangles that are not unsure. `places` are the upper rows in reach of each
+    /// Passes on the crossings of triangles that are not unsure. `places` has the highest row near each
     /// triangle.
     #[inline(always)]
     fn put_few(
@@ -364,14 +375,15 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// Returns the error bound of a row's sides relative to the edges of a triangle. `cells`, a power of two,
-    /// bounds the distance of the corners from the row in cells.
+    /// Returns the error bound of the terms that state on which side of an edge a row is. The distance of the
+    /// corners from the row is at most `cells`, a power of two.
     fn side_error(&self, cells: f64) -> f64 {
         cells * (4.1 * self.error + 8.0 * cells * U)
     }
 
-    /// Finds the crossings of a triangle that has some rows in reach and no coordinate near a half-plane.
-    /// Eight rows at a time are decided in doubles. Triangles in doubt are repeated exactly.
+    /// Finds the crossings of a triangle that is near some rows and has no coordinate near a wall or centre
+    /// plane. Eight rows at a time are decided in doubles. If one is in doubt, the triangle is repeated
+    /// exactly.
     #[inline(always)]
     fn cross_some<S: Simd>(
         &self,
@@ -396,8 +408,8 @@ impl<'a> Crosser<'a> {
                 *u -= cell[a];
             }
         }
-        // Rows are counted downwards from the cells with the highest corners. Only rows within the cells are
-        // counted.
+        // Rows are numbered downwards from the cell that contains the highest corner. Rows outside of the
+        // cells are skipped.
         let counted = |a: usize| {
             let top = cell[a] as i64;
             let from = (top + 1 - self.cells[a].end as i64).max(0);
@@ -409,7 +421,7 @@ impl<'a> Crosser<'a> {
         let reach = x[0].abs().max(x[1].abs()).max(x[2].abs());
         let bound = self.side_error(SOME as f64);
         let [cells, ..] = &self.cells;
-        // Adding a whole number to this constant puts it in the last bits of the sum.
+        // If a whole number is added to this constant, the last bits of the sum are the number.
         let whole = (1_u64 << 52) as f64;
         let steps = f64x8::from_fn(simd, |n| n as f64);
         let mut count = 0;
@@ -423,8 +435,8 @@ impl<'a> Crosser<'a> {
                 let y = [here + y[0], here + y[1], here + y[2]];
                 for k in k0..ks.end.min(k0 + HALF) {
                     let z = [z[0] + k as f64, z[1] + k as f64, z[2] + k as f64];
-                    // Position of the row relative to the edges, seen along it: docs/internals/error-bounds.md, section
-                    // 9.
+                    // Terms whose signs state on which side of each edge the row is, in a projection along
+                    // the row. See docs/internals/error-bounds.md, section 9.
                     let sides = [
                         y[1] * z[2] - y[2] * z[1],
                         y[2] * z[0] - y[0] * z[2],
@@ -482,7 +494,7 @@ impl<'a> Crosser<'a> {
         0
     }
 
-    /// Finds the crossings of one triangle, exactly.
+    /// Finds the crossings of one triangle exactly.
     #[inline(always)]
     fn cross_one(&self, triangle: &Triangle, put: &mut Batches) -> u64 {
         let triangle = triangle.map(|v| self.order.map(|axis| v[axis]));
@@ -512,13 +524,13 @@ impl<'a> Crosser<'a> {
         snapped
     }
 
-    /// Returns `true` if plane `wall` of the row's axis, exactly on which the row crosses the triangle, comes
-    /// after the triangle.
+    /// Returns `true` if plane `wall` of the row's axis comes after the triangle. The row crosses the
+    /// triangle exactly on this plane.
     fn is_after(&self, exact: &mut LazyExact, wall: i64) -> bool {
         let [along, b, c] = self.order;
         if b < along {
-            // The slope of x along an axis has the sign of -n / n[0]. The axis with the larger displacement
-            // decides.
+            // The slope of x along an axis has the sign of -n / n[0], where n is the component of the normal
+            // along that axis. The axis with the larger displacement decides.
             let signs = exact.normal_signs();
             let rises = |axis: usize| signs[axis] * signs[0] < 0;
             match (signs[1] != 0, signs[2] != 0) {
@@ -532,22 +544,22 @@ impl<'a> Crosser<'a> {
     }
 }
 
-/// Lanes that surely have no crossing, lanes with few rows in reach, and lanes with some more. None of them
-/// has a coordinate near a half-plane.
+/// Lanes whose triangles surely have no crossing, lanes whose triangles are near few rows, and lanes whose
+/// triangles are near some more rows. None of them has a coordinate near a wall or centre plane.
 struct Sieved {
     none: u64,
     few: u64,
     some: u64,
 }
 
-/// Eight times eight rows, and the crossings of a triangle with them.
+/// Block of eight times eight rows, with the crossings of a triangle with them.
 #[derive(Clone, Copy)]
 struct Block {
-    /// One bit for each row that crosses the triangle, eight for each layer.
+    /// A bit for each row that crosses the triangle. Each layer has eight bits.
     rows: u64,
-    /// First row and first layer, counted downwards.
+    /// Number of the first row and of the first layer, counted downwards.
     corner: [usize; 2],
-    /// First cell after the triangle for each row, in the last bits.
+    /// For each row, the first cell after the triangle. It is in the last bits of the double.
     first: [f64; ROWS],
 }
 
@@ -561,27 +573,28 @@ impl Default for Block {
     }
 }
 
-/// Crossings of eight triangles with one row each.
+/// Crossings of eight triangles, each with one row.
 #[derive(Clone, Copy, Default)]
 struct RowCrossings {
-    /// Lanes of triangles that surely cross the row.
+    /// Lanes whose triangles surely cross the row.
     lanes: u64,
-    /// Lanes of triangles that the row enters.
+    /// Lanes whose triangles the row enters.
     inwards: u64,
-    /// First cell after each triangle.
+    /// For each lane, the first cell after the triangle.
     first: [f64; HALF],
 }
 
-/// Triangle crossed by rows.
+/// Triangle whose crossings with rows are computed exactly.
 struct Passage<'a> {
     setup: &'a Setup,
     exact: LazyExact<'a>,
-    /// Plane, computed on first use. The inner option is `None` if the triangle is parallel to rows.
+    /// Plane of the triangle, computed at the first use. The inner option is `None` if the triangle is
+    /// parallel to the rows.
     plane: Option<Option<LongPlane>>,
     edges: [Option<LongEdge>; 3],
 }
 
-/// Edges of a triangle, by their first vertex.
+/// Edges of a triangle, as the numbers of their vertices.
 const ENDS: [[usize; 2]; 3] = [[0, 1], [1, 2], [2, 0]];
 
 impl Passage<'_> {
@@ -614,8 +627,8 @@ impl Passage<'_> {
         }
     }
 
-    /// Returns the floors of the positions at which the plane of layer `k` crosses the rising and the falling
-    /// edge.
+    /// Returns the floors of the positions at which plane `k` crosses the triangle's outline: first the
+    /// position on an upward edge, then the one on a downward edge.
     #[inline(always)]
     fn ends(&mut self, k: i64) -> [i64; 2] {
         let floor = &self.setup.floor[2];
@@ -630,7 +643,8 @@ impl Passage<'_> {
         ends
     }
 
-    /// Returns the floor of the position at which an edge, rising, crosses plane `k`.
+    /// Returns the floor of the position at which an edge crosses plane `k`. `ends` are its vertices from the
+    /// lower to the upper.
     #[inline(always)]
     fn edge_floor(&mut self, n: usize, ends: [usize; 2], k: i64) -> i64 {
         let edge = self.edges[n].get_or_insert_with(|| LongEdge::new(self.setup, ends, [1, 2]));
@@ -646,7 +660,8 @@ impl Passage<'_> {
         }
     }
 
-    /// Returns the first cell after the crossing of row `(j, k)`. `None` if the triangle is parallel to rows.
+    /// Returns the first cell after the crossing of row `(j, k)` with the triangle. `None` if the triangle is
+    /// parallel to the rows.
     #[inline(always)]
     fn first(&mut self, j: i64, k: i64, crosser: &Crosser) -> Option<i64> {
         let Self {
@@ -680,7 +695,7 @@ mod tests {
     use crate::geom::{Bounds, Rational};
     use crate::random::Random;
 
-    /// Crossings of triangles with rows of these cells, in ascending order.
+    /// Returns the crossings of triangles with the rows of these cells, in ascending order.
     fn found(
         crosser: &Crosser,
         level: Level,
@@ -714,7 +729,8 @@ mod tests {
                     closed: true,
                 }
             };
-            // Triangles from less than a row to more than two blocks, some with corners on planes of centres.
+            // Triangles smaller than a row up to triangles larger than two blocks. Some have vertices on
+            // planes of centres.
             let extent = [0.7, 3.0, 9.0, 17.0][sort / 3];
             let triangles: Vec<Triangle> = (0..200)
                 .map(|_| {

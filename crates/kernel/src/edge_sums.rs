@@ -1,17 +1,18 @@
-//! Sums over the edges of triangles that are zero if edges cancel. One pass without sorting decides whether a
-//! mesh is closed and oriented. The pass also finds the volume and the extents of the triangles.
+//! Sums over the edges of triangles. They are zero if the edges cancel, so one pass without sorting decides
+//! whether a mesh is closed and oriented. The same pass computes the volume and the extents of the triangles.
 //!
 //! Every vertex has three hashes `a`, `b`, `c` of 32 bits: its coordinates, mixed by random keys until each
 //! hash depends on all coordinates. A directed edge from `u` to `v` contributes `a(u) b(v) − a(v) b(u)`
-//! modulo 2³², and likewise with `b, c` and `c, a`. The reverse edge contributes the opposite, and an edge
-//! without length nothing. The sum over a triangle is a determinant of differences. An edge of either
-//! direction contributes `(a(u) − a(v)) (b(u) − b(v))`, and likewise with the other pairs. Combined by
-//! exclusive or, these contributions are zero if every edge occurs an even number of times.
+//! modulo 2³², and likewise with `b, c` and `c, a`. The reverse edge contributes the opposite, and an edge of
+//! length zero contributes nothing. The sum over a triangle is a determinant of differences. For the second
+//! kind of sum, an edge of either direction contributes `(a(u) − a(v)) (b(u) − b(v))`, and likewise with the
+//! other pairs. Combined by exclusive or, these contributions are zero if every edge occurs an even number of
+//! times.
 //!
-//! Zero sums are wrong with probability 2⁻⁶³, for any mesh that was made without knowledge of the keys
-//! (docs/internals/testing.md). If directed edges occur 2ᵗ times more often than their reverses, the probability is
-//! 2⁻⁶³⁺²ᵗ. Therefore the upper bits of `a` and `b` are also summed as whole numbers. No such factor brings
-//! that sum closer to zero.
+//! The probability that the sums are zero although the edges do not cancel is 2⁻⁶³, for any mesh that was
+//! made without knowledge of the keys (docs/internals/testing.md). If directed edges occur 2ᵗ times more
+//! often than their reverses, the probability is 2⁻⁶³⁺²ᵗ. Therefore a further sum uses the upper bits of `a`
+//! and `b` as ordinary integers. Such a factor does not bring this sum closer to zero.
 
 use fearless_simd::{Simd, f32x16, f64x8, prelude::*, u32x16};
 
@@ -19,33 +20,33 @@ use crate::gather::{Vertices, gather};
 use crate::geom::Triangle;
 use crate::levels::{LANES, Level, on_level};
 
-/// Sums over triangles. The sums of hashes do not depend on the order of triangles or on the rotation of
-/// their corners.
+/// Sums over triangles. The sums of hashes depend neither on the order of the triangles nor on the rotation
+/// of their corners.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct EdgeSums {
     /// Sum over directed edges.
     directed: [u32; 3],
-    /// Sum over directed edges by the upper bits of the first two hashes, as whole numbers.
+    /// Sum over directed edges of the upper bits of the first two hashes, as an ordinary integer.
     upper: i64,
     /// Exclusive or over undirected edges.
     parity: [u32; 3],
-    /// Sum over triangles: zero if each triangle occurs equally often in both directions.
+    /// Sum over triangles. It is zero if each triangle occurs equally often in both orientations.
     triangles: u32,
-    /// Six times the signed volume between the triangles and a point, summed in doubles in the order of the
-    /// triangles.
+    /// Six times the signed volume between the triangles and a point. The volumes are summed in doubles in
+    /// the order of the triangles.
     pub six_volumes: f64,
-    /// Sums of the triangles' extents: the products of the extents along y and z, the extents along y, and
-    /// along z.
+    /// Sums over the triangles of extent along y times extent along z, of the extent along y, and of the
+    /// extent along z.
     pub extents: [f64; 3],
 }
 
 impl EdgeSums {
-    /// Sums up some triangles. Volumes lie between the triangles and `from`.
+    /// Returns the sums over these triangles. `from` is the point for the volumes.
     pub fn of(level: Level, triangles: &[Triangle], from: &[f64; 3], keys: &EdgeKeys) -> Self {
         on_level!(level, simd => in_lanes(simd, triangles, from, keys))
     }
 
-    /// Returns the sums of both.
+    /// Returns the sums over both lists of triangles together.
     #[must_use]
     pub fn and(self, other: &Self) -> Self {
         Self {
@@ -58,33 +59,36 @@ impl EdgeSums {
         }
     }
 
-    /// Returns `true` if every directed edge is cancelled by its reverse. `false` is certain.
+    /// Returns `true` if every directed edge is cancelled by its reverse. `false` is certain, and `true` is
+    /// almost certain.
     pub fn are_oriented(&self) -> bool {
         self.directed == [0; 3] && self.upper == 0
     }
 
-    /// Returns `true` if every edge occurs an even number of times. `false` is certain.
+    /// Returns `true` if every edge occurs an even number of times. `false` is certain, and `true` is almost
+    /// certain.
     pub fn are_closed(&self) -> bool {
         self.parity == [0; 3]
     }
 
-    /// Returns `true` if every triangle may occur equally often in both directions. `true` is wrong once in
-    /// 2³² meshes; `false` is certain.
+    /// Returns `true` if every triangle may occur equally often in both orientations. `false` is certain.
+    /// `true` is wrong for one in 2³² meshes.
     pub fn may_be_two_sided(&self) -> bool {
         self.triangles == 0
     }
 }
 
-/// Hashes of one vertex of each triangle.
+/// Three hashes of one vertex of each of sixteen triangles.
 type VertexHashes<S> = [u32x16<S>; 3];
 
-/// Shifts of the mixing steps.
+/// Number of bits by which each mixing step shifts.
 const SHIFTS: [u32; STEPS] = [16, 15, 13, 14, 16, 15, 13, 16, 14];
 
-/// Number of mixing steps: three for each of three words.
+/// Number of mixing steps. There are three for each of three words.
 const STEPS: usize = 9;
 
-/// Random numbers that determine the hashes of vertices. Sums can be added if their keys are equal.
+/// Random numbers that determine the hashes of vertices. Sums may be combined only if they have the same
+/// keys.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeKeys {
     /// Offsets added to the bits of x, y and z.
@@ -103,15 +107,15 @@ impl EdgeKeys {
     }
 }
 
-/// Returns the lower or the upper half of a word, number `n` in all.
+/// Returns half `n` of the words. Each word has a lower and an upper half.
 fn half(words: &[u64; 6], n: usize) -> u32 {
     (words[n / 2] >> (n % 2 * 32)) as u32
 }
 
-/// Keys in all lanes: the offsets, then the factors.
+/// Keys copied into all lanes: the offsets, then the factors.
 type KeyLanes<S> = [u32x16<S>; 3 + STEPS];
 
-/// Number of triangles whose sums of upper bits surely stay within 32 bits.
+/// Maximum number of triangles whose sums of upper bits surely do not exceed 32 bits.
 const TOGETHER: usize = LANES << 12;
 
 /// Offset that makes a determinant positive.
@@ -138,7 +142,7 @@ fn in_lanes<S: Simd>(
     sums
 }
 
-/// Adds triangles, sixteen at a time.
+/// Adds triangles to the sums, sixteen at a time.
 #[inline(always)]
 fn add_triangles<S: Simd>(
     simd: S,
@@ -154,7 +158,7 @@ fn add_triangles<S: Simd>(
     let mut both = zero;
     let mut six_volumes = sums.six_volumes;
     let mut extents = sums.extents;
-    // Padding: a point has neither edges nor sides.
+    // Missing triangles of the last group are points, which contribute nothing.
     let mut last = [[[0.0; 3]; 3]; LANES];
     for first in (0..triangles.len()).step_by(LANES) {
         let count = LANES.min(triangles.len() - first);
@@ -189,7 +193,7 @@ fn add_triangles<S: Simd>(
     }
 }
 
-/// Returns the hashes of the first, second or third corners.
+/// Returns the hashes of corner number `corner` of sixteen triangles.
 #[inline(always)]
 fn hashes<S: Simd>(
     simd: S,
@@ -204,7 +208,8 @@ fn hashes<S: Simd>(
         let bits: u32x16<S> = (vertices[axis][corner] + zero).bitcast();
         words[axis] = bits + keys[axis];
     }
-    // The shift moves upper bits down and the product moves lower bits up. Each word is mixed into the next.
+    // The shift moves upper bits down, and the multiplication moves lower bits up. Each word is mixed into
+    // the next one.
     for n in 0..STEPS {
         let word = words[n % 3] + words[(n + 2) % 3];
         words[n % 3] = (word ^ (word >> SHIFTS[n])) * keys[3 + n];
@@ -215,8 +220,8 @@ fn hashes<S: Simd>(
     words
 }
 
-/// Adds the contributions of the edges of sixteen triangles, and of the triangles, by the hashes of their
-/// corners.
+/// Adds the contributions of sixteen triangles and of their edges. The arguments are the hashes of the first,
+/// second and third corners.
 #[inline(always)]
 fn add_edges<S: Simd>(
     simd: S,
@@ -232,25 +237,26 @@ fn add_edges<S: Simd>(
         let [p11, p12, p21, p22] = [a1 * b1, a1 * b2, a2 * b1, a2 * b2];
         sides[n] = p12 - p21;
         directed[n] += sides[n];
-        // Difference of the third corner: (a2 − a1) (b2 − b1).
+        // The last term is (a2 − a1) (b2 − b1), the contribution of the edge between the second and third
+        // corners.
         parity[n] ^= p11 ^ p22 ^ ((p11 + p22) - (p12 + p21));
     }
-    // Rotating the corners does not change this product. Reversing them negates it.
+    // A rotation of the corners does not change this product, and a reversal negates it.
     *triangles += sides[0] * (u[2] + v[2] + w[2]);
 }
 
-/// Adds the contributions of the edges of sixteen triangles by the upper bits of hashes, split into the lower
-/// and the upper 16 bits. Each contribution is increased by [`HALF`].
+/// Adds the contributions of the edges of sixteen triangles to the sums of upper bits. Each contribution is
+/// increased by [`HALF`], and its lower and upper 16 bits are summed separately.
 #[inline(always)]
 fn add_upper<S: Simd>(simd: S, corners: &[VertexHashes<S>; 3], upper: &mut [u32x16<S>; 2]) {
-    // The absolute value of a determinant of numbers of 15 bits is below 2³¹.
+    // The absolute value of a determinant of 15-bit numbers is below 2³¹.
     let [[a, b], [c, d], [e, f]] = corners.map(|hashes| [hashes[0] >> 17, hashes[1] >> 17]);
     let determinant = (c - a) * (f - b) - (e - a) * (d - b) + u32x16::splat(simd, HALF as u32);
     upper[0] += determinant & u32x16::splat(simd, 0xffff);
     upper[1] += determinant >> 16;
 }
 
-/// Returns six times the signed volumes between triangles and a point.
+/// Returns six times the signed volumes of the tetrahedra between triangles and a point.
 #[inline(always)]
 fn volumes<S: Simd>(simd: S, vertices: &Vertices<S>, from: &[f64; 3]) -> [f64; LANES] {
     let mut corners = [[[f64x8::splat(simd, 0.0); 3]; 3]; 2];
@@ -289,7 +295,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Triangles between a few vertices, so that edges and triangles repeat in both directions.
+    /// Returns random triangles with few different vertices, so that edges and triangles repeat in both
+    /// directions.
     fn soup(count: usize, values: u64, seed: u64) -> Vec<Triangle> {
         let mut random = Random::new(seed);
         let mut coordinate = || random.below(values) as f32 - 2.0;
@@ -302,7 +309,7 @@ mod tests {
         EdgeSums::of(level, triangles, &[0.5, -0.25, 0.0], &keys(0))
     }
 
-    /// Keys derived from a seed.
+    /// Returns keys derived from a seed.
     fn keys(seed: u64) -> EdgeKeys {
         let mut random = Random::new(seed);
         EdgeKeys::new(std::array::from_fn(|_| random.next()))
@@ -386,8 +393,8 @@ mod tests {
 
     #[test]
     fn one_uncancelled_edge_is_found_for_any_vertices() {
-        // Sums of single triangles, with vertices on lattices, which differ in few bits, and vertices near
-        // each other.
+        // Sums of single triangles. Their vertices are on lattices, so that they differ in few bits, or are
+        // near each other.
         let mut seen = std::collections::HashSet::new();
         let steps = [1.0, 0.5, 1024.0, 1e-6, 1e30, f32::from_bits(1)];
         let mut count = 0;
@@ -404,18 +411,18 @@ mod tests {
                 count += 3;
             }
         }
-        // No two sums are equal.
+        // All sums are different.
         assert_eq!(seen.len(), count);
     }
 
-    /// Returns the vertex with these hashes under some keys, if its coordinates are finite.
+    /// Returns the vertex that has these hashes under some keys. `None` if its coordinates are not finite.
     fn vertex_of(hashes: [u32; 3], keys: &EdgeKeys) -> Option<[f32; 3]> {
         let unshift =
             |word: u32, shift: u32| (0..32 / shift).fold(word, |found, _| word ^ (found >> shift));
         let mut words = hashes.map(|word| unshift(word, 16));
         for n in (0..STEPS).rev() {
             let factor = keys.factors[n];
-            // Inverse modulo 2³² by Newton's iteration.
+            // Inverse modulo 2³², computed by Newton's iteration.
             let inverse = (0..5).fold(factor, |x, _| {
                 x.wrapping_mul(2_u32.wrapping_sub(factor.wrapping_mul(x)))
             });
@@ -435,7 +442,7 @@ mod tests {
         let mut made = 0;
         for seed in 0..8 {
             let known = keys(seed);
-            // Hashes on a line: all differences of corners cancel.
+            // The hashes of the corners are on a line, so all determinants of their differences are zero.
             let on_a_line =
                 |n: u32| [n + 1, n + 2, n + 3].map(|k| [k << 17 | 5, k << 17 | 3, 7 * k]);
             let triangle = (0..8192).find_map(|n| {

@@ -1,4 +1,4 @@
-//! Triangle in exact integers, created only when a kernel is not sure.
+//! Triangle in exact integers. They are created only when a kernel is not sure.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ use crate::geom::{Rational, Triangle};
 
 use super::lattice::KernelLattice;
 
-/// Bound of the integers in 128-bit arithmetic. Below it every product of three numbers, and sums of such
-/// products, stay within 127 bits.
+/// Bound of the integers in 128-bit arithmetic. If all numbers are below it, every product of three numbers,
+/// and sums of such products, fit into 127 bits.
 const NARROW: u128 = 1 << 40;
 
-/// Triangle relative to a base cell, made exact on first use.
+/// Triangle relative to a base cell. The exact integers are created at the first use.
 pub struct LazyExact<'a> {
     frame: &'a KernelLattice,
     triangle: &'a Triangle,
@@ -28,7 +28,7 @@ enum Exact {
 }
 
 impl<'a> LazyExact<'a> {
-    /// Creates the triangle with walls counted from cell `base`.
+    /// Creates the triangle. Walls are counted from cell `base`.
     pub fn new(frame: &'a KernelLattice, triangle: &'a Triangle, base: [i64; 3]) -> Self {
         Self {
             frame,
@@ -65,8 +65,8 @@ impl<'a> LazyExact<'a> {
         }
     }
 
-    /// Returns the position along x at which the plane of the triangle meets the lattice line at walls `y`
-    /// and `z`. The x component of the normal must not be zero.
+    /// Returns the position along x at which the plane of the triangle meets the line in which walls `y` and
+    /// `z` intersect. The x component of the normal must not be zero.
     pub fn plane_crossing(&mut self, y: i64, z: i64) -> Floor {
         match self.get() {
             Exact::Narrow(exact, normal) => exact.plane_crossing(normal, y, z),
@@ -98,8 +98,9 @@ impl Exact {
         Self::Wide(exact, normal)
     }
 
-    /// Returns the side of the triangle for the crossing of walls `point`, displaced downwards by (ε, ε²,
-    /// ε³): `Greater` if the normal points away from it. `None` if the point is too far away for 128 bits.
+    /// Returns the side of the triangle's plane on which a point lies. The point is the intersection of three
+    /// walls, displaced downwards by (ε, ε², ε³). `Greater` if the normal points away from it. `None` if the
+    /// point is too far away for 128 bits.
     fn side(&self, point: [i64; 3]) -> Option<Ordering> {
         match self {
             Self::Narrow(exact, normal) => {
@@ -116,8 +117,8 @@ impl Exact {
     }
 }
 
-/// Sides of triangles for the displaced centres of cells. Each triangle is made exact once, which takes
-/// longer than one decision.
+/// Sides of triangles on which the displaced centres of cells lie. The exact integers of each triangle are
+/// created once, because creating them takes longer than one decision.
 pub struct Sides<'a> {
     frame: &'a KernelLattice,
     triangles: &'a [Triangle],
@@ -125,7 +126,7 @@ pub struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Creates the sides of triangles in a frame of centres.
+    /// Creates the decisions about these triangles in a lattice of centres.
     pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
         Self {
             frame,
@@ -134,8 +135,8 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Returns the side of triangle `n` on which the centre of a cell lies, exactly: `Greater` if the normal
-    /// points away from it. `Equal` only for triangles without area.
+    /// Returns the side of triangle `n` on which the centre of a cell lies. The decision is exact. `Greater`
+    /// if the normal points away from the centre. `Equal` only for triangles without area.
     pub fn of(&self, n: usize, cell: [usize; 3]) -> Ordering {
         let triangle = &self.triangles[n];
         let point = cell.map(|n| n as i64);
@@ -149,7 +150,8 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Returns the triangle in 128-bit integers, if its coordinates are short enough for every product to fit.
+/// Returns the triangle in 128-bit integers. `None` if its coordinates are so long that a product may not
+/// fit.
 fn narrow(
     frame: &KernelLattice,
     triangle: &Triangle,
@@ -164,7 +166,7 @@ fn narrow(
             vertex[axis] = value.checked_sub(corner)?;
         }
         unit[axis] = scaled.unit;
-        // No wall that is compared lies farther than a cell beyond the triangle.
+        // Walls that are compared are at most a cell beyond the triangle.
         let largest = vertices.iter().map(|v| v[axis].unsigned_abs()).max()?;
         if largest + 2 * unit[axis].unsigned_abs() >= NARROW {
             return None;

@@ -1,5 +1,6 @@
-//! Fan of triangles seen from a ball, with lanes across its triangles: its winding around the centre, the
-//! derivatives of the winding, and bounds of the remainder. Mathematics: `docs/internals/winding.md`, sections 6 and 7.
+//! Fan of triangles seen from a ball: its winding number at the centre, the derivatives of the winding
+//! number, and bounds of the remainder. The lanes of a vector hold different triangles. Mathematics:
+//! `docs/internals/winding.md`, sections 6 and 7.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -9,39 +10,41 @@ use super::angles::{FACTORS, Turning, TurningLanes};
 use super::lattice::U;
 use super::levels::{Aligned, Level, on_level};
 
-/// Number of triangles processed together.
+/// Number of triangles in a vector.
 const LANES: usize = 8;
 
-/// Triangles of a fan, coordinate by coordinate: from each first corner over the second to the apex. The
-/// first two corners are an edge of the loop of the fan.
+/// Coordinates of the triangles of a fan. Each triangle goes from its first corner over the second to the
+/// apex. Its first two corners are an edge of the loop that the fan closes.
 #[derive(Debug, Clone)]
 pub struct FanLanes {
-    /// Nine coordinates of eight triangles. The last group is padded with the last triangle.
+    /// Nine coordinates of eight triangles each. The last group is filled up with copies of the last
+    /// triangle.
     groups: Vec<Aligned<[[f64; LANES]; 9]>>,
-    /// One for a triangle, zero for padding.
+    /// 1 for a triangle, 0 for a copy.
     weights: Vec<Aligned<[f64; LANES]>>,
 }
 
-/// Fan seen from the centre of a ball.
+/// Properties of a fan that is seen from the centre of a ball.
 #[derive(Debug, Clone, Copy)]
 pub struct FanSeen {
-    /// Winding around the centre.
+    /// Winding of the fan around the centre.
     pub turning: Turning,
-    /// Error bound of the winding, without the roundings of products and of the arctangent.
+    /// Error bound of the winding. It does not include the rounding errors of products and of the arctangent.
     pub error: f64,
-    /// Error bound of the triangles' angles, summed one by one, within the ball, without the roundings of
-    /// arctangents.
+    /// Error bound of the sum of the triangles' angles if these are computed individually, at any point of
+    /// the ball. It does not include the rounding errors of arctangents.
     pub direct: f64,
     /// Bound of the integral of 1/dist⁴ over the edges of the loop. Each edge is divided by the factor by
-    /// which its distance shrinks within the ball.
+    /// which its distance may shrink within the ball.
     pub by_edges: f64,
-    /// First derivatives times 4π.
+    /// First derivatives of the winding number, times 4π.
     pub gradient: [f64; 3],
-    /// Second derivatives times 4π. Each mixed derivative occurs twice, and the two must be averaged.
+    /// Second derivatives of the winding number, times 4π. Each mixed derivative occurs twice, and the two
+    /// values must be averaged.
     pub second: [[f64; 3]; 3],
-    /// Distance of the nearest edge of the loop.
+    /// Distance from the centre to the nearest edge of the loop.
     pub nearest: f64,
-    /// Distance of the farthest corner.
+    /// Distance from the centre to the farthest corner.
     pub farthest: f64,
 }
 
@@ -68,9 +71,9 @@ impl FanLanes {
         Self { groups, weights }
     }
 
-    /// Returns the fan as seen from a ball. The corners may have an error of `slack` along each axis. `None`
-    /// if the loop is too close for a polynomial or the ball meets the fan. Triangles from `first` on are
-    /// processed first.
+    /// Returns the properties of the fan, seen from a ball with this centre and with radius `reach`. Each
+    /// coordinate of a corner may have an error of `slack`. `None` if the loop is too close to the ball for a
+    /// polynomial, or if the ball meets the fan. Triangles from number `first` on are processed first.
     pub fn seen(
         &self,
         level: Level,
@@ -102,8 +105,8 @@ fn minus<S: Simd>(a: [f64x8<S>; 3], b: [f64x8<S>; 3]) -> [f64x8<S>; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// Returns the distance of an edge with this length, reduced slightly for rounding. NaN if the length is
-/// zero.
+/// Returns the distance of an edge from the origin, reduced slightly to allow for rounding. `length` is the
+/// length of the edge. NaN if it is zero.
 #[inline(always)]
 fn distance<S: Simd>(
     simd: S,
@@ -115,7 +118,7 @@ fn distance<S: Simd>(
     let splat = |x: f64| f64x8::splat(simd, x);
     let zero = splat(0.0);
     let along = (zero - dot(from, side)) / (length * length);
-    // These comparisons keep NaN.
+    // These comparisons are written so that NaN stays NaN.
     let along = along.simd_lt(zero).select(zero, along);
     let along = along.simd_gt(splat(1.0)).select(splat(1.0), along);
     let nearest = [
@@ -127,7 +130,7 @@ fn distance<S: Simd>(
     far * splat(1.0 - 2f64.powi(-40))
 }
 
-/// Returns the lesser number, or the first if the second is NaN.
+/// Returns the lesser of two numbers, or the first one if the second is NaN.
 #[inline(always)]
 fn lesser<S: Simd>(a: f64x8<S>, b: f64x8<S>) -> f64x8<S> {
     b.simd_lt(a).select(b, a)
@@ -174,7 +177,8 @@ fn seen<S: Simd>(
         let to_rim = lesser(to_spokes, to_edge);
         let to_rim = to_rim.simd_lt(zero).select(zero, to_rim);
         let far = of_a.max(of_b).max(of_c);
-        // The triangle itself: the distance to its plane if the centre projects onto its face.
+        // Distance to the triangle itself. It is the distance to the plane if the centre projects onto the
+        // triangle.
         let normal = cross(sides[0], minus(c, a));
         let v = cross(a, b);
         let is_above = dot(v, normal).simd_ge(zero)
@@ -182,7 +186,7 @@ fn seen<S: Simd>(
             & dot(cross(c, a), normal).simd_ge(zero);
         let height = dot(a, normal).abs() / dot(normal, normal).sqrt();
         let to_face = is_above.select(lesser(to_rim, height), to_rim);
-        // Angle.
+        // Solid angle of the triangle.
         let both = of_a * of_b;
         let size = both * of_c;
         let across = dot(c, v);
@@ -207,25 +211,25 @@ fn seen<S: Simd>(
             turning.rescale(simd);
         }
         error += weight * (splat(0.17) * (off / radius));
-        // Remainder.
+        // Bounds of the remainder.
         let widest = lesser(splat(FRAC_PI_2), lengths[0] / to_edge);
         let edge = widest / (to_edge * to_edge * to_edge) / (one - splat(reach) / to_edge);
         by_edges += weight * edge;
-        // A point of the ball is at least as far from the triangle's edges as from the triangle.
+        // A point of the ball is at least as far from the edges of the triangle as from the triangle itself.
         let rest = to_face - splat(reach);
         let wide = (far + splat(reach)) / rest;
         let off = splat(0.05) * (splat(64.0 * U) + splat(23.0 * slack) / rest) * wide * wide * wide;
         direct += weight * lesser(splat(0.25), off);
         nearest = lesser(nearest, to_edge);
         farthest = farthest.max(far);
-        // Field of a current along the edge of the loop (Biot and Savart), and its derivatives.
+        // Magnetic field of a current along the edge of the loop (Biot and Savart), and its derivatives.
         let round = both + dot(a, b);
         let bottom = both * round;
         let f = weight * ((of_a + of_b) / bottom);
         let per_bottom = weight / bottom;
         let [per_a, per_b] = [one / of_a, one / of_b];
         let edge = [zero - sides[0][0], zero - sides[0][1], zero - sides[0][2]];
-        // A loop, because a closure would be compiled without the instructions of the level.
+        // This is a loop, because a closure would be compiled without the instructions of the level.
         let mut of_f = [zero; 3];
         for i in 0..3 {
             let [to_a, to_b] = [a[i] * per_a, b[i] * per_b];

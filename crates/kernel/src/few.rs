@@ -1,7 +1,8 @@
-//! Queue of triangles whose bounds span a few cells. They wait until they fill the lanes of a vector.
+//! Queue of triangles whose bounds span a few cells. They wait until there are enough to fill the lanes of a
+//! vector.
 //!
-//! Then all of them are tested at once (`lanes.rs`). Triangles for which the test is unsure go to more
-//! precise kernels.
+//! Then all of them are tested at once (`lanes.rs`). Triangles for which the test is unsure are passed to
+//! more precise kernels.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -15,7 +16,7 @@ use super::levels::LANES;
 use super::marks;
 use super::queue::{Queue, Unsure};
 
-/// Triangles of at most `N` cells per axis, waiting for their lanes to fill.
+/// Queue of triangles with bounds of at most `N` cells per axis.
 pub struct Few<const N: usize> {
     queue: Queue<ROWS>,
     test: BoxTest<N>,
@@ -30,7 +31,8 @@ impl<const N: usize> Few<N> {
         }
     }
 
-    /// Adds the lanes of `mask`. Lane `l` is triangle `ids[l]`. Tests sixteen triangles if that many wait.
+    /// Adds the triangles in the lanes of `mask`. Lane `l` is triangle `ids[l]`. If sixteen triangles are
+    /// waiting, tests them.
     #[inline(always)]
     pub fn push<S: Simd>(
         &mut self,
@@ -75,10 +77,10 @@ impl<const N: usize> Few<N> {
         }
     }
 
-    /// Tests the next sixteen waiting triangles, or fewer at the end, and writes their cells. Unsure
+    /// Tests the next waiting triangles, sixteen or fewer if fewer are waiting, and marks their cells. Unsure
     /// triangles are added to `unsure`.
     fn test<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, unsure: &mut Vec<Unsure>) {
-        // Not inlined: the test is long and is called in many places.
+        // The test is long and called in many places. It must not be inlined.
         simd.vectorize(
             #[inline(always)]
             || self.test_with(simd, bricks, unsure),
@@ -135,18 +137,18 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// Blocks of `N` cells per axis, one per lane.
+/// Blocks of `N` cells per axis, one in each lane.
 struct Blocks<const N: usize, S: Simd> {
-    /// Lowest cells of the blocks.
+    /// Lowest cell of each block.
     base: [u32x16<S>; 3],
-    /// Cells of the blocks. Cell `[i, j, k]` is bit `i + N (j + N k)` of two words.
+    /// Cells of each block. Cell `[i, j, k]` is bit `i + N (j + N k)` of the two words.
     cells: [u32x16<S>; 2],
-    /// Lanes that hold a block.
+    /// Lanes that contain a block.
     lanes: mask32x16<S>,
 }
 
 impl<const N: usize, S: Simd> Blocks<N, S> {
-    /// Marks the cells, up to `span` above the lowest along x.
+    /// Marks the cells of the blocks. `span` is the largest distance of a cell from the lowest cell along x.
     #[inline(always)]
     fn mark(&self, simd: S, span: u32x16<S>, bricks: &mut Bricks) {
         let [x, y, z] = self.base;

@@ -1,10 +1,12 @@
-//! Triangles in axis-parallel planes, common in CAD parts and block models, decided in two dimensions.
+//! Triangles in planes parallel to two axes. They are common in CAD parts and block models, and are decided
+//! in two dimensions.
 //!
-//! If spacings are powers of two and walls are floats, coordinates that are multiples of an eighth of a cell
-//! are exact in index space as floats. The edge functions of sixteen triangles of up to sixteen cells per
-//! axis are then exact as well. No error bound is needed, and ties are decided by a bias below half the step
-//! of values, as in `lanes.rs`. Bounds of one cell along an axis leave one projection to decide, and the
-//! cells of one row are a word. Other triangles are left to more precise kernels.
+//! If cell sizes are powers of two and walls are floats, coordinates that are multiples of an eighth of a
+//! cell are exact floats in index space. For triangles of up to sixteen cells per axis, the edge functions
+//! are then exact as well. No error bound is needed. A bias that is less than half the step between values
+//! decides ties, as in `lanes.rs`. The bounds are one cell along one axis, so only the projection along this
+//! axis has to be decided, and the cells of one row fit into a word. Other triangles are left to more precise
+//! kernels.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -16,30 +18,33 @@ use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::LANES;
 use super::marks;
 
-/// Coordinates are multiples of a cell divided by this number.
+/// Number of grains per cell. Coordinates are whole numbers of grains.
 const GRAINS: f32 = 8.0;
 
-/// Maximum size of walls and coordinates in grains, so that their sums are whole floats.
+/// Largest absolute value of walls and coordinates in grains. Their sums are then whole floats without
+/// rounding.
 const MOST_GRAINS: f64 = (1 << 22) as f64;
 
 /// Cell number that does not occur.
 const NOWHERE: f32 = -1.0;
 
-/// Less than half the step of edge functions, which is one divided by the square of [`GRAINS`].
+/// Bias that decides ties. It is less than half the step between values of edge functions, which is 1 divided
+/// by the square of [`GRAINS`].
 const BIAS: f32 = 1.0 / 256.0;
 
-/// Lattice in exact floats.
+/// Lattice whose walls are exact floats.
 pub struct Flat {
     axes: [ExactAxis; 3],
     ties: Ties,
-    /// Number of batches to skip, because the last one contained too few flat triangles.
+    /// Number of batches to skip. It is set if a batch contained too few of these triangles.
     rest: u32,
 }
 
-/// Axis whose walls are floats.
+/// Axis whose walls are exact floats.
 struct ExactAxis {
     origin: f32,
-    /// Cells per unit of world space, and units per cell, both powers of two.
+    /// Number of cells per unit of world space (`scale`), and number of units per cell (`spacing`). Both are
+    /// powers of two.
     scale: f32,
     spacing: f32,
     cells: f32,
@@ -74,22 +79,23 @@ impl ExactAxis {
 /// Sixteen triangles in index space.
 struct FlatTriangles<S: Simd> {
     u: Vertices<S>,
-    /// Lowest cell of the bounds per axis, and the highest relative to it.
+    /// Lowest cell of the bounds along each axis (`low`), and the highest cell relative to it (`span`).
     low: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
-    /// Triangles whose coordinates are equal, for each axis.
+    /// For each axis, the triangles that lie in a plane across it.
     level: [mask32x16<S>; 3],
-    /// Triangles that are exact and within the layers and the grid.
+    /// Triangles whose coordinates are exact, and which are within the covered layers and the grid.
     fit: mask32x16<S>,
 }
 
-/// Sixteen triangles in the plane of two axes, relative to their lowest cells.
+/// Edge functions of sixteen triangles in the plane of two axes, relative to their lowest cells.
 struct FlatEdges<S: Simd> {
-    /// Highest cells along both axes.
+    /// Highest cell along both axes.
     span: [f32x16<S>; 2],
-    /// Last cells of the lattice along both axes, if the last wall is displaced outwards.
+    /// Last cell of the lattice along both axes, if its last wall is displaced outwards.
     last: [f32x16<S>; 2],
-    /// Edge functions at cell (0, 0), and their steps from cell to cell along both axes.
+    /// Edge functions at cell (0, 0) (`start`), and their change from one cell to the next along both axes
+    /// (`step`).
     start: [f32x16<S>; 3],
     step: [[f32x16<S>; 3]; 2],
     /// Triangles that have an area.
@@ -97,8 +103,8 @@ struct FlatEdges<S: Simd> {
 }
 
 impl<S: Simd> FlatEdges<S> {
-    /// Moves the tie bias so that touching counts on either side in the last cells along the axis that
-    /// decides a tie.
+    /// Moves the tie bias for the last cells along the axis that decides a tie. A triangle that touches such
+    /// a cell on either side then counts as touching it.
     #[inline(always)]
     fn displace(&self, simd: S, [cell, row]: [usize; 2], values: &mut [f32x16<S>; 3]) {
         let zero = f32x16::splat(simd, 0.0);
@@ -115,8 +121,8 @@ impl<S: Simd> FlatEdges<S> {
 }
 
 impl Flat {
-    /// Creates the lattice of `frame` in floats. `None` if floats are not exact, and under ties both, because
-    /// a face on a wall then occupies two layers.
+    /// Creates the lattice. `None` if floats are not exact. Also `None` under the rule that ties occupy both
+    /// sides, because a face on a wall then occupies two layers.
     pub fn new(frame: &KernelLattice) -> Option<Self> {
         let [x, y, z] = &frame.axes;
         let axes = [ExactAxis::new(x)?, ExactAxis::new(y)?, ExactAxis::new(z)?];
@@ -130,7 +136,8 @@ impl Flat {
         })
     }
 
-    /// Marks the cells of the flat and exact triangles, and returns the remaining triangles of `valid`.
+    /// Marks the cells of the exact triangles that lie in planes across an axis. Returns the other triangles
+    /// of `valid`.
     #[inline(always)]
     pub fn take<S: Simd>(
         &mut self,
@@ -147,7 +154,7 @@ impl Flat {
             #[inline(always)]
             || self.take_lanes(simd, vertices, valid, bricks),
         );
-        // Neighbouring batches are mostly of one kind. Try again later.
+        // Consecutive batches usually have triangles of the same kind, so the next batches are skipped.
         self.rest = if left.count_ones() > 13 { 15 } else { 0 };
         left
     }
@@ -169,7 +176,7 @@ impl Flat {
         }
         let found = self.project(simd, &placed);
         let none = f32x16::splat(simd, 0.0);
-        // Open boxes: a triangle in a wall touches no cell. Its span is negative.
+        // Cells are open boxes, so a triangle in a wall touches no cell. Its span is negative.
         let empty = flat & (placed.span[0].min(placed.span[1]).min(placed.span[2])).simd_lt(none);
         let sixteen = f32x16::splat(simd, LANES as f32);
         let taken = flat & found.fit & found.span[0].max(found.span[1]).simd_lt(sixteen) & !empty;
@@ -191,7 +198,8 @@ impl Flat {
             fit: !no,
         };
         let ranges = bricks.ranges();
-        // Loops instead of closures: only inlined code is compiled for the level.
+        // These are loops because only inlined code is compiled for the level, and closures may not be
+        // inlined.
         for axis in 0..3 {
             let ExactAxis {
                 origin,
@@ -204,7 +212,8 @@ impl Flat {
                 let x = vertices[axis][v];
                 let u = (x - origin) * scale;
                 let grains = u * GRAINS;
-                // A whole number of grains has not been rounded if it maps back to its origin.
+                // A coordinate that is a whole number of grains was not rounded if it maps back to the
+                // original coordinate.
                 placed.fit &=
                     grains.simd_eq(grains.round_ties_even()) & (u * spacing + origin).simd_eq(x);
                 placed.u[axis][v] = u;
@@ -233,7 +242,7 @@ impl Flat {
         placed
     }
 
-    /// Projects triangles along the axis along which their bounds are one cell.
+    /// Projects each triangle along the axis across its plane, along which its bounds are one cell.
     #[inline(always)]
     fn project<S: Simd>(&self, simd: S, placed: &FlatTriangles<S>) -> FlatEdges<S> {
         let zero = f32x16::splat(simd, 0.0);
@@ -281,7 +290,7 @@ impl Flat {
             let b = ds[e] * turn;
             let start = (a.max(zero) + b.max(zero)) - (a * s[e] + b * t[e]);
             let bias = match self.ties {
-                // First non-zero component: see `tie_bias` in `lanes.rs`.
+                // The first non-zero component decides. See `tie_bias` in `lanes.rs`.
                 Ties::Up => a
                     .simd_eq(zero)
                     .select(b, a)
@@ -360,7 +369,7 @@ impl Flat {
                 );
             }
             if along_y.any_true() {
-                // Every cell is in a row of its own.
+                // Each cell is in another row.
                 for cell in 0..cells as u32 {
                     let y = y + cell;
                     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);

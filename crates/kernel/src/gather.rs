@@ -1,4 +1,4 @@
-//! Sixteen triangles as vectors, one per coordinate.
+//! Loading of sixteen triangles into vectors, one vector for each coordinate.
 
 use fearless_simd::{Simd, f32x4, f32x16, prelude::*};
 
@@ -6,17 +6,18 @@ use crate::geom::Triangle;
 
 use super::levels::{LANES, is_avx512};
 
-/// Coordinates of sixteen triangles, `[axis][vertex]`.
+/// Coordinates of sixteen triangles, indexed by axis, then by vertex.
 pub type Vertices<S> = [[f32x16<S>; 3]; 3];
 
-/// Floats per triangle.
+/// Number of floats per triangle.
 const FLOATS: usize = 9;
 
-/// Side of the squares that are transposed on levels where shuffling a whole vector takes several
+/// Side of the squares that are transposed on levels on which a permutation of a whole vector takes several
 /// instructions.
 const SQUARE: usize = 4;
 
-/// Loads the first triangles into lanes. Lanes beyond the last triangle repeat it.
+/// Loads the first triangles of a list into lanes. If there are fewer triangles than lanes, the last one is
+/// repeated.
 #[inline(always)]
 pub fn gather<S: Simd>(simd: S, triangles: &[Triangle]) -> Vertices<S> {
     let last = triangles.len() - 1;
@@ -31,7 +32,7 @@ pub fn gather_numbers<S: Simd>(
     triangles: &[Triangle],
     numbers: &[u32; LANES],
 ) -> Vertices<S> {
-    // A row of sixteen floats extends into the next triangle.
+    // A load of sixteen floats extends into the next triangle, which must exist.
     let are_rows_there = numbers.iter().all(|n| (*n as usize) + 1 < triangles.len());
     gather_by(
         simd,
@@ -41,8 +42,8 @@ pub fn gather_numbers<S: Simd>(
     )
 }
 
-/// Loads the triangle of each lane. `are_rows_there` states that each triangle is followed by enough floats
-/// to load a full vector from its first float.
+/// Loads the triangle of each lane. `number` returns the index of a lane's triangle. `are_rows_there` states
+/// that a full vector can be loaded from the first float of each triangle.
 #[inline(always)]
 fn gather_by<S: Simd>(
     simd: S,
@@ -57,7 +58,8 @@ fn gather_by<S: Simd>(
     }
 }
 
-/// Transposes rows of sixteen floats, nine of them a triangle, by interleaving them four times.
+/// Transposes rows of sixteen floats by interleaving them four times. The first nine floats of a row are a
+/// triangle.
 #[inline(always)]
 fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize) -> Vertices<S> {
     let mut rows = [f32x16::splat(simd, 0.0); LANES];
@@ -71,7 +73,7 @@ fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize)
             rows[2 * n + 1] = old[n].zip_high(old[n + LANES / 2]);
         }
     }
-    // Memory is ordered by vertex, the result by axis.
+    // In memory, floats are ordered by vertex. In the result they are ordered by axis.
     [
         [rows[0], rows[3], rows[6]],
         [rows[1], rows[4], rows[7]],
@@ -79,7 +81,7 @@ fn transposed<S: Simd>(simd: S, floats: &[f32], number: impl Fn(usize) -> usize)
     ]
 }
 
-/// Gathers vertices in squares of four triangles and four floats, in registers of four lanes.
+/// Loads vertices in squares of four triangles and four floats, using registers of four lanes.
 #[inline(always)]
 fn by_squares<S: Simd>(
     simd: S,
@@ -106,7 +108,7 @@ fn by_squares<S: Simd>(
         let last = [four[0][8], four[1][8], four[2][8], four[3][8]];
         parts[8][part] = f32x4::from_slice(simd, &last);
     }
-    // Memory is ordered by vertex, the result by axis.
+    // In memory, floats are ordered by vertex. In the result they are ordered by axis.
     let mut vertices = [[f32x16::splat(simd, 0.0); 3]; 3];
     for axis in 0..3 {
         for vertex in 0..3 {

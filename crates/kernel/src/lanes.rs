@@ -1,14 +1,17 @@
-//! The 13-axis test for a few cells, with lanes across triangles.
+//! Test of triangles against boxes with 13 separating axes, for triangles of a few cells. The lanes of a
+//! vector hold different triangles.
 //!
-//! Triangles whose bounds span at most `N` cells per axis are tested against every cell of their bounds, as
-//! many at once as a register has lanes, in floats relative to each triangle's lowest cell. The edge and
-//! plane functions are from Schwarz and Seidel 2010: linear in the cell, with the critical corner hoisted. A
-//! projection is needed only if the bounds span several cells along both of its axes, and the plane only if
-//! they do along all three.
+//! Triangles with bounds of at most `N` cells per axis are tested against every cell of their bounds. As many
+//! triangles are tested at once as a register has lanes, in floats relative to each triangle's lowest cell.
+//! The edge and plane functions are those of Schwarz and Seidel 2010. They are linear in the cell, and the
+//! offset of the critical corner is computed once per triangle. A projection is tested only if the bounds
+//! span several cells along both of its axes, and the plane only if they span several cells along all three
+//! axes.
 //!
-//! A value within its error bound (docs/internals/error-bounds.md) makes the triangle *unsure*. Triangles whose
-//! coordinates are exact multiples of half a cell are computed without rounding. Their bound is zero, and a
-//! bias smaller than any other value decides whether a value of zero counts.
+//! A triangle is *unsure* if a value is within its error bound (docs/internals/error-bounds.md) of zero.
+//! Triangles whose coordinates are exact multiples of half a cell are computed without rounding, and their
+//! error bound is zero. For these, a bias that is smaller than any value other than zero decides whether a
+//! value of zero counts as touching.
 
 use fearless_simd::{Simd, prelude::*, u32x16};
 
@@ -20,39 +23,40 @@ use super::levels::LANES;
 /// Half a unit in the last place of 1.0 in floats.
 pub const U32: f32 = f32::EPSILON / 2.0;
 
-/// Number of rows of a set of triangles: nine coordinates, then base and highest cell per axis, then
-/// `TriangleBatch::exact`.
+/// Number of rows in the input of the test: nine coordinates, the lowest cell (three), the highest cell
+/// relative to it (three), and `TriangleBatch::exact`.
 pub const ROWS: usize = 16;
 
-/// Above any edge or plane function.
+/// Value above any edge or plane function.
 const HUGE: f32 = 1e30;
 
-/// Triangles in rows. The first sixteen columns are tested.
+/// Triangles as columns. The first sixteen columns are tested.
 pub type TestRows = [[f32; 2 * LANES]; ROWS];
 
-/// Test for at most `N` cells per axis, `N` being 2, 3 or 4.
+/// Test for bounds of at most `N` cells per axis. `N` is 2, 3 or 4.
 pub struct BoxTest<const N: usize> {
     ties: Ties,
-    /// Error bound of edge functions, and of plane functions times `scale`.
+    /// Error bound of edge functions. It is also the error bound of plane functions times `scale`.
     bound: f32,
-    /// Power of two that scales plane functions.
+    /// Power of two that plane functions are multiplied by.
     scale: f32,
 }
 
-/// As many triangles as a register of the level has lanes, `[axis][vertex]` or `[axis][edge]`.
+/// As many triangles as a register of the level has lanes. Values are indexed by axis, then by vertex or
+/// edge.
 struct Triangles<S: Simd> {
     vertex: [[S::f32s; 3]; 3],
     edge: [[S::f32s; 3]; 3],
     normal: [S::f32s; 3],
-    /// Highest cell of the bounds per axis.
+    /// Highest cell of the bounds along each axis, relative to the lowest cell.
     span: [S::f32s; 3],
-    /// Error bound of values, zero for exact triangles.
+    /// Error bound of values. It is zero for exact triangles.
     bound: S::f32s,
-    /// For exact triangles a number below half the step of values, otherwise zero.
+    /// For exact triangles, a number below half of the step between values. Zero for other triangles.
     bias: S::f32s,
 }
 
-/// Edge functions per column of cells of a projection.
+/// Edge functions of a projection, one for each column of cells.
 type EdgeTable<S, const N: usize> = [[<S as Simd>::f32s; N]; N];
 
 impl<S: Simd> Triangles<S> {
@@ -63,7 +67,8 @@ impl<S: Simd> Triangles<S> {
         let mut vertex = [[zero; 3]; 3];
         let mut edge = vertex;
         let mut span = vertex[0];
-        // Loops instead of closures: only inlined code is compiled for the level.
+        // These are loops because only inlined code is compiled for the level, and closures may not be
+        // inlined.
         for axis in 0..3 {
             for n in 0..3 {
                 vertex[axis][n] = S::f32s::from_slice(simd, &rows[3 * axis + n][lanes.clone()]);
@@ -91,14 +96,14 @@ impl<S: Simd> Triangles<S> {
         }
     }
 
-    /// Returns the edge functions of the projection along `axis`: for each column of cells the least of
-    /// three.
+    /// Returns the edge functions of the projection along `axis`. For each column of cells, this is the least
+    /// of the three functions.
     #[inline(always)]
     fn table<const N: usize>(&self, simd: S, axis: usize, ties: Ties) -> EdgeTable<S, N> {
         let s = (axis + 1) % 3;
         let t = (axis + 2) % 3;
         let zero = S::f32s::splat(simd, 0.0);
-        // Orient the triangle so that it lies to the left of its edges.
+        // Orients the triangle so that its inside is to the left of its edges.
         let turn = S::f32s::splat(simd, 1.0).copysign(self.normal[axis]);
         let mut table = [[S::f32s::splat(simd, HUGE); N]; N];
         for e in 0..3 {
@@ -106,7 +111,8 @@ impl<S: Simd> Triangles<S> {
             let b = self.edge[s][e] * turn;
             let start =
                 (a.max(zero) + b.max(zero)) - (a * self.vertex[s][e] + b * self.vertex[t][e]);
-            // Displacements along y precede displacements along z, and x precedes both.
+            // The displacement along x decides before the displacement along y, and that along y before that
+            // along z.
             let (first, second) = if axis == 1 { (b, a) } else { (a, b) };
             let mut line = start + self.tie_bias(simd, first, second, ties);
             for j in 0..N {
@@ -121,10 +127,10 @@ impl<S: Simd> Triangles<S> {
         table
     }
 
-    /// Returns the bias of an edge function, which decides its sign if the edge passes through the critical
-    /// corner and the function is zero. A positive bias counts as touching. Under ties up the bias is
-    /// positive iff the first non-zero component is negative: the corner then lies on a lower wall along that
-    /// axis, which moves away from the inside.
+    /// Returns the bias of an edge function. If the edge passes through the critical corner, the function is
+    /// zero and the bias decides its sign. A positive value counts as touching. Under the rule `Ties::Up`,
+    /// the bias is positive iff the first non-zero component is negative. The corner then lies on a lower
+    /// wall along the axis of this component, and this wall moves away from the inside.
     #[inline(always)]
     fn tie_bias(&self, simd: S, first: S::f32s, second: S::f32s, ties: Ties) -> S::f32s {
         let zero = S::f32s::splat(simd, 0.0);
@@ -148,14 +154,14 @@ impl<S: Simd> Triangles<S> {
         least.simd_gt(S::f32s::splat(simd, 0.5))
     }
 
-    /// Returns the largest number of cells along an axis over all triangles.
+    /// Returns the largest number of cells along an axis that any of the triangles has.
     #[inline(always)]
     fn cells<const N: usize>(&self, axis: usize) -> usize {
         (self.span[axis].reduce_max() as usize + 1).min(N)
     }
 }
 
-/// Plane function `reach - |height|`, with `height` at the centre of the lowest cell.
+/// Plane function `reach - |height|`. `height` is the value at the centre of the lowest cell.
 struct PlaneTest<S: Simd> {
     normal: [S::f32s; 3],
     reach: S::f32s,
@@ -175,8 +181,8 @@ impl<S: Simd> PlaneTest<S> {
         let (reach, height) = match ties {
             Ties::Both => (reach + bias, height),
             Ties::None => (reach - bias, height),
-            // Along its leading component the box moves down. It leaves a plane at its upper end and reaches
-            // a plane at its lower end.
+            // The box moves down along the leading component of the normal. A plane at its upper end is then
+            // outside, and a plane at its lower end is inside.
             Ties::Up => {
                 let leading = y.simd_eq(zero).select(z, y);
                 let leading = x.simd_eq(zero).select(leading, x);
@@ -194,11 +200,11 @@ impl<S: Simd> PlaneTest<S> {
 }
 
 impl<const N: usize> BoxTest<N> {
-    /// Creates the test for the meshes of `frame`.
+    /// Creates the test for triangles in this lattice.
     pub fn new(frame: &KernelLattice) -> Self {
         let n = N as f32;
-        // A local coordinate within 0..=N rounds by at most N w, or by (4 N + 3) w if it is computed without
-        // doubles.
+        // The rounding error of a local coordinate within 0..=N is at most N w, or (4 N + 3) w if it is
+        // computed without doubles.
         let rounded = frame.local_error() as f32 * 1.000_001 + n * U32;
         let split = frame.wall_error().map_or(0.0, |error| {
             error as f32 * 1.000_001 + (4.0 * n + 3.0) * U32
@@ -217,13 +223,14 @@ impl<const N: usize> BoxTest<N> {
         }
     }
 
-    /// Returns the touched cells of the first sixteen columns, bit `i + N (j + N k)` in two words, and the
-    /// unsure columns.
+    /// Returns the touched cells of the first sixteen columns, and the columns that are unsure. Cell `[i, j,
+    /// k]` is bit `i + N (j + N k)` of two words.
     #[inline(always)]
     pub fn run<S: Simd>(&self, simd: S, rows: &TestRows) -> ([u32x16<S>; 2], u64) {
         let mut words = [[0; LANES]; 2];
         let mut doubt = 0;
-        // One register at a time: with more, the test would keep most of its values on the stack.
+        // One register of triangles is tested at a time. With more, most values of the test would be stored
+        // on the stack.
         for first in (0..LANES).step_by(S::f32s::LEN) {
             let (cells, unsure) = self.run_register(simd, rows, first);
             for (words, cells) in words.iter_mut().zip(cells) {
@@ -243,7 +250,7 @@ impl<const N: usize> BoxTest<N> {
     /// Tests as many columns from `first` on as a register has lanes.
     #[inline(always)]
     fn run_register<S: Simd>(&self, simd: S, rows: &TestRows, first: usize) -> ([S::u32s; 2], u64) {
-        // Exact edge functions are multiples of 1/4, exact plane functions multiples of scale / 8.
+        // Exact edge functions are multiples of 1/4, and exact plane functions are multiples of scale / 8.
         let triangles = Triangles::load(simd, rows, first, self.bound, self.scale / 16.0);
         let mut doubt = S::mask32s::splat(simd, false);
         let mut tables = [[[S::f32s::splat(simd, HUGE); N]; N]; 3];
@@ -265,8 +272,8 @@ impl<const N: usize> BoxTest<N> {
     }
 }
 
-/// Makes the cells beyond the bounds of their triangle untouched and never in doubt. Table xy serves x and y,
-/// table yz serves z.
+/// Excludes the cells outside of the bounds of their triangle: they are never touched and never in doubt. The
+/// table xy is used for x and y, and the table yz for z.
 #[inline(always)]
 fn bar<S: Simd, const N: usize>(
     simd: S,
@@ -288,8 +295,8 @@ fn bar<S: Simd, const N: usize>(
     }
 }
 
-/// Returns the cells in which all functions are above the bound, and the least absolute value that decided a
-/// cell.
+/// Returns the cells in which all functions are above the bound, and the least absolute value of a function
+/// that decided a cell.
 #[inline(always)]
 fn march<S: Simd, const N: usize>(
     simd: S,

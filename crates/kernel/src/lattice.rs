@@ -1,6 +1,6 @@
-//! Lattice in doubles, with error bounds.
+//! Lattice in doubles, with bounds of the rounding errors.
 //!
-//! The bounds are derived in docs/internals/error-bounds.md. `u` there and here is 2^-53.
+//! The bounds are derived in docs/internals/error-bounds.md. Both there and here, `u` is 2^-53.
 
 use crate::geom::axis::{AxisMap, FAR, LatticeAxis, Snap};
 use crate::geom::{Bounds, Rational, Ties};
@@ -8,23 +8,25 @@ use crate::geom::{Bounds, Rational, Ties};
 /// Half a unit in the last place of 1.0: the relative error of one rounding.
 pub const U: f64 = f64::EPSILON / 2.0;
 
-/// Largest error of coordinates for which kernels in floats are useful.
+/// Largest error bound of coordinates, in cells, at which kernels in floats are useful.
 const LARGEST_ERROR: f64 = 1.0 / (1 << 20) as f64;
 
-/// Half-indices of the first wall of an axis and of its first plane of centres.
+/// Half-index of the first wall of an axis, and of its first plane of centres. Half-indices count walls and
+/// planes of centres alternately.
 const FIRST_WALL: i64 = 0;
 const FIRST_CENTRE: i64 = 1;
 
 /// Lattice prepared for the kernels.
 #[derive(Debug)]
 pub struct KernelLattice {
-    /// The three axes.
+    /// The axes x, y, z.
     pub axes: [KernelAxis; 3],
-    /// Rule for cells at a wall that a triangle touches or lies in.
+    /// Rule for triangles that touch a wall or lie in it: states which cells they occupy.
     pub ties: Ties,
 }
 
-/// Returns the axis of rows and the two axes across them, in the order of their displacement.
+/// Returns `axis`, along which rows lie, and then the two other axes. They are in the order of their
+/// displacement.
 pub fn across(axis: usize) -> [usize; 3] {
     [[0, 1, 2], [1, 0, 2], [2, 0, 1]][axis]
 }
@@ -32,38 +34,38 @@ pub fn across(axis: usize) -> [usize; 3] {
 /// One axis of a [`KernelLattice`].
 #[derive(Debug)]
 pub struct KernelAxis {
-    /// Exact map.
+    /// Exact map from world coordinates to index coordinates.
     pub map: AxisMap,
-    /// Origin as a sum of two doubles.
+    /// Origin, as the sum of two doubles.
     pub origin: [f64; 2],
     /// Size of a cell, as the nearest double.
     pub spacing: f64,
-    /// Cells per unit of world space, as the nearest double.
+    /// Number of cells per unit of world space, as the nearest double.
     pub scale: f64,
     /// Relative part of the error bound. Index coordinates computed as doubles have an error of at most
     /// `relative * |index| + absolute`.
     pub relative: f64,
-    /// Absolute part of the error bound, see `relative`.
+    /// Absolute part of the error bound. See `relative`.
     pub absolute: f64,
-    /// Largest absolute index coordinate of the mesh.
+    /// Largest absolute value of an index coordinate of the mesh.
     pub farthest: f64,
-    /// Error bound of `farthest`.
+    /// Bound of the error in `farthest`.
     pub farthest_error: f64,
-    /// Largest distance from its half-plane, in cells, at which a coordinate may snap.
+    /// Largest distance, in cells, from which a coordinate may snap to a wall or centre plane.
     pub reach_of_snap: f64,
-    /// Distance from every half-plane, in cells, beyond which a coordinate of the mesh, computed as a double,
-    /// neither snaps nor lies on another side of a wall than its double.
+    /// Distance, in cells, from walls and centre planes beyond which a coordinate of the mesh is certain: it
+    /// does not snap, and it is on the same side of the wall as the double that is computed for it.
     pub margin: f64,
     /// Number of cells along the axis.
     pub cells: i64,
-    /// The last wall belongs to the lattice.
+    /// A point on the last wall belongs to the last cell.
     pub closed: bool,
-    /// Scaling by `scale` is exact.
+    /// Multiplication by `scale` is exact.
     pub dyadic: bool,
 }
 
 impl KernelLattice {
-    /// Creates the lattice of these axes, x, y, z, for coordinates within `bounds`.
+    /// Creates the lattice with the axes x, y, z for triangles whose coordinates are within `bounds`.
     pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, ties: Ties) -> Self {
         let [x, y, z] = axes;
         let axes = [
@@ -74,14 +76,14 @@ impl KernelLattice {
         Self { axes, ties }
     }
 
-    /// Creates the lattice of the centres of cells, for rows along `axis`. Its axes are ordered as in
-    /// [`across`], and wall `n` is the plane of centres of layer `n`.
+    /// Creates the lattice for rows along `axis` through the centres of cells. Its axes are in the order of
+    /// [`across`], and its wall `n` is the plane through the centres of layer `n`.
     pub fn of_centres(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
         Self::of_rows(axes, bounds, axis, FIRST_CENTRE)
     }
 
-    /// Creates the lattice of the segments between walls of rows of centres. It is like
-    /// [`of_centres`](Self::of_centres), but has the walls of the cells along `axis`.
+    /// Creates the lattice for rows along `axis` whose segments between walls of cells matter. It is like
+    /// [`of_centres`](Self::of_centres), except that its walls along `axis` are the walls of the cells.
     pub fn of_segments(axes: [LatticeAxis; 3], bounds: &Bounds, axis: usize) -> Self {
         Self::of_rows(axes, bounds, axis, FIRST_WALL)
     }
@@ -105,8 +107,8 @@ impl KernelLattice {
         }
     }
 
-    /// Returns the error, in cells, of walls near the mesh as sums of two floats. `None` if a float of the
-    /// mesh may be farther than a cell from the next float.
+    /// Returns the error, in cells, of walls near the mesh that are stored as sums of two floats. `None` if
+    /// neighbouring floats in the range of the mesh may be more than a cell apart.
     pub fn wall_error(&self) -> Option<f64> {
         let mut most = 0.0_f64;
         for axis in &self.axes {
@@ -118,7 +120,8 @@ impl KernelLattice {
         Some(4.0 * U * most)
     }
 
-    /// Returns the error bound of a coordinate of the mesh, as a double relative to a cell near it.
+    /// Returns the error bound of a coordinate of the mesh that is computed as a double relative to a nearby
+    /// cell.
     pub fn local_error(&self) -> f64 {
         self.axes
             .iter()
@@ -126,7 +129,7 @@ impl KernelLattice {
     }
 }
 
-/// Returns the extent of bounds along an axis. Empty bounds are infinite and get a zero extent.
+/// Returns the extent of bounds along an axis. Empty bounds are infinite and give the extent 0 to 0.
 fn extent(bounds: &Bounds, axis: usize) -> [f32; 2] {
     if bounds.is_empty() {
         [0.0; 2]
@@ -174,8 +177,9 @@ impl KernelAxis {
         this
     }
 
-    /// Returns the largest distance from its half-plane, in cells, at which a coordinate below `magnitude`
-    /// may snap: half a float step, if the step is below a thousandth of a cell.
+    /// Returns the largest distance, in cells, from which a coordinate below `magnitude` may snap to a wall
+    /// or centre plane. It is half the distance between neighbouring floats, but only if that distance is
+    /// below a thousandth of a cell.
     fn reach_of_snap(&self, magnitude: f32) -> f64 {
         if self.map.snap() == Snap::None {
             return 0.0;
@@ -184,12 +188,13 @@ impl KernelAxis {
         (0.5 * step * self.scale * (1.0 + 4.0 * U)).min(0.0005 * (1.0 + 4.0 * U))
     }
 
-    /// Returns the index coordinate of `v` as a double, before snapping.
+    /// Returns the index coordinate of `v` as a double. Snapping is not applied.
     pub fn index(&self, v: f32) -> f64 {
         ((f64::from(v) - self.origin[0]) - self.origin[1]) * self.scale
     }
 
-    /// Returns the wall that the coordinate `v` of the mesh lies on after snapping, if it lies on one.
+    /// Returns the wall on which the coordinate `v` of the mesh lies after snapping. `None` if it does not
+    /// lie on a wall.
     pub fn wall_at(&self, v: f32) -> Option<i64> {
         let index = self.index(v);
         if (index - index.round()).abs() > self.margin {
@@ -199,14 +204,14 @@ impl KernelAxis {
         is_on.then_some(wall)
     }
 
-    /// Returns the error bound of an index coordinate of this size.
+    /// Returns the error bound of a computed index coordinate with the value `index`.
     pub fn error(&self, index: f64) -> f64 {
         self.relative * index.abs() + self.absolute
     }
 
-    /// Returns `true` if `index(v)` is exactly the index coordinate of `v`.
+    /// Returns `true` if `index(v)` is computed without a rounding error.
     pub fn is_exact(&self, v: f32) -> bool {
-        // The difference of two doubles is exact iff its two-sum error is zero (Knuth).
+        // The difference of two doubles is exact iff the error term of the two-sum algorithm is zero (Knuth).
         let v = f64::from(v);
         let o = self.origin[0];
         let d = v - o;
@@ -219,7 +224,7 @@ impl KernelAxis {
 mod tests {
     use super::*;
 
-    /// A lattice of 8 × 8 × 8 cells at `origin`.
+    /// Returns a lattice of 8 × 8 × 8 cells at `origin`.
     fn frame(origin: [Rational; 3], spacing: [Rational; 3], snap: Snap) -> KernelLattice {
         let map = |a: usize| AxisMap::new(origin[a].clone(), spacing[a].clone(), snap);
         let axes = std::array::from_fn(|a| LatticeAxis {

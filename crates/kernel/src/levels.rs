@@ -1,7 +1,7 @@
 //! Instruction sets that a kernel can run on, chosen at run time from one build.
 //!
-//! A level affects speed only: every decision is either certain or made exactly. Kernels whose results are
-//! floats use no fused multiply-add.
+//! The level affects only speed, because every decision is either certain or made exactly. Kernels that
+//! return floats do not use fused multiply-add, so that their results are the same on every level.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -9,20 +9,21 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Instructions that every machine of the target has. Surfaces are covered one triangle at a time.
+    /// Instructions that every machine of the compilation target has. Surfaces are covered one triangle at a
+    /// time.
     Scalar,
-    /// x86-64-v2, 128-bit lanes.
+    /// x86-64-v2, with vectors of 128 bits.
     Sse42,
-    /// x86-64-v3, 256-bit lanes.
+    /// x86-64-v3, with vectors of 256 bits.
     Avx2,
-    /// Ice Lake and later, Zen 4 and later: 512-bit lanes.
+    /// x86-64 with vectors of 512 bits: Ice Lake, Zen 4 and later.
     Avx512,
-    /// 64-bit ARM.
+    /// 64-bit ARM, with vectors of 128 bits.
     Neon,
 }
 
 impl Level {
-    /// All levels that any build may have, narrowest first.
+    /// Levels of all targets, from the narrowest vectors to the widest.
     pub const ALL: [Self; 5] = [
         Self::Scalar,
         Self::Sse42,
@@ -31,7 +32,7 @@ impl Level {
         Self::Neon,
     ];
 
-    /// Returns the name on the command line.
+    /// Returns the name of the level on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -42,12 +43,12 @@ impl Level {
         }
     }
 
-    /// Returns the level with this name.
+    /// Returns the level with this name. `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
 
-    /// Returns the best level of this machine.
+    /// Returns the level with the widest vectors that this machine can run.
     pub fn best() -> Self {
         Self::available()
             .into_iter()
@@ -55,7 +56,7 @@ impl Level {
             .unwrap_or(Self::Scalar)
     }
 
-    /// Returns the levels that this machine can run, narrowest first.
+    /// Returns the levels that this machine can run, from the narrowest to the widest.
     pub fn available() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -63,7 +64,7 @@ impl Level {
             .collect()
     }
 
-    /// Returns the levels compiled into this build, narrowest first.
+    /// Returns the levels compiled into this build, from the narrowest to the widest.
     pub fn built() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -84,7 +85,7 @@ impl Level {
         self.find_token().is_some()
     }
 
-    /// Returns the proof that this machine can run the level.
+    /// Returns a token, which proves that this machine can run the level.
     ///
     /// # Panics
     /// If the machine does not support the level.
@@ -123,8 +124,8 @@ pub(crate) enum Token {
     Neon(fearless_simd::Neon),
 }
 
-/// Instruction set of the scalar level: the baseline of the target. `fearless_simd::Fallback`, whose lanes
-/// are elements of arrays, serves only targets without vectors, because LLVM takes minutes to compile long
+/// Instruction set of the scalar level: the baseline of the target. `fearless_simd::Fallback` stores lanes in
+/// arrays. It is used only on targets without vector instructions, because LLVM takes minutes to compile long
 /// kernels for it.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 type Baseline = fearless_simd::Sse2;
@@ -142,10 +143,10 @@ fn baseline() -> Option<Baseline> {
     Some(Baseline::new())
 }
 
-/// Lanes of a vector of floats.
+/// Number of floats in a vector.
 pub const LANES: usize = 16;
 
-/// Rows of lanes aligned to cache lines.
+/// Value that is aligned to a cache line.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
@@ -166,7 +167,7 @@ impl<T> std::ops::DerefMut for Aligned<T> {
     }
 }
 
-/// Returns a function that loads the rows of a group.
+/// Returns a function that loads row `n` of a group into a vector.
 #[inline(always)]
 pub fn rows<S: Simd, const N: usize>(
     simd: S,
@@ -176,7 +177,7 @@ pub fn rows<S: Simd, const N: usize>(
     move |n| f32x16::from_slice(simd, &group[n])
 }
 
-/// Returns a function that copies a point into all lanes.
+/// Returns a function that copies each coordinate of a point into all lanes of a vector.
 #[inline(always)]
 pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
     #[inline(always)]
@@ -189,7 +190,7 @@ pub fn splats<S: Simd>(simd: S) -> impl Fn([f32; 3]) -> [f32x16<S>; 3] {
     }
 }
 
-/// Returns `true` on levels that shuffle whole vectors in one instruction.
+/// Returns `true` on levels that permute a whole vector in one instruction.
 #[inline(always)]
 pub fn is_avx512<S: Simd>(simd: S) -> bool {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -201,7 +202,8 @@ pub fn is_avx512<S: Simd>(simd: S) -> bool {
     }
 }
 
-/// Runs one expression compiled for a level. An optional second expression serves the scalar level.
+/// Evaluates an expression that is compiled for the instructions of a level. An optional second expression is
+/// evaluated on the scalar level instead.
 macro_rules! on_level {
     ($level:expr, $simd:ident => $lanes:expr, $scalar:ident => $one:expr) => {{
         use crate::levels::Token;

@@ -1,15 +1,17 @@
-//! Kernels of [voxelize](https://crates.io/crates/voxelize-mesh), which make its exact decisions fast:
-//! triangles into bricks of cells, rows through cell centres, distances, and solid angles in batches.
+//! Kernels of [voxelize](https://crates.io/crates/voxelize-mesh), which make its exact decisions fast. They
+//! find the cells that triangles touch, the crossings of rows through cell centres, distances, and sums of
+//! solid angles.
 //!
-//! The kernels are a package of their own because they are compiled for every instruction set. Changes of
+//! The kernels are a separate package because they are compiled once for every instruction set. Changes of
 //! rules, formats or the command line do not recompile them. This package is an internal part of voxelize
-//! without a stable interface. Use it through the crate `voxelize`, which follows semantic versioning.
+//! without a stable interface. Use the crate `voxelize` instead, which follows semantic versioning.
 //!
-//! The package `voxelize-geom` has the definitions in numbers of any size: which cells a triangle touches,
-//! and where edges cross walls. The modules here answer the same questions in lanes, either *sure* or
-//! *unsure*, within error bounds derived in docs/internals/error-bounds.md. Unsure cases go to exact numbers.
+//! The package `voxelize-geom` defines the decisions in numbers of any size: which cells a triangle touches,
+//! and where edges cross walls. The modules here make the same decisions for several triangles or cells at a
+//! time, in the lanes of vectors. A result is *sure* or *unsure*, according to error bounds derived in
+//! docs/internals/error-bounds.md. Unsure cases are decided with exact numbers.
 //!
-//! Nothing here knows of files, meshes, threads or progress.
+//! Nothing in this package depends on files, mesh data structures, threads or progress.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![expect(

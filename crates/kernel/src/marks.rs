@@ -1,51 +1,54 @@
-//! Cells waiting to be written into bricks. Kernels for small triangles add *marks*, up to sixteen at a time,
-//! to a list that stays in the cache, and one loop writes them.
+//! List of cells that wait to be written into bricks. Kernels for small triangles add up to sixteen *marks*
+//! at a time to a list that stays in the cache. One loop then writes all of them.
 //!
-//! A mark is a piece of a row of a brick: the number of the brick, and a word. The word holds up to sixteen
-//! cells, the position of the first of them in its row, and the row. Writing cells lane by lane would cost a
-//! brick lookup for each, and every loop over the lanes of a vector ends in a mispredicted branch. The loop
-//! over marks runs over the whole list.
+//! A mark consists of the number of a brick and a word. It stands for some cells of one row of the brick. The
+//! word has bits for up to sixteen consecutive cells, the position of the first of them in its row, and the
+//! number of the row. Writing the cells directly for each lane would need a brick lookup per lane, and each
+//! loop over the lanes of one vector would end in a mispredicted branch. The loop over the list ends only
+//! once.
 
 use fearless_simd::{Simd, mask32x16, prelude::*, u32x16};
 
 use super::levels::{LANES, is_avx512};
 use super::sink::SIDE;
 
-/// Number of marks for which one call of [`make_room`](Marks::make_room) makes room.
+/// Number of marks that may be added after one call of [`make_room`](crate::bricks::Bricks::make_room).
 pub const ROOM: usize = 512;
 
-/// Maximum number of marks in a list: 16 KiB.
+/// Maximum number of marks in a list, which then has 16 KiB.
 const MOST: usize = 2048;
 
-/// Maximum number of cells of a mark.
+/// Maximum number of cells of one mark.
 pub const CELLS: usize = 16;
 
-/// Bit offsets of the position of the first cell, and of the row, in a word.
+/// Bit offset of the position of the first cell in a word, and bit offset of the row.
 const PLACE: u32 = 16;
 const ROW: u32 = 22;
 
-/// A list of marks.
+/// List of marks.
 pub struct Marks {
     bricks: Box<[u32; MOST]>,
     words: Box<[u32; MOST]>,
     count: usize,
 }
 
-/// Returns the words of marks whose first cell is `x` of its row, in row `y` of layer `z`. They have no cells
-/// yet.
+/// Returns words without cells. Their first cell is at position `x` of row `y` of layer `z` of its brick.
+/// Higher bits of the coordinates are ignored.
 #[inline(always)]
 pub fn words<S: Simd>([x, y, z]: [u32x16<S>; 3]) -> u32x16<S> {
     let side = SIDE as u32 - 1;
     ((x & 63) << PLACE) | ((y & side) << ROW) | ((z & side) << (ROW + SIDE.ilog2()))
 }
 
-/// Returns the words, in the next brick along x, of the cells that reach beyond the last cell of their brick.
+/// Returns words for the cells that do not fit into the rows of `words`. They belong to the next brick along
+/// x.
 #[inline(always)]
 pub fn beyond<S: Simd>(simd: S, words: u32x16<S>) -> u32x16<S> {
     let cells = words & 0xffff;
     let place = (words >> PLACE) & 63;
     let last = u32x16::splat(simd, 63);
-    // Shift in two steps: a shift by all 32 bits of a lane does not shift at all on some levels.
+    // Shifts in two steps, because on some levels a shift by 32, the number of bits of a lane, does not shift
+    // at all.
     ((cells >> ((last - place).min(u32x16::splat(simd, LANES as u32)))) >> 1)
         | ((words >> ROW) << ROW)
 }
@@ -60,7 +63,7 @@ impl Marks {
         }
     }
 
-    /// Adds the marks of some lanes. There must be room.
+    /// Adds a mark for each selected lane. The caller has made room in the list.
     #[inline(always)]
     pub fn add<S: Simd>(
         &mut self,
@@ -80,7 +83,7 @@ impl Marks {
             self.count = at + lanes.to_bitmask().count_ones() as usize;
             return;
         }
-        // On levels with vectors of eight lanes joining halves costs more than storing one after the other.
+        // If vectors have eight lanes, joining the halves costs more than storing each of them.
         let (low, high) = bricks.split();
         let (low_words, high_words) = words.split();
         let (low_lanes, high_lanes) = simd.split_mask32x16(lanes);
@@ -97,25 +100,25 @@ impl Marks {
         }
     }
 
-    /// Returns the brick numbers and the words of the marks.
+    /// Returns the brick numbers and the words of all marks.
     #[inline(always)]
     pub fn lists(&self) -> [&[u32]; 2] {
         [&self.bricks[..self.count], &self.words[..self.count]]
     }
 
-    /// Returns `true` if there is no room for [`ROOM`] more marks.
+    /// Returns `true` if fewer than [`ROOM`] marks fit into the list.
     #[inline(always)]
     pub fn are_enough(&self) -> bool {
         self.count > MOST - ROOM - LANES
     }
 
-    /// Forgets all marks.
+    /// Removes all marks.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 }
 
-/// Returns the row in its brick that a mark belongs to, and its cells there.
+/// Returns the row of the brick that a mark belongs to, and the occupied cells of this row.
 #[inline(always)]
 pub fn cells(word: u32) -> (usize, u64) {
     (

@@ -1,11 +1,11 @@
-//! Zeroed memory, in huge pages if the system has them.
+//! Memory that is initially zero, in huge pages if the system supports them.
 //!
-//! Large grids are touched all over. With pages of 4 KiB the first touch of each page costs more than filling
-//! it.
+//! Most pages of a large grid are used. With pages of 4 KiB, the first access to a page costs more than
+//! filling the page.
 //!
-//! Lists that are not small are mapped, and return to the system when they are dropped. The allocator would
-//! keep memory that a thread frees, so that every thread would hold the memory of its largest list until the
-//! end.
+//! Lists that are not small are mapped directly, and their memory returns to the system when they are
+//! dropped. The allocator would keep the memory that a thread frees, so that every thread would hold the
+//! memory of its largest list until the end.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,17 +13,18 @@ use std::ops::{Deref, DerefMut};
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// Number of bytes from which on memory is allocated in huge pages, of 2 MiB on most machines.
+/// Minimum length in bytes of memory in huge pages. A huge page has 2 MiB on most machines.
 const HUGE: usize = 8 << 20;
 
-/// Bytes of a huge page on most machines. All of the page is resident once a byte of it is used.
+/// Length in bytes of a huge page on most machines. The whole page occupies memory once one of its bytes is
+/// used.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Number of bytes from which on memory is mapped.
+/// Minimum length in bytes of memory that is mapped directly.
 const MAPPED: usize = 128 << 10;
 
-/// List of fixed length, zeroed unless it was made from another list. The system provides its memory on the
-/// first write.
+/// List of fixed length. It is initially zero unless it was created from another list. The system provides
+/// the memory of a page at the first write.
 pub struct Zeroed<T>(Memory<T>);
 
 enum Memory<T> {
@@ -32,25 +33,25 @@ enum Memory<T> {
 }
 
 impl<T: Pod> Zeroed<T> {
-    /// Creates a list of `length` zeros. `None` if the system refuses the memory.
+    /// Creates a list of `length` zeros. `None` if the system does not provide the memory.
     pub fn new(length: usize) -> Option<Self> {
         let bytes = length.checked_mul(size_of::<T>())?;
         if bytes >= MAPPED
             && let Ok(pages) = MmapMut::map_anon(bytes)
         {
-            // Without huge pages the list is slower but works.
+            // If huge pages are refused, the list is only slower.
             #[cfg(target_os = "linux")]
             if bytes >= HUGE {
                 let _ = pages.advise(memmap2::Advice::HugePage);
             }
             return Some(Self(Memory::Pages { pages, length }));
         }
-        // Reserve first, so that a refusal is an error and not an abort.
+        // Reserves the memory first, so that a failure returns `None` and does not abort the program.
         Vec::<T>::new().try_reserve_exact(length).ok()?;
         Some(Self(Memory::List(vec![T::zeroed(); length])))
     }
 
-    /// Returns the memory in bytes that a list of this length occupies once its first `used` items are
+    /// Returns the memory in bytes that a list of `length` items occupies after its first `used` items were
     /// written.
     pub fn bytes_for(length: usize, used: usize) -> usize {
         let [all, used] = [length, used].map(|items| items * size_of::<T>());
@@ -61,7 +62,7 @@ impl<T: Pod> Zeroed<T> {
         }
     }
 
-    /// Drops all items after the first `to`. Does nothing if there are no more.
+    /// Drops all items from index `to` on. Does nothing if the list is shorter.
     pub fn truncate(&mut self, to: usize) {
         match &mut self.0 {
             Memory::List(list) => list.truncate(to),

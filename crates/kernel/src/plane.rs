@@ -1,8 +1,9 @@
-//! Plane of a triangle: the positions at which it enters and leaves the rows of cells.
+//! Plane of a triangle: computes the positions along x at which it enters and leaves the rows of cells.
 //!
-//! A row is a rectangle in (y, z). Over it the plane's x is least and greatest at opposite corners, which the
-//! signs of the slopes determine (Schwarz and Seidel 2010 call them critical). A cell of the row passes the
-//! test along the plane's normal iff it reaches up to the least x and down to the greatest.
+//! A row is a rectangle in (y, z). The plane's x is least and greatest at two opposite corners of this
+//! rectangle. The signs of the slopes determine which corners (Schwarz and Seidel 2010 call them critical). A
+//! cell of the row passes the test along the plane's normal iff it extends up to at least the least x and
+//! down to at most the greatest x.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -18,18 +19,20 @@ pub struct LongPlane {
     slope: [f64; 2],
     /// Point of the plane, `[x₀, y₀, z₀]`.
     through: [f64; 3],
-    /// Error bound of a crossing. Infinite if all crossings need exact decisions.
+    /// Error bound of a crossing. Infinite if all crossings have to be decided exactly.
     pub error: f64,
-    /// A crossing within `error` of a wall lies on it.
+    /// If a crossing is within `error` of a wall, it is exactly on the wall.
     pub on_grain: bool,
-    /// Wall of a row that the plane meets first along x, per y and z: 0 for the lower, 1 for the upper.
+    /// For y and z: wall of a row at which the plane meets the row first along x. 0 is the lower wall, 1 the
+    /// upper.
     first: [i64; 2],
 }
 
-/// Normal of a triangle with the error bound of its components, and the longest edge component.
+/// Normal of a triangle, with the error bound of its components and the longest component of an edge.
 struct Normal {
     n: [f64; 3],
-    /// Error bound of each component. Zero does not mean exact: the vertices may be one point in doubles.
+    /// Error bound of each component. A bound of zero does not imply that the normal is exact, because
+    /// different vertices may be rounded to one double.
     error: f64,
     exact: bool,
     size: f64,
@@ -44,7 +47,7 @@ impl Normal {
         let size = [ax, ay, az, bx, by, bz]
             .into_iter()
             .fold(0.0_f64, |size, e| size.max(e.abs()));
-        // Short multiples of the grain multiply without rounding.
+        // Multiples of the grain that are this short are multiplied without rounding.
         let exact = setup.error == 0.0 && size < (1 << 25) as f64 * setup.grain;
         let error = if exact {
             0.0
@@ -59,14 +62,15 @@ impl Normal {
         }
     }
 
-    /// Returns `true` if a component may have another sign than its double.
+    /// Returns `true` if the sign of the computed component may be wrong.
     fn in_doubt(&self, axis: usize) -> bool {
         !self.exact && self.n[axis].abs() <= self.error
     }
 }
 
 impl LongPlane {
-    /// Creates the plane of a triangle. `None` if it is parallel to x, so that the yz table decides alone.
+    /// Creates the plane of a triangle. `None` if the plane is parallel to x. Then the table of the
+    /// projection onto y and z decides alone.
     pub fn new(setup: &Setup, exact: &mut LazyExact) -> Option<Self> {
         let normal = Normal::of(setup);
         let Normal {
@@ -95,10 +99,10 @@ impl LongPlane {
         let error = 2.0 * setup.error * (1.0 + steep[0] + steep[1])
             + 2.0 * normal_error / n[0].abs() * (reach[0] + reach[1] + rise)
             + 8.0 * U * (through[0].abs() + rise);
-        // Crossings of exact coordinates are fractions over n.x / grain³. A crossing near a wall is therefore
-        // on it.
+        // If coordinates are exact, crossings are fractions with the denominator n.x / grain³. A crossing
+        // within the error bound of a wall is therefore on the wall.
         let on_grain = setup.error == 0.0 && 3.0 * error * n[0].abs() < setup.grain.powi(3);
-        // If the sign of a slope is in doubt, so is the critical corner.
+        // If the sign of a slope is in doubt, the critical corner is in doubt as well.
         let first = if normal.in_doubt(1) || normal.in_doubt(2) {
             exact_first(exact)?
         } else {
@@ -113,14 +117,14 @@ impl LongPlane {
         })
     }
 
-    /// Returns the position along x at which the plane meets the lattice line at walls `y` and `z`.
+    /// Returns the position along x at which the plane meets the line in which walls `y` and `z` intersect.
     pub fn at(&self, y: i64, z: i64) -> f64 {
         let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
         (y as f64 - self.through[1]) * self.slope[0] + at
     }
 
-    /// Returns the positions along x at which the plane meets the lattice lines at walls `y, y + 1, …` and
-    /// wall `z`.
+    /// Returns the positions along x at which the plane meets the lines in which wall `z` intersects the
+    /// walls `y, y + 1, …`.
     #[inline(always)]
     fn meets<S: Simd>(&self, simd: S, y: i64, z: i64) -> f64x8<S> {
         let at = self.through[0] + self.slope[1] * (z as f64 - self.through[2]);
@@ -128,7 +132,8 @@ impl LongPlane {
         ys * self.slope[0] + at
     }
 
-    /// Returns the positions along x at which the plane enters and leaves rows of layers.
+    /// Returns the positions along x at which the plane enters and leaves a row in each lane. `row` and
+    /// `layer` are the coordinates of the rows.
     #[inline(always)]
     pub fn ends<S: Simd>(&self, row: f64x8<S>, layer: f64x8<S>) -> [f64x8<S>; 2] {
         let [[y, z], [y_last, z_last]] = self.corners(0, 0);
@@ -142,8 +147,9 @@ impl LongPlane {
         ]
     }
 
-    /// Decides exactly the ends of rows in which the plane passes a wall within its error bound and that
-    /// could move an end of `lows..=highs`. Cuts all rows to these ends.
+    /// Cuts the intervals `lows..=highs` of eight rows to the cells that the plane passes. If the plane
+    /// passes an end of a row within the error bound of a wall, and this could move an end of the interval,
+    /// the crossing is decided exactly.
     #[cold]
     #[inline(never)]
     fn settle(
@@ -186,15 +192,16 @@ impl LongPlane {
         }
     }
 
-    /// Returns the walls `[y, z]` of row `(j, k)` that the plane meets first and last along x.
+    /// Returns the walls `[y, z]` of row `(j, k)` at which the plane enters the row, and those at which it
+    /// leaves the row, along x.
     #[inline(always)]
     fn corners(&self, j: i64, k: i64) -> [[i64; 2]; 2] {
         let [y, z] = self.first;
         [[j + y, k + z], [j + 1 - y, k + 1 - z]]
     }
 
-    /// Cuts the intervals of rows `j..j + 8` of layer `k` to the cells that the plane passes. `cell_of`
-    /// returns the lowest and the highest cell that a crossing touches.
+    /// Returns the intervals of rows `j..j + 8` of layer `k`, cut to the cells that the plane passes.
+    /// `cell_of` returns the lowest and the highest cell that a crossing touches.
     #[inline(always)]
     pub fn cut<S: Simd>(
         &self,
@@ -229,8 +236,8 @@ impl LongPlane {
     }
 }
 
-/// Returns the walls that the plane meets first, by the exact signs of its normal. `None` if it is parallel
-/// to x.
+/// Returns the walls at which the plane enters rows along x, from the exact signs of its normal. `None` if
+/// the plane is parallel to x.
 fn exact_first(exact: &mut LazyExact) -> Option<[i64; 2]> {
     let signs = exact.normal_signs();
     if signs[0] == 0 {

@@ -1,4 +1,4 @@
-//! Queue of triangles that wait until they fill the lanes of a vector.
+//! Queue of triangles. They wait until there are enough to fill the lanes of a vector.
 
 use fearless_simd::{Simd, f32x16, mask32x8, mask32x16, prelude::*, u32x16};
 
@@ -8,12 +8,12 @@ use super::levels::{LANES, is_avx512};
 pub struct Unsure {
     /// Number of the triangle.
     pub id: u32,
-    /// Lowest cell of its bounds, and the highest relative to it. `None` if the kernel for sixteen cells
-    /// cannot take the triangle.
+    /// Lowest cell of the triangle's bounds, and the highest cell relative to it. `None` if the kernel for up
+    /// to sixteen cells cannot handle the triangle.
     pub small: Option<[f32; 6]>,
 }
 
-/// Queue of columns, each with `ROWS` numbers and the number of its triangle.
+/// Queue of columns. A column has `ROWS` numbers about one triangle and the number of the triangle.
 #[repr(C, align(64))]
 pub struct Queue<const ROWS: usize> {
     rows: [[f32; 2 * LANES]; ROWS],
@@ -31,33 +31,34 @@ impl<const ROWS: usize> Queue<ROWS> {
         }
     }
 
-    /// Returns the rows. The first [`ready`](Self::ready) columns are next.
+    /// Returns the rows of the queue. The first [`ready`](Self::ready) columns are processed next.
     pub fn rows(&self) -> &[[f32; 2 * LANES]; ROWS] {
         &self.rows
     }
 
-    /// Returns the triangles of the next columns.
+    /// Returns the numbers of the triangles that are processed next.
     pub fn ids(&self) -> &[u32] {
         &self.ids[..LANES]
     }
 
-    /// Returns the number of columns to take next: all waiting columns, at most the lanes of a vector.
+    /// Returns the number of columns to process next: all waiting columns, but at most as many as a vector
+    /// has lanes.
     pub fn ready(&self) -> usize {
         self.count.min(LANES)
     }
 
-    /// Returns `true` if the lanes of a vector are full.
+    /// Returns `true` if there are enough columns to fill a vector.
     pub fn is_full(&self) -> bool {
         self.count >= LANES
     }
 
-    /// Returns `true` if no column waits.
+    /// Returns `true` if there are no columns.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds the lanes of `mask`. Lane `l` is triangle `ids[l]`. Fewer columns than a vector has lanes must be
-    /// waiting.
+    /// Adds the columns of the lanes in `mask`. Lane `l` belongs to triangle `ids[l]`. Before the call, fewer
+    /// columns must be waiting than a vector has lanes.
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, simd: S, values: [f32x16<S>; ROWS], mask: u64, ids: u32x16<S>) {
         if is_avx512(simd) {
@@ -72,7 +73,7 @@ impl<const ROWS: usize> Queue<ROWS> {
             self.count += mask.count_ones() as usize;
             return;
         }
-        // On other levels joining halves costs more than storing one after the other.
+        // On other levels, joining the halves costs more than storing each of them.
         const HALF: usize = LANES / 2;
         let middle = self.count + (mask & 0xff).count_ones() as usize;
         let [low, high] = [mask, mask >> HALF].map(|mask| mask32x8::from_bitmask(simd, mask));
@@ -102,7 +103,7 @@ impl<const ROWS: usize> Queue<ROWS> {
         self.count += 1;
     }
 
-    /// Drops the columns that were ready.
+    /// Removes the columns that were processed.
     #[inline(always)]
     pub fn drop_ready<S: Simd>(&mut self, simd: S) {
         self.count -= self.ready();

@@ -1,4 +1,4 @@
-//! Eight rows of cells at a time.
+//! Cells of eight rows at a time.
 
 use fearless_simd::{Simd, f64x8, prelude::*, u64x8};
 
@@ -6,22 +6,23 @@ use super::bricks::Bricks;
 use super::sink::{BrickPlane, SIDE};
 use super::table::{NOWHERE, integers};
 
-/// Groups of eight rows waiting to be written into bricks. Making a brick is a call, across which no vector
-/// stays in a register. Rows are therefore computed first and written later, many at a time.
+/// List of groups of eight rows that wait to be written into bricks. Creating a brick is a function call,
+/// which clears the vector registers. Therefore many rows are computed first and then written together.
 #[derive(Default)]
 pub struct Pieces {
-    /// Column of bricks and layer of each piece.
+    /// For each group of rows: the column of bricks and the layer.
     places: Vec<(u32, i64)>,
     cells: Vec<BrickPlane>,
     count: usize,
 }
 
 impl Pieces {
-    /// Number of pieces from which on they should be written.
+    /// Number of groups at which the list should be written.
     const ENOUGH: usize = 64;
 
-    /// Adds cells `low..=high` of eight rows of layer `k`. The first is row `j`, a multiple of [`SIDE`]. The
-    /// cells are within words `first..=last`, and all are within the layers and the grid.
+    /// Adds the cells `low..=high` of eight rows of layer `k`. The first row is `j`, a multiple of [`SIDE`].
+    /// The cells are within the words `first..=last` of the rows. All cells must be within the covered layers
+    /// and the grid.
     #[inline(always)]
     pub fn add<S: Simd>(
         &mut self,
@@ -44,7 +45,7 @@ impl Pieces {
         if first == last {
             return self.push(bricks, [first, j, k], rows.select(head & tail, none));
         }
-        // Finding out which words are needed costs more than trying two.
+        // If there are at most two words, trying both costs less than finding out which are needed.
         let (first, last) = if last - first < 2 {
             (first, last)
         } else {
@@ -66,7 +67,7 @@ impl Pieces {
         }
     }
 
-    /// Makes room for `more` pieces.
+    /// Reserves memory for `more` groups.
     #[inline(always)]
     pub fn reserve(&mut self, more: usize) {
         let needed = self.count + more;
@@ -83,13 +84,13 @@ impl Pieces {
         self.count += 1;
     }
 
-    /// Returns `true` if the pieces should be written now.
+    /// Returns `true` if the list should be written now.
     #[inline(always)]
     pub fn are_enough(&self) -> bool {
         self.count >= Self::ENOUGH
     }
 
-    /// Occupies the cells of all pieces and forgets the pieces.
+    /// Occupies the cells of all groups and empties the list.
     #[inline(always)]
     pub fn put<S: Simd>(&mut self, simd: S, bricks: &mut Bricks) {
         for (&(column, k), cells) in self.places[..self.count].iter().zip(&self.cells) {

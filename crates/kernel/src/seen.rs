@@ -1,7 +1,9 @@
-//! One pass over triangles after they are read: bounds, finiteness, and the number of triangles without area.
+//! Pass over all triangles after they were read. It computes their bounds, checks that coordinates are
+//! finite, and counts triangles without area.
 //!
-//! A triangle has area if a component of the cross product of two edges, in floats, exceeds the error bound
-//! of docs/internals/error-bounds.md, section 11. Other triangles are left to [`degenerate`].
+//! A triangle surely has an area if a component of the cross product of two of its edges, computed in floats,
+//! exceeds the error bound of docs/internals/error-bounds.md, section 11. The exact test [`degenerate`]
+//! decides the other triangles.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -9,17 +11,17 @@ use super::gather::gather;
 use super::geom::{Bounds, Triangle, degenerate};
 use super::levels::{LANES, Level, on_level};
 
-/// Bounds and counts of a list of triangles.
+/// Bounds of a list of triangles, and the number of triangles without area.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeenTriangles {
     /// Bounding box of the triangles.
     pub bounds: Bounds,
-    /// Number of triangles with exactly no area.
+    /// Number of triangles whose area is exactly zero.
     pub degenerate: u64,
 }
 
 impl Default for SeenTriangles {
-    /// Returns the values for an empty list.
+    /// Returns the result for an empty list.
     fn default() -> Self {
         Self {
             bounds: Bounds::EMPTY,
@@ -29,7 +31,7 @@ impl Default for SeenTriangles {
 }
 
 impl SeenTriangles {
-    /// Returns the values for these triangles and others together.
+    /// Returns the result for two lists together.
     #[must_use]
     pub fn and(&self, others: &Self) -> Self {
         let bounds = self.bounds.union(&others.bounds);
@@ -40,7 +42,7 @@ impl SeenTriangles {
     }
 }
 
-/// Returns the bounds of triangles and the number of those without area. `None` if a coordinate is not
+/// Returns the bounds of triangles and the number of triangles without area. `None` if a coordinate is not
 /// finite.
 pub fn seen(level: Level, triangles: &[Triangle]) -> Option<SeenTriangles> {
     on_level!(level, simd => in_lanes(simd, triangles))
@@ -67,7 +69,7 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
             let [a, b, c] = vertices[axis];
             min[axis] = min[axis].min(a.min(b).min(c));
             max[axis] = max[axis].max(a.max(b).max(c));
-            // NaN if a coordinate is not finite.
+            // The sum becomes NaN if a coordinate is not finite.
             sum += a * zero + b * zero + c * zero;
         }
         let lanes = (triangles.len() - n).min(LANES);
@@ -97,7 +99,7 @@ fn in_lanes<S: Simd>(simd: S, triangles: &[Triangle]) -> Option<SeenTriangles> {
     })
 }
 
-/// Returns the lanes whose triangles have an area beyond all rounding.
+/// Returns the lanes whose triangles surely have an area.
 #[inline(always)]
 fn has_area_for_sure<S: Simd>(simd: S, vertices: &[[f32x16<S>; 3]; 3]) -> u64 {
     let bound = f32x16::splat(simd, 8.0 / (1 << 24) as f32);
@@ -156,8 +158,8 @@ mod tests {
 
     #[test]
     fn edges_that_floats_round_are_not_taken_for_area() {
-        // Three vertices on a line, in whole numbers: the first edge is three times the second, odd, and too
-        // long for a float.
+        // Three vertices on a line with integer coordinates. The first edge is three times the second, is
+        // odd, and has too many digits for a float.
         let mut random = Random::new(5);
         let mut corners = || -> Triangle {
             let steps = [0; 3].map(|_| 5_592_407 + 2 * random.whole(0, 2_796_199));

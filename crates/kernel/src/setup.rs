@@ -1,33 +1,35 @@
-//! Preparation of a triangle: the exact positions of its vertices, and the cells that its bounds span.
+//! Preparation of a triangle for the kernels: computes the positions of its vertices in index space, and the
+//! cells of its bounds.
 
 use crate::geom::Ties;
 use crate::geom::Triangle;
 
 use super::lattice::{KernelAxis, KernelLattice, U};
 
-/// Triangle in index space, relative to the lowest cell of its bounds. Arrays of arrays are `[axis][vertex]`.
+/// Triangle in index coordinates, relative to the lowest cell of its bounds. Nested arrays are indexed by
+/// axis, then by vertex.
 pub struct Setup {
-    /// Lowest cell that the bounds touch, by the ties in force.
+    /// Lowest cell that the bounds touch, according to the ties rule of the lattice.
     pub base: [i64; 3],
-    /// Highest cell, relative to `base`: 0 if the bounds span one cell.
+    /// Highest cell that the bounds touch, relative to `base`. 0 along an axis if the bounds touch one cell.
     pub high: [i64; 3],
-    /// Coordinates relative to `base`.
+    /// Coordinates of the vertices relative to `base`.
     pub u: [[f64; 3]; 3],
     /// Exact floors of the coordinates, relative to `base`.
     pub floor: [[i64; 3]; 3],
-    /// The coordinate lies exactly on its floor.
+    /// The coordinate is exactly equal to its floor.
     pub on: [[bool; 3]; 3],
-    /// Error bound of each coordinate in `u`.
+    /// Bound of the error in each coordinate of `u`.
     pub error: f64,
-    /// If `error` is zero, a power of two, at most 1, that divides all coordinates in `u`.
+    /// Power of two, at most 1, that divides all coordinates in `u`. Valid only if `error` is zero.
     pub grain: f64,
-    /// Number of coordinates that snapping moved.
+    /// Number of coordinates that were moved by snapping.
     pub snapped: u32,
 }
 
-/// Coordinate mapped from the file to index space.
+/// Coordinate after the map from the file to index space.
 pub struct PlacedCoordinate {
-    /// Index coordinate.
+    /// Index coordinate as a double.
     pub u: f64,
     floor: i64,
     on: bool,
@@ -36,7 +38,7 @@ pub struct PlacedCoordinate {
 }
 
 impl KernelAxis {
-    /// Maps a coordinate to index space.
+    /// Maps a coordinate of the file to index space.
     #[inline(always)]
     pub fn place(&self, v: f32) -> PlacedCoordinate {
         let u = self.index(v);
@@ -70,7 +72,8 @@ impl KernelAxis {
         }
     }
 
-    /// Returns the lowest and the highest cell that coordinates with these floors touch.
+    /// Returns the lowest and the highest cell that three coordinates touch. `on` states which of them are
+    /// equal to their floor.
     fn cells(&self, floor: &[i64; 3], on: &[bool; 3], ties: Ties) -> (i64, i64) {
         let below = |v: usize| floor[v] - i64::from(on[v]);
         let least = |of: [i64; 3]| of[0].min(of[1]).min(of[2]);
@@ -92,8 +95,7 @@ impl KernelAxis {
 }
 
 impl Setup {
-    /// Prepares a triangle. `None` if it touches no cell: cells are open boxes and the triangle lies in a
-    /// wall.
+    /// Prepares a triangle. `None` if it touches no cell, because it lies in a wall and cells are open boxes.
     #[inline(always)]
     pub fn new(frame: &KernelLattice, triangle: &Triangle) -> Option<Self> {
         let mut this = Self {
@@ -129,12 +131,13 @@ impl Setup {
                 this.u[axis][v] = index[axis][v] - low as f64;
                 this.floor[axis][v] -= low;
             }
-            // The shift by whole cells may round once more.
+            // Subtracting a whole number of cells may round once more.
             this.error = this
                 .error
                 .max(frame_axis.error(farthest) + U * (farthest + 1.0));
         }
-        // The grain is taken before the shift, which may round away bits far below a grain.
+        // The grain is computed before the subtraction of whole cells, which may remove bits far below a
+        // grain.
         if exact && let Some(grain) = grain(&index) {
             this.error = 0.0;
             this.grain = grain;
@@ -142,7 +145,7 @@ impl Setup {
         Some(this)
     }
 
-    /// Returns the number of axes along which the bounds span more than one cell.
+    /// Returns the number of axes along which the bounds touch more than one cell.
     pub fn wide_axes(&self) -> usize {
         self.high.iter().filter(|&&high| high > 0).count()
     }
@@ -153,8 +156,8 @@ impl Setup {
     }
 }
 
-/// Returns the coarsest of a few powers of two that divides every coordinate, if one does. Coordinates below
-/// 2^30 that are multiples of it are shifted by whole cells exactly.
+/// Returns the largest of a few powers of two that divides every coordinate. `None` if none of them does. If
+/// coordinates are below 2^30 and multiples of this power, subtracting whole cells is exact.
 fn grain(u: &[[f64; 3]; 3]) -> Option<f64> {
     if u.iter().flatten().any(|u| u.abs() >= (1u64 << 30) as f64) {
         return None;

@@ -1,27 +1,27 @@
-//! Destination of the bricks of all threads: a grid, or a store from which layers are read later.
+//! Destination for the bricks of all threads. It is either a grid or a store whose layers are read later.
 //!
-//! Each layer of bricks has a lock, which a thread takes when its own bricks are full.
+//! Each layer of bricks has a lock. A thread acquires the lock when its own pool of bricks is full.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::memory::Zeroed;
 
-/// Number of cells of a brick along y and along z. Along x it has the 64 cells of a word.
+/// Number of cells of a brick along y and along z. Along x, a brick has the 64 cells of one word.
 pub const SIDE: usize = 8;
 
-/// Words of one layer of a brick, row by row: a cache line.
+/// One layer of a brick: a word for each row. It is as long as a cache line.
 pub type BrickPlane = [u64; SIDE];
 
-/// Layers of a brick.
+/// Cells of a brick, layer by layer.
 pub type Brick = [BrickPlane; SIDE];
 
-/// Returns the number of bricks in a grid of these dims.
+/// Returns the number of bricks of a grid with these dims.
 pub fn bricks_in([x, y, z]: [usize; 3]) -> usize {
     x.div_ceil(64) * y.div_ceil(SIDE) * z.div_ceil(SIDE)
 }
 
-/// Arrangement of some layers of a lattice in rows of words and in bricks.
+/// Arrangement of some layers of a lattice, both as rows of words and as bricks.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Number of cells per axis.
@@ -29,15 +29,15 @@ pub struct Shape {
     row_words: usize,
     /// Number of bricks along x.
     pub across: usize,
-    /// Number of bricks in one layer of bricks.
+    /// Number of bricks in a layer of bricks.
     pub per_layer: usize,
-    /// Number of the first of these layers in the lattice.
+    /// Index in the lattice of the first of these layers.
     pub first: i64,
 }
 
 impl Shape {
-    /// Creates the arrangement of `dims` cells per axis, starting with layer `first` of a lattice. `None` if
-    /// there are too many bricks to number.
+    /// Creates the arrangement for `dims` cells per axis, from layer `first` of a lattice on. `None` if there
+    /// are too many bricks for 32-bit numbers.
     pub fn new(dims: [usize; 3], first: usize) -> Option<Self> {
         u32::try_from(bricks_in(dims)).ok()?;
         let [x, y, _] = dims;
@@ -51,7 +51,7 @@ impl Shape {
         })
     }
 
-    /// Returns the layers as numbered in the lattice.
+    /// Returns the range of layers, as indices in the lattice.
     pub fn layers(&self) -> Range<i64> {
         self.first..self.first + self.dims[2] as i64
     }
@@ -61,12 +61,12 @@ impl Shape {
         self.dims[2].div_ceil(SIDE)
     }
 
-    /// Returns the number of words of a layer of bricks, row by row.
+    /// Returns the number of words in a layer of bricks if its cells are stored in rows.
     fn layer_words(&self, layer: usize) -> usize {
         self.row_words * self.dims[1] * SIDE.min(self.dims[2] - layer * SIDE)
     }
 
-    /// Adds the cells of a brick to the words of its layer of bricks.
+    /// Adds the cells of a brick to `words`, which are the rows of its layer of bricks.
     fn put(&self, column: usize, brick: &Brick, words: &mut [u64]) {
         let n = column % self.across;
         let y = column / self.across * SIDE;
@@ -78,44 +78,45 @@ impl Shape {
     }
 }
 
-/// Destination that several threads write bricks to.
+/// Destination to which several threads write bricks.
 pub struct BrickSink<'a> {
     shape: Shape,
-    /// One lock per layer of bricks.
+    /// Cells of each layer of bricks, each with its own lock.
     layers: Vec<Mutex<BrickLayer<'a>>>,
 }
 
-/// Cells of a layer of bricks.
+/// Cells of one layer of bricks.
 enum BrickLayer<'a> {
-    /// Words of a grid.
+    /// Rows of words of a grid.
     Rows(&'a mut [u64]),
     Kept(Kept),
 }
 
-/// Number of bricks in each list. A list is allocated whole and never grows, so that a layer wastes less than
-/// one list.
+/// Number of bricks in each list of [`Kept`]. A list is allocated with this capacity and never grows, so less
+/// than one list per layer is unused.
 const TOGETHER: usize = 16;
 
-/// Cells that are kept until their layers are read.
+/// Cells that are stored until their layer is read.
 #[derive(Default)]
 struct Kept {
-    /// Columns that have a brick, in ascending order, with the number of the brick.
+    /// Columns that have a brick, in ascending order. Each is followed by the number of its brick.
     order: Vec<(u32, u32)>,
-    /// Bricks by number, [`TOGETHER`] in each list.
+    /// Bricks by their numbers. Each list has [`TOGETHER`] of them.
     bricks: Vec<Vec<Brick>>,
-    /// Words of the layer, used once bricks would take more memory than the words.
+    /// Rows of words of the layer. They are used when bricks would take more memory than rows.
     words: Vec<u64>,
 }
 
-/// Returns the maximum number of bytes for kept bricks, with their order, which grows and may be copied then.
+/// Returns the maximum memory in bytes of stored bricks and their order. While the order grows, it may exist
+/// twice.
 pub fn kept_bytes_for(bricks: usize, layers: usize) -> u128 {
     let each = size_of::<Brick>() + 3 * size_of::<(u32, u32)>();
     bricks as u128 * each as u128 + (layers * TOGETHER * size_of::<Brick>()) as u128
 }
 
 impl<'a> BrickSink<'a> {
-    /// Creates a destination that writes to the words of a grid with the dims of `shape`: 64 cells along x
-    /// each, rows along y, then z.
+    /// Creates a destination that writes into the words of a grid with the dims of `shape`. A word has 64
+    /// cells along x. Words are in the order x, y, z.
     pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
         let layer = shape.row_words * shape.dims[1];
         assert_eq!(words.len(), layer * shape.dims[2]);
@@ -126,7 +127,7 @@ impl<'a> BrickSink<'a> {
         Self { shape, layers }
     }
 
-    /// Creates a destination without a grid, which keeps bricks.
+    /// Creates a destination that stores bricks and has no grid.
     pub fn kept(shape: Shape) -> Self {
         let mut layers = vec![];
         for _ in 0..shape.brick_layers() {
@@ -135,7 +136,7 @@ impl<'a> BrickSink<'a> {
         Self { shape, layers }
     }
 
-    /// Adds the cells of bricks of one layer of bricks.
+    /// Adds the cells of bricks that belong to one layer of bricks.
     pub fn put<'b>(&self, layer: usize, bricks: impl Iterator<Item = (usize, &'b Brick)>) {
         let mut target = self.layers[layer]
             .lock()
@@ -153,14 +154,14 @@ impl<'a> BrickSink<'a> {
         self.shape
     }
 
-    /// Writes the bricks of all threads that belong to one layer of bricks.
+    /// Adds the bricks of all threads that belong to one layer of bricks.
     pub fn take(&self, layer: usize, full: &[ThreadBricks]) {
         for full in full {
             self.put(layer, full.of_layer(layer));
         }
     }
 
-    /// Returns the kept bricks and the bricks of all threads.
+    /// Returns the stored bricks together with the bricks in the pools of all threads.
     pub fn into_kept(self, full: Vec<ThreadBricks>) -> KeptBricks {
         let mut layers = vec![];
         for layer in self.layers {
@@ -178,10 +179,10 @@ impl<'a> BrickSink<'a> {
     }
 }
 
-/// Bricks of all threads, after all cells are in them.
+/// Cells in the bricks of all threads, after all triangles were covered.
 pub struct KeptBricks {
     shape: Shape,
-    /// Bricks that did not fit in the threads' pools, per layer of bricks.
+    /// Bricks that did not fit into the pools of the threads, for each layer of bricks.
     layers: Vec<Kept>,
     full: Vec<ThreadBricks>,
 }
@@ -197,7 +198,7 @@ impl KeptBricks {
         let kept = &self.layers[layer];
         let mut bricks: Vec<_> = kept.of_layer().collect();
         bricks.extend(self.full.iter().flat_map(|full| full.of_layer(layer)));
-        // Runs in ascending order, which a stable sort merges fast.
+        // The list consists of ascending runs, which a stable sort merges fast.
         bricks.sort_by_key(|(column, _)| *column);
         LayerCells {
             shape: self.shape,
@@ -206,7 +207,7 @@ impl KeptBricks {
         }
     }
 
-    /// Adds the cells of one layer of bricks to `words`, the words of its rows.
+    /// Adds the cells of one layer of bricks to `words`, which are the rows of the layer.
     pub fn add_to(&self, layer: usize, words: &mut [u64]) {
         let kept = &self.layers[layer];
         for (word, kept) in words.iter_mut().zip(&kept.words) {
@@ -226,20 +227,21 @@ impl KeptBricks {
 /// Cells of one layer of bricks.
 pub struct LayerCells<'a> {
     shape: Shape,
-    /// Words of rows, used if bricks would take more memory.
+    /// Rows of words. Empty unless bricks would take more memory.
     words: &'a [u64],
-    /// Bricks with their columns, in ascending order. Several bricks of one column add up.
+    /// Bricks with their columns, in ascending order of the columns. If a column has several bricks, their
+    /// cells are combined.
     bricks: Vec<(usize, &'a Brick)>,
 }
 
 impl LayerCells<'_> {
-    /// Returns `true` if some of the cells are in words of rows instead of bricks.
+    /// Returns `true` if some cells are stored in rows of words.
     pub fn has_rows(&self) -> bool {
         !self.words.is_empty()
     }
 
-    /// Calls `take` with each non-zero word of layer `k` of the bricks, in ascending order, as its position
-    /// in the layer and the word. No cell may be in words of rows.
+    /// Calls `take` with each non-zero word of layer `k` of the bricks and its position in the layer, in
+    /// ascending order. No cell may be stored in rows of words.
     pub fn each_word(&self, k: usize, mut take: impl FnMut(usize, u64)) {
         debug_assert!(!self.has_rows());
         let across = self.shape.across;
@@ -269,7 +271,7 @@ impl LayerCells<'_> {
 }
 
 impl Kept {
-    /// Adds bricks in the order of their columns.
+    /// Adds bricks, which are in the order of their columns.
     fn add<'b>(
         &mut self,
         shape: &Shape,
@@ -309,7 +311,7 @@ impl Kept {
                 *bricks = vec![];
             }
         }
-        // Two runs in ascending order.
+        // The list now consists of two ascending runs.
         self.order.sort_by_key(|(column, _)| *column);
     }
 
@@ -326,7 +328,7 @@ impl Kept {
         self.order.push((column as u32, n as u32));
     }
 
-    /// Returns the bricks with their columns, in ascending order.
+    /// Returns the bricks with their columns, in ascending order of the columns.
     fn of_layer(&self) -> impl Iterator<Item = (usize, &Brick)> {
         let brick = |n: u32| &self.bricks[n as usize / TOGETHER][n as usize % TOGETHER];
         self.order
@@ -335,7 +337,7 @@ impl Kept {
     }
 }
 
-/// Returns `true` if some word is not zero.
+/// Returns `true` if at least one word is not zero.
 fn has_cells(words: &[u64]) -> bool {
     words.iter().fold(0, |all, word| all | word) != 0
 }
@@ -347,11 +349,11 @@ fn add_brick(brick: &mut Brick, more: &Brick) {
     }
 }
 
-/// Bricks of one thread when it has finished. They are written together with the bricks of all other threads,
-/// layer by layer, so that rows touched by several threads are fetched once.
+/// Bricks that remain in the pool of a thread when it has finished. They are written together with the bricks
+/// of all other threads, layer by layer, so that each row is loaded from memory only once.
 pub struct ThreadBricks {
     pub(super) shape: Shape,
-    /// Numbers of the bricks, in ascending order, with their slots.
+    /// Numbers of the bricks in ascending order, each with its index in the pool.
     pub(super) order: Vec<(u32, u16)>,
     pub(super) pool: Zeroed<Brick>,
 }
@@ -378,7 +380,7 @@ pub(super) fn bricks_of_layer<'b>(
         .map(move |&(number, slot)| (number as usize - first, &pool[usize::from(slot)]))
 }
 
-/// Occupied cells of rows of words.
+/// Returns the occupied cells in rows of words.
 #[cfg(test)]
 pub(super) fn cells_of([nx, ny, nz]: [usize; 3], words: &[u64]) -> Vec<[usize; 3]> {
     let row_words = nx.div_ceil(64);
@@ -400,7 +402,7 @@ pub(super) fn cells_of([nx, ny, nz]: [usize; 3], words: &[u64]) -> Vec<[usize; 3
 mod tests {
     use super::*;
 
-    /// Returns the words of a grid after adding all `bricks`, `(layer, column, brick)`.
+    /// Returns the words of a grid after all `bricks` were added. Each is given as `(layer, column, brick)`.
     fn put(shape: Shape, bricks: &[(usize, usize, Brick)]) -> Vec<u64> {
         let mut words = vec![0; shape.row_words * shape.dims[1] * shape.dims[2]];
         let target = BrickSink::rows(&mut words, shape);
@@ -417,7 +419,7 @@ mod tests {
         let mut lists = 0;
         let mut rows = 0;
         let shape = Shape::new(dims, 3).unwrap();
-        // Each word has a bit of its own, and no bit is beyond the grid.
+        // Each word of a brick has a different bit, and no bit is outside of the grid.
         let brick = |n: usize, layer: usize, column: usize| {
             let mut brick = [[0; SIDE]; SIDE];
             for (k, plane) in brick.iter_mut().enumerate().take(dims[2] - layer * SIDE) {

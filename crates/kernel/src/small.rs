@@ -1,12 +1,12 @@
-//! Triangles of up to sixteen cells per axis, with lanes across triangles.
+//! Triangles of up to sixteen cells per axis. The lanes of a vector hold different triangles.
 //!
-//! The row kernel (`span.rs`) handles any triangle in doubles. Here the same values are computed for sixteen
-//! triangles at once, in floats relative to each triangle's lowest cell: slopes of edges and plane, tables of
-//! intervals strip by strip, and then the cells row by row. Triangles wait for others with a similar number
-//! of rows. Triangles with a vertex on a wall or a centre plane are handled elsewhere, except if their bounds
-//! are one cell along that axis. A row whose crossing is nearer to a wall than its error bound
-//! (docs/internals/error-bounds.md) makes its triangle *unsure*, and the row kernel repeats the triangle. The cells
-//! marked before are certain.
+//! The row kernel (`span.rs`) handles any triangle in doubles. This kernel computes the same values for
+//! sixteen triangles at once, in floats relative to each triangle's lowest cell: slopes of the edges and the
+//! plane, tables of intervals strip by strip, and then the cells row by row. Triangles are queued until there
+//! are enough with a similar number of rows. Triangles with a vertex on a wall or centre plane are handled
+//! elsewhere, unless their bounds are one cell along that axis. If a crossing is nearer to a wall than its
+//! error bound (docs/internals/error-bounds.md), its triangle is *unsure*, and the row kernel repeats the
+//! triangle. The cells that were marked before are certain.
 
 use std::array;
 
@@ -25,65 +25,69 @@ use super::queue::{Queue, Unsure};
 /// Maximum number of cells per axis.
 const CELLS: usize = 16;
 
-/// Beyond any cell.
+/// Value that is beyond any cell.
 const NOWHERE: f32 = 1e30;
 
-/// Axes of the projections: intervals lie along the first, strips along the second.
+/// The two axes of each projection. Intervals lie along the first axis, and strips follow each other along
+/// the second.
 const PROJECTIONS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-/// Number of rows: nine coordinates, then the lowest cell and the highest relative to it.
+/// Number of rows of a queue: nine coordinates, the lowest cell (three), and the highest cell relative to it
+/// (three).
 pub const ROWS: usize = 15;
 
-/// Number of queues: triangles of one layer, triangles of one row in each layer, and other triangles by the
-/// larger of their numbers of rows and layers.
+/// Number of queues: one for triangles within one layer, one for triangles of one row in each layer, and four
+/// for other triangles by the larger of their numbers of rows and layers.
 const CLASSES: usize = 6;
 
-/// Largest number of rows or layers of a class, less one.
+/// Upper limit of the last row or layer, relative to the first, in each of the classes of other triangles.
 const LIMITS: [f32; 4] = [4.5, 6.5, 9.5, 15.5];
 
-/// Queues of triangles that wait for sixteen of their class.
+/// Queues of triangles, one for each class. A class is covered when sixteen triangles are waiting.
 pub struct Small {
     queues: [Queue<ROWS>; CLASSES],
-    /// Error bounds of coordinates relative to the lowest cell, in floats and in doubles.
+    /// Error bounds of coordinates relative to the lowest cell: in floats (`place`) and in doubles
+    /// (`place64`).
     place: f32,
     place64: f64,
 }
 
-/// Edge of a projection, rising along the second axis from `from` to `to`. A nearly horizontal edge lies
+/// Edge of a projection. Along the second axis it rises from `from` to `to`. A nearly horizontal edge lies
 /// within one strip. It gets no slope and covers its whole range there.
 #[derive(Clone, Copy)]
 struct ShortEdge<S: Simd> {
     from: f32x16<S>,
     to: f32x16<S>,
-    /// First coordinate at `from`, as used when the edge enters a strip, and when it leaves one.
+    /// First coordinate at `from`. The first value is used where the edge enters a strip, the second where it
+    /// leaves one.
     starts: [f32x16<S>; 2],
     slope: f32x16<S>,
 }
 
-/// Plane of a triangle: positions along x at which it meets the corners of row (0, 0) where it enters and
-/// leaves, slopes of x along y and z, and the error bound of crossings.
+/// Plane of a triangle: positions along x at which it enters and leaves row (0, 0), slopes of x along y and
+/// z, and the error bound of crossings.
 struct ShortPlane<S: Simd> {
     ends: [f32x16<S>; 2],
     slope: [f32x16<S>; 2],
     error: f32x16<S>,
 }
 
-/// Sixteen triangles, relative to their lowest cells.
+/// Sixteen triangles, each relative to its lowest cell.
 struct ShortTriangles<S: Simd> {
     base: [f32x16<S>; 3],
     span: [f32x16<S>; 3],
     edges: [[ShortEdge<S>; 3]; 3],
-    /// Error bound of the crossings of the edges of each projection.
+    /// Error bound of the crossings of edges, for each projection.
     error: [f32x16<S>; 3],
     plane: ShortPlane<S>,
-    /// Triangles that are unsure.
+    /// Lanes whose triangles are unsure.
     doubt: mask32x16<S>,
 }
 
-/// Lowest and highest cell of a projection in each strip.
+/// Lowest and highest cell that the projections of sixteen triangles cover in each strip.
 type ShortTable<S> = [[f32x16<S>; 2]; CELLS];
 
-/// Returns the triangles of each class as masks of lanes.
+/// Returns, for each class, the lanes whose triangles belong to it. `mask` has the lanes to classify.
 #[inline(always)]
 fn classes<S: Simd>(simd: S, mask: u64, [_, y, z]: [f32x16<S>; 3]) -> [u64; CLASSES] {
     let half = f32x16::splat(simd, 0.5);
@@ -111,8 +115,8 @@ impl Small {
         }
     }
 
-    /// Adds the lanes of `mask`. Covers sixteen waiting triangles of a class once it has that many. Unsure
-    /// triangles are added to `unsure`.
+    /// Adds the triangles in the lanes of `mask`. A class with sixteen waiting triangles is covered at once.
+    /// Its unsure triangles are added to `unsure`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
     pub fn push<S: Simd>(
@@ -176,7 +180,7 @@ impl Small {
         }
     }
 
-    /// Covers the next sixteen triangles of a class, or fewer at the end.
+    /// Covers the next triangles of a class: sixteen, or fewer if fewer are waiting.
     fn cover<S: Simd>(
         &mut self,
         simd: S,
@@ -203,7 +207,7 @@ impl Small {
         );
     }
 
-    /// Computes slopes and error bounds.
+    /// Computes the slopes and error bounds of triangles.
     #[inline(always)]
     fn prepare<S: Simd>(
         &self,
@@ -216,7 +220,7 @@ impl Small {
         let mut base = [zero; 3];
         let mut span = [zero; 3];
         let mut local = [[zero; 3]; 3];
-        // The coordinates in doubles, eight triangles each.
+        // Coordinates in doubles, in two halves of eight triangles.
         let wide_zero = f64x8::splat(simd, 0.0);
         let mut wide = [[[wide_zero; 3]; 3]; 2];
         let mut nearest = f32x16::splat(simd, 1.0);
@@ -233,7 +237,7 @@ impl Small {
                 let low = ((x.0 - origin[0]) - origin[1]) * *scale - base.0;
                 let high = ((x.1 - origin[0]) - origin[1]) * *scale - base.1;
                 let float: f32x16<S> = low.narrow(high);
-                // Within one cell the exact position does not matter.
+                // If the bounds are one cell along an axis, the exact position in this cell does not matter.
                 let float = single.select(zero + 0.5, float);
                 nearest = nearest.min((float - float.round_ties_even()).abs());
                 local[axis][v] = float;
@@ -287,8 +291,8 @@ impl Small {
         }
     }
 
-    /// Returns the planes, and the lanes in doubt. Triangles in `flat` span one cell along some axis. Their
-    /// plane has no part in the decision.
+    /// Returns the planes, and the lanes whose decisions are in doubt. The bounds of the triangles in `flat`
+    /// are one cell along some axis, so their plane does not affect the decision.
     #[inline(always)]
     fn prepare_plane<S: Simd>(
         &self,
@@ -308,7 +312,7 @@ impl Small {
             let by = y[2] - y[0];
             let bz = z[2] - z[0];
             let normal = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
-            // No edge component is longer than the number of cells per axis.
+            // No component of an edge is longer than the maximum number of cells per axis.
             let size = CELLS as f64;
             let normal_error = 10.0 * size * (self.place64 + U * size);
             let unclear = normal[0]
@@ -336,7 +340,7 @@ impl Small {
         }
         let nowhere = f32x16::splat(simd, NOWHERE);
         let none = f32x16::splat(simd, 0.0);
-        // Flat triangles have no plane. They surely enter before any cell and leave after all cells.
+        // The plane of a flat triangle is ignored: it enters before all cells and leaves after all cells.
         let mut values = [-nowhere, nowhere, none, none, none - 1.0];
         for n in 0..5 {
             values[n] = flat.select(values[n], halves[0][n].narrow(halves[1][n]));
@@ -352,7 +356,7 @@ impl Small {
 }
 
 impl<S: Simd> ShortTriangles<S> {
-    /// Marks the cells of the triangles in `ready`. Returns the unsure triangles.
+    /// Marks the cells of the triangles in `ready`. Returns the lanes of unsure triangles.
     #[inline(always)]
     fn mark(&mut self, simd: S, ready: mask32x16<S>, bricks: &mut Bricks) -> u64 {
         let zero = f32x16::splat(simd, 0.0);
@@ -372,7 +376,7 @@ impl<S: Simd> ShortTriangles<S> {
         let layers = self.most(simd, 2, ready);
         let one = u32x16::splat(simd, 1);
         let two = u32x16::splat(simd, 2);
-        // Values that all layers share.
+        // These values are the same for all layers.
         let mut ends = [[zero; 2]; CELLS];
         let mut places = [[none; 2]; CELLS];
         for j in 0..rows {
@@ -381,8 +385,8 @@ impl<S: Simd> ShortTriangles<S> {
             let y = y + j as u32;
             places[j] = [bricks.columns(x, y), marks::words([x, y, none])];
         }
-        // Crossings up to this distance from the middle between two walls are sure. The computed distance may
-        // be rounded up.
+        // A crossing is sure if its distance from the middle between two walls is below this. The subtracted
+        // last place allows for upward rounding of the computed distance.
         let clear = (0.5 - U32) - self.plane.error;
         let taken = bricks.layers.clone();
         let first = f32x16::splat(simd, taken.start as f32);
@@ -402,7 +406,7 @@ impl<S: Simd> ShortTriangles<S> {
                 let leave = ends[j][1] + at;
                 let first = enter.floor();
                 let last = leave.floor();
-                // Distances from the middle between two walls.
+                // Distances of the crossings from the middle between two walls.
                 let distance = ((enter - first) - 0.5)
                     .abs()
                     .max(((leave - last) - 0.5).abs());
@@ -412,7 +416,7 @@ impl<S: Simd> ShortTriangles<S> {
                 let high = xy[j][1].min(last).min(zx[k][1]);
                 let lanes = within & !near & low.simd_le(high);
                 let (low, high): (u32x16<S>, u32x16<S>) = (low.to_int(), high.to_int());
-                // At most sixteen cells. Lanes with more are not in `lanes`.
+                // There are at most sixteen cells. Lanes with more cells are not in `lanes`.
                 let cells = (two << high) - (one << low);
                 let number = in_layer + places[j][0];
                 let words = word | places[j][1] | cells;
@@ -432,7 +436,7 @@ impl<S: Simd> ShortTriangles<S> {
         (self.doubt & ready).to_bitmask()
     }
 
-    /// Returns the largest number of cells along an axis over all triangles.
+    /// Returns the largest number of cells along an axis that a triangle in `ready` has.
     #[inline(always)]
     fn most(&self, simd: S, axis: usize, ready: mask32x16<S>) -> usize {
         let most = ready
@@ -441,7 +445,7 @@ impl<S: Simd> ShortTriangles<S> {
         (most as usize + 1).min(CELLS)
     }
 
-    /// Fills the intervals of a projection in its strips.
+    /// Fills a table with the interval of a projection in each strip.
     #[inline(always)]
     fn tabulate(
         &mut self,
@@ -453,7 +457,7 @@ impl<S: Simd> ShortTriangles<S> {
         let along = PROJECTIONS[projection][1];
         let nowhere = f32x16::splat(simd, NOWHERE);
         let edges = &self.edges[projection];
-        // Positions of the edges at the wall below a strip, relative to their starts.
+        // Positions of the edges at the lower wall of the current strip, relative to their starts.
         let mut before = [nowhere; 3];
         for e in 0..3 {
             let edge = &edges[e];

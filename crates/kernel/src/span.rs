@@ -1,14 +1,15 @@
-//! Covers any triangle row by row: in each row of cells along x the touched cells are one interval.
+//! Kernel that covers any triangle row by row. In each row of cells along x, the touched cells are one
+//! interval.
 //!
 //! The thirteen axes of the triangle–box test (Akenine-Möller 2001) split as in Schwarz and Seidel 2010 into
-//! the overlaps of the three projections and the plane. The projection onto (s, t) meets the strip between
-//! two walls of t in a convex piece. Vertices in the strip and edges that cross its walls span the extent of
-//! this piece along s. The result is a table over t of intervals along s. A cell (i, j, k) is touched iff j
-//! is in table yz at k, and i is in table xy at j, in table zx at k, and between the lattice lines where the
-//! plane enters and leaves row (j, k).
+//! the overlaps of the three projections and the plane. The part of the projection onto (s, t) in the strip
+//! between two walls of t is convex. Its extent along s is the range of the vertices in the strip and of the
+//! points where edges cross its walls. The result is a table with one interval along s for each strip of t. A
+//! cell (i, j, k) is touched iff j is in table yz at k, and i is in table xy at j, in table zx at k, and
+//! between the lattice lines where the plane enters and leaves row (j, k).
 //!
-//! Strips and rows are computed in lanes. A crossing nearer to a wall than its error bound
-//! (docs/internals/error-bounds.md) is *unsure* and decided in exact integers.
+//! Several strips or rows are computed at a time in the lanes of a vector. A crossing nearer to a wall than
+//! its error bound (docs/internals/error-bounds.md) is *unsure* and decided in exact integers.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
@@ -26,7 +27,7 @@ use super::sink::SIDE;
 use super::table::{LANES, NOWHERE, RAMP, Table, lanes_of, whole};
 use crate::bits::bits_of;
 
-/// Number of rows, less one, below which eight layers are filled at a time.
+/// Eight layers are filled at a time if the last row minus the first row is below this.
 const NARROW: f64 = 3.0;
 
 /// Memory that is reused for every triangle.
@@ -38,23 +39,24 @@ pub struct Scratch {
     pieces: Pieces,
 }
 
-/// Triangle being covered.
+/// Triangle that is being covered.
 struct Cover<'a> {
     frame: &'a KernelLattice,
     setup: &'a Setup,
     triangle: &'a Triangle,
     exact: LazyExact<'a>,
-    /// Lowest and highest cell to fill per axis, within grid and layers, relative to the base.
+    /// Lowest and highest cell to fill along each axis, relative to the base. They are within the grid and
+    /// the covered layers.
     low: [i64; 3],
     high: [i64; 3],
 }
 
-/// Part of a layer of cells, relative to the base.
+/// Rectangle of cells in one layer, relative to the base.
 struct SpanLayer {
     /// First and last row.
     rows: [i64; 2],
     k: i64,
-    /// First and last cell of the rows.
+    /// First and last cell of each row.
     columns: [i64; 2],
 }
 
@@ -98,7 +100,8 @@ pub fn cover<S: Simd>(
 }
 
 impl Cover<'_> {
-    /// Occupies cells `low..=high` of a row, clipped. All numbers are relative to the base.
+    /// Occupies the cells `low..=high` of a row, as far as they are within the cells to fill. All numbers are
+    /// relative to the base.
     #[inline(always)]
     fn span(&self, bricks: &mut Bricks, low: i64, high: i64, j: i64, k: i64) {
         let low = low.max(self.low[0]);
@@ -109,7 +112,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Fills bounds that span more than one cell along at most one axis: every cell is touched.
+    /// Occupies all cells of the bounds. The bounds are more than one cell along at most one axis, so the
+    /// triangle touches every cell.
     fn fill_box(&self, bricks: &mut Bricks) {
         for k in self.low[2]..=self.high[2] {
             for j in self.low[1]..=self.high[1] {
@@ -118,7 +122,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Fills bounds that are one cell thick along y or z: the projection along that axis decides.
+    /// Occupies the cells of a triangle whose bounds are one cell thick along y or z. The projection along
+    /// that axis decides.
     #[inline(always)]
     fn fill_strips<S: Simd>(
         &mut self,
@@ -154,7 +159,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Fills bounds that are one cell thick along x: the projection along x decides.
+    /// Occupies the cells of a triangle whose bounds are one cell thick along x. The projection along x
+    /// decides.
     #[inline(always)]
     fn fill_columns<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
         let Scratch {
@@ -184,7 +190,7 @@ impl Cover<'_> {
         pieces.put(simd, bricks);
     }
 
-    /// Fills bounds in the general case.
+    /// Occupies the cells of a triangle whose bounds are more than one cell thick along every axis.
     #[inline(always)]
     fn fill_rows<S: Simd>(&mut self, simd: S, bricks: &mut Bricks, scratch: &mut Scratch) {
         let Scratch { xy, zx, yz, pieces } = scratch;
@@ -215,7 +221,8 @@ impl Cover<'_> {
             {
                 continue;
             }
-            // Not `map`: a closure would be compiled without the instructions of the level.
+            // This is not written with `map`, because a closure would be compiled without the instructions of
+            // the level.
             let rows = [whole(rows[0]), whole(rows[1])];
             let columns = [whole(columns[0]), whole(columns[1])];
             for n in bits_of(open.to_bitmask()) {
@@ -248,9 +255,9 @@ impl Cover<'_> {
         pieces.put(simd, bricks);
     }
 
-    /// Occupies the cells of the `open` layers among eight layers from `start`, with lanes across layers.
-    /// Each layer has few rows, as in needles. The first arrays are the intervals of rows and columns.
-    /// Returns `true` if all decisions were sure.
+    /// Occupies the cells of several layers at a time, each in one lane. The layers are those in `open` of
+    /// the eight layers from `start` on. Each has few rows, as in needles. The first arrays are the intervals
+    /// of rows and columns of each layer. Returns `true` if all decisions were sure.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "one call, in the inner loop")]
     fn fill_narrow<S: Simd>(
@@ -317,8 +324,8 @@ impl Cover<'_> {
         true
     }
 
-    /// Adds the cells of a layer. `cut` gets the first and last cells of eight rows from `j` on, and returns
-    /// the touched part.
+    /// Adds the cells of a layer to `pieces`. `cut` is called with the first and last cells of the eight rows
+    /// from `j` on, and returns the touched part of each.
     #[inline(always)]
     fn add_layer<S: Simd>(
         &mut self,
@@ -340,7 +347,7 @@ impl Cover<'_> {
         let first_row = f64x8::splat(simd, first as f64);
         let last_row = f64x8::splat(simd, last as f64);
         let words = [(x + columns[0]) / 64, (x + columns[1]) / 64];
-        // The first lane is the first row of a brick.
+        // The rows start at the first row of a brick.
         let skipped = (y + first) % SIDE as i64;
         for j in (first - skipped..=last).step_by(LANES) {
             pieces.reserve((words[1] - words[0]) as usize + 1);
@@ -361,7 +368,7 @@ impl Cover<'_> {
         }
     }
 
-    /// Fills `table` with the intervals along `s` of the projection's piece in each strip of `t`.
+    /// Fills `table` with the intervals along `s` that the projection covers in each strip of `t`.
     #[inline(always)]
     fn project<S: Simd>(&mut self, simd: S, [s, t]: [usize; 2], table: &mut Table) {
         let first = self.low[t];
@@ -387,7 +394,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Includes the crossings of an edge, rising along `t`, with the walls strictly between its ends.
+    /// Extends the intervals by the crossings of an edge with the walls strictly between its ends. The edge
+    /// rises along `t`.
     #[inline(always)]
     fn project_edge<S: Simd>(
         &mut self,
@@ -408,7 +416,7 @@ impl Cover<'_> {
         let last = f64x8::splat(simd, to as f64);
         let nowhere = [f64x8::splat(simd, NOWHERE), f64x8::splat(simd, -NOWHERE)];
         let mut before = nowhere;
-        // Continue to the strip above the last wall.
+        // Includes the strip above the last wall.
         for wall in (from..=to + 1).step_by(LANES) {
             let walls = f64x8::from_slice(simd, &RAMP) + wall as f64;
             let inside = walls.simd_le(last);
@@ -450,8 +458,8 @@ impl Cover<'_> {
         }
     }
 
-    /// Decides exactly the lowest and the highest cell touched by each crossing in `unsure`, of walls from
-    /// `wall` on.
+    /// Decides the lowest and the highest cell touched by each crossing in `unsure` exactly. The first
+    /// crossing is with wall `wall`.
     #[cold]
     #[inline(never)]
     fn settle(
@@ -475,24 +483,25 @@ impl Cover<'_> {
     }
 }
 
-/// Edge of a projection, rising along the second of its axes.
+/// Edge of a projection. It rises along the second of the projection's axes.
 pub struct LongEdge {
-    /// Vertices at its ends.
+    /// Indices of the vertices at its ends.
     ends: [usize; 2],
-    /// Axis of the positions of crossings, and axis of the walls.
+    /// Axis along which positions of crossings are measured, and axis of the walls.
     axes: [usize; 2],
-    /// Coordinates of the first vertex along both axes.
+    /// Coordinates of the first vertex along these two axes.
     start: [f64; 2],
-    /// Change of the first coordinate as the second rises by one.
+    /// Change of the first coordinate when the second rises by one.
     slope: f64,
-    /// Error bound of a crossing. Infinite if all crossings need exact decisions.
+    /// Error bound of a crossing. Infinite if all crossings have to be decided exactly.
     pub error: f64,
-    /// A crossing within `error` of a wall lies on it.
+    /// If a crossing is within `error` of a wall, it is exactly on the wall.
     pub on_grain: bool,
 }
 
 impl LongEdge {
-    /// Creates the edge of a triangle from vertex `v` up to `w`, along axis `s` over axis `t`.
+    /// Creates the edge from vertex `v` up to vertex `w`. Positions are measured along axis `s`, and the
+    /// walls are those of axis `t`.
     pub fn new(setup: &Setup, [v, w]: [usize; 2], [s, t]: [usize; 2]) -> Self {
         let start = [setup.u[s][v], setup.u[t][v]];
         let end = [setup.u[s][w], setup.u[t][w]];
@@ -508,8 +517,8 @@ impl LongEdge {
                 2.0 * setup.error * (1.0 + slope.abs()) + 8.0 * U * size,
             )
         };
-        // Crossings of exact coordinates are fractions over rise / grain². A crossing near a wall is
-        // therefore on it.
+        // If coordinates are exact, crossings are fractions with the denominator rise / grain². A crossing
+        // within the error bound of a wall is therefore on the wall.
         let on_grain = setup.error == 0.0 && 2.0 * error * rise < setup.grain * setup.grain;
         Self {
             ends: [v, w],
@@ -521,13 +530,14 @@ impl LongEdge {
         }
     }
 
-    /// Returns the position at which the edge crosses a wall.
+    /// Returns the position along the first axis at which the edge crosses a wall.
     pub fn at(&self, wall: i64) -> f64 {
         (wall as f64 - self.start[1]) * self.slope + self.start[0]
     }
 }
 
-/// Returns the lowest and the highest cell along `axis` that a point touches, by the ties in force.
+/// Returns the lowest and the highest cell along `axis` that a point touches, according to the ties rule of
+/// the lattice.
 #[inline(always)]
 fn cell_of(frame: &KernelLattice, setup: &Setup, axis: usize, (floor, on): Floor) -> (i64, i64) {
     let below = floor - i64::from(on);
@@ -535,7 +545,8 @@ fn cell_of(frame: &KernelLattice, setup: &Setup, axis: usize, (floor, on): Floor
         Ties::Both => (below, floor),
         Ties::None => (floor, below),
         Ties::Up => {
-            // The last wall of a closed axis is displaced outwards, so that a point on it is inside.
+            // The last wall of a closed axis is displaced outwards. A point on this wall is therefore inside
+            // the last cell.
             let outward = on && frame.axes[axis].closed && floor == setup.last_wall(frame, axis);
             let cell = if outward { below } else { floor };
             (cell, cell)

@@ -1,11 +1,11 @@
-//! Triangles within one cell, two cells, or four cells around an edge of the lattice. They need no test, or a
-//! test in one projection.
+//! Triangles within one cell, within two adjacent cells, or within four cells around an edge of the lattice.
+//! They are decided without a test or with a test in one projection.
 //!
-//! Sixteen at a time are mapped to index space in floats. If no coordinate is within its error bound
-//! (docs/internals/error-bounds.md) of a wall or a centre plane, the cells of the bounds are certain. If the bounds are
-//! one cell or two adjacent cells, the triangle touches them, because it reaches both ends of its bounds. If
-//! they are four cells around an edge of the lattice, the projection along that edge decides. Other triangles
-//! are left to more precise kernels.
+//! Sixteen triangles at a time are mapped to index space in floats. If no coordinate is within its error
+//! bound (docs/internals/error-bounds.md) of a wall or centre plane, the cells of the bounds are certain. If
+//! these are one cell or two adjacent cells, the triangle touches all of them, because it reaches both ends
+//! of its bounds. If they are four cells around an edge of the lattice, the projection along that edge
+//! decides. Other triangles are left to more precise kernels.
 
 use std::ops::Range;
 
@@ -18,29 +18,29 @@ use super::lattice::{KernelAxis, KernelLattice};
 use super::levels::{LANES, is_avx512};
 use super::marks;
 
-/// Lattice in floats, for the meshes of a frame.
+/// Lattice in floats, for the triangles of one mesh.
 pub struct Tiny {
     axes: [FloatAxis; 3],
-    /// Twice the sum of the error bound of coordinates and their largest snapping distance.
+    /// Twice the sum of two bounds: the error of coordinates, and the distance from which they may snap.
     margin: f32,
-    /// Error bound of edge functions of four cells.
+    /// Error bound of the edge functions of four cells around an edge of the lattice.
     bound: f32,
-    /// Walls as sums of two floats are accurate enough to be useful.
+    /// Sums of two floats are accurate enough to store the walls.
     splits: bool,
-    /// Number of batches to skip, because the last one contained too few such triangles.
+    /// Number of batches to skip. It is set if a batch contained too few of these small triangles.
     rest: u32,
 }
 
-/// Axis in floats.
+/// Axis of the lattice in floats.
 pub struct FloatAxis {
-    /// Origin as a sum of two floats.
+    /// Origin, as the sum of two floats.
     pub origin: [f32; 2],
-    /// Cells per unit of world space.
+    /// Number of cells per unit of world space.
     pub scale: f32,
 }
 
-/// Returns the axes of a frame in floats, and twice the sum of their coordinates' error bound and largest
-/// snapping distance. `None` if floats are too coarse.
+/// Returns the axes of a lattice in floats, and twice the sum of two bounds: the error of coordinates, and
+/// the distance from which they may snap. `None` if floats are too coarse.
 pub fn in_floats(frame: &KernelLattice) -> Option<([FloatAxis; 3], f32)> {
     let [x, y, z] = &frame.axes;
     let (x, x_margin) = FloatAxis::new(x)?;
@@ -55,13 +55,13 @@ pub fn in_floats(frame: &KernelLattice) -> Option<([FloatAxis; 3], f32)> {
 }
 
 impl FloatAxis {
-    /// Returns the axis and the sum of its error bound and largest snapping distance. `None` if floats are
-    /// too coarse.
+    /// Returns the axis in floats, and the sum of two bounds: the error of coordinates, and the distance from
+    /// which they may snap. `None` if floats are too coarse.
     fn new(axis: &KernelAxis) -> Option<(Self, f64)> {
         let high = axis.origin[0] as f32;
         let low = ((axis.origin[0] - f64::from(high)) + axis.origin[1]) as f32;
         let scale = axis.scale as f32;
-        // No coordinate is larger, and no difference overflows.
+        // No coordinate is larger than this, so no difference overflows.
         let largest = axis.origin[0].abs() + axis.farthest / axis.scale;
         if !(scale.is_normal() && largest < f64::from(f32::MAX) / 4.0) {
             return None;
@@ -80,10 +80,10 @@ impl FloatAxis {
 }
 
 impl Tiny {
-    /// Creates the lattice of `frame` in floats. `None` if floats are too coarse.
+    /// Creates the lattice in floats. `None` if floats are too coarse.
     pub fn new(frame: &KernelLattice) -> Option<Self> {
         let (axes, margin) = in_floats(frame)?;
-        // Coordinates have an error below half the margin.
+        // The error of coordinates is below half the margin.
         let bound = 10.5 * margin + 336.0 * U32;
         Some(Self {
             axes,
@@ -94,7 +94,8 @@ impl Tiny {
         })
     }
 
-    /// Occupies the cells of the triangles it is sure of, and returns the remaining triangles of `valid`.
+    /// Occupies the cells of all triangles of `valid` for which this kernel is sure. Returns the other
+    /// triangles.
     #[inline(always)]
     pub fn take<S: Simd>(
         &mut self,
@@ -114,7 +115,7 @@ impl Tiny {
             };
         }
         let left = self.take_lanes(simd, vertices, valid, bricks);
-        // Neighbouring batches are mostly of one kind. Try again later.
+        // Consecutive batches usually have triangles of similar size, so the next batches are skipped.
         self.rest = if (left.lanes & !left.bounded).count_ones() > 13 {
             15
         } else {
@@ -135,7 +136,8 @@ impl Tiny {
         let found = if is_avx512(simd) {
             self.look(simd, vertices, &ranges)
         } else {
-            // Sixteen lanes would take two registers per value, and keep twice as many values on the stack.
+            // On levels with eight lanes, sixteen lanes would take two registers for each value, and twice as
+            // many values would be stored on the stack.
             let zero = f32x8::splat(simd, 0.0);
             let mut low = [[zero; 3]; 3];
             let mut high = [[zero; 3]; 3];
@@ -170,7 +172,7 @@ impl Tiny {
         }
     }
 
-    /// Examines the triangles in the lanes of `V`.
+    /// Examines one triangle in each lane of `V`.
     #[inline(always)]
     fn look<S: Simd, V: SimdFloat<S, Element = f32>>(
         &self,
@@ -187,7 +189,8 @@ impl Tiny {
         let mut most = zero;
         let mut within = V::Mask::splat(simd, true);
         let mut outside = V::Mask::splat(simd, false);
-        // Loops instead of closures: only inlined code is compiled for the level.
+        // These are loops because only inlined code is compiled for the level, and closures may not be
+        // inlined.
         for axis in 0..3 {
             let FloatAxis { origin, scale } = &self.axes[axis];
             let mut u = vertices[axis];
@@ -205,7 +208,8 @@ impl Tiny {
             steps += high - low;
             most = most.max(high - low);
             (lows[axis], highs[axis]) = (low, high);
-            // Exact within the lattice: both are multiples of the last place of the smaller.
+            // These differences are exact within the lattice, because both numbers are multiples of the last
+            // place of the smaller one.
             local[axis] = [u[0] - low, u[1] - low, u[2] - low];
         }
         let sure = nearest.simd_gt(V::splat(simd, self.margin));
@@ -231,7 +235,7 @@ impl Tiny {
             let four = four.to_bitmask() & sure;
             found.touched = touched.map(|lanes| lanes & four);
             found.decided |= four;
-            // One step along the first of the two axes, and one along the second.
+            // `first` is one step along the first of the two axes, and `second` is one step along the second.
             let x_flat = lows[0].simd_eq(highs[0]);
             let z_flat = lows[2].simd_eq(highs[2]);
             found.first = [highs[0], x_flat.select(highs[1], lows[1]), lows[2]];
@@ -245,39 +249,39 @@ impl Tiny {
     }
 }
 
-/// Triangles left to other kernels.
+/// Triangles that this kernel did not decide.
 pub struct Left<S: Simd> {
     pub lanes: u64,
-    /// Triangles within the layers for which `lows` and `highs` are surely the lowest and the highest cells,
-    /// and which have no coordinate near a wall or a centre plane.
+    /// Triangles within the covered layers whose lowest and highest cells surely are `lows` and `highs`. None
+    /// of their coordinates is near a wall or centre plane.
     pub bounded: u64,
     pub lows: [f32x16<S>; 3],
     pub highs: [f32x16<S>; 3],
 }
 
-/// Triangles after examination, and the cells that they may touch.
+/// Result of examining one triangle per lane, with the cells that the triangles may touch.
 struct Found<V> {
     lows: [V; 3],
     highs: [V; 3],
-    /// Cells around an edge of the lattice, one step from the lowest cell along the first axis across the
-    /// edge (`first`) and along the second (`second`).
+    /// For triangles at an edge of the lattice: the cell one step from the lowest cell along the first axis
+    /// perpendicular to that edge (`first`), and the cell one step along the second such axis (`second`).
     first: [V; 3],
     second: [V; 3],
-    /// Triangles that surely touch one cell or two, the lowest and the highest.
+    /// Triangles that surely touch exactly the lowest and the highest cell, which may be the same cell.
     small: u64,
-    /// Triangles that touch one cell.
+    /// Triangles that touch exactly one cell.
     one: u64,
-    /// Triangles that surely touch each of the four cells around an edge. Cell `[i, j]` along the two axes
-    /// across it has number `i + 2 j`.
+    /// For each of the four cells around an edge of the lattice, the triangles that surely touch it. The cell
+    /// at `[i, j]` along the two axes perpendicular to the edge has number `i + 2 j`.
     touched: [u64; 4],
-    /// Other triangles for which everything is sure.
+    /// Other triangles that are completely decided.
     decided: u64,
-    /// Triangles whose bounds are sure and within the layers.
+    /// Triangles whose lowest and highest cells are sure and within the covered layers.
     bounded: u64,
 }
 
 impl<S: Simd> Found<f32x8<S>> {
-    /// Returns the lanes of these triangles followed by the lanes of `high`.
+    /// Returns the lanes of this result followed by the lanes of `high`.
     #[inline(always)]
     fn join(&self, high: &Self) -> Found<f32x16<S>> {
         let cells = join::<S>;
@@ -305,8 +309,9 @@ fn join<S: Simd>(low: &[f32x8<S>; 3], high: &[f32x8<S>; 3]) -> [f32x16<S>; 3] {
     ]
 }
 
-/// Returns the triangles that touch each of the four cells around an edge of the lattice, and the triangles
-/// for which this is sure. Uses the edge functions of the projection along it, as in `lanes.rs`.
+/// Returns, for each of the four cells around an edge of the lattice, the triangles that touch it. Also
+/// returns the triangles for which this is sure. The edge functions of the projection along that edge decide,
+/// as in `lanes.rs`.
 #[inline(always)]
 fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     simd: S,
@@ -348,20 +353,20 @@ fn corners<S: Simd, V: SimdFloat<S, Element = f32>>(
     (touched, sure.to_bitmask())
 }
 
-/// Marks one cell for each triangle of `lanes`.
+/// Marks one cell for each triangle in `lanes`.
 #[inline(always)]
 pub fn mark<S: Simd>(simd: S, cells: &[f32x16<S>; 3], lanes: u64, bricks: &mut Bricks) {
     let [x, y]: [u32x16<S>; 2] = [cells[0].to_int(), cells[1].to_int()];
     let z = bricks.layers_from_first(cells[2].to_int());
     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);
     let words = marks::words([x, y, z]) | 1;
-    // Neighbours in the file often share their cell.
+    // Consecutive triangles of a file often touch the same cell, which is then marked once.
     let same = numbers.simd_eq(before(simd, numbers)) & words.simd_eq(before(simd, words));
     let lanes = lanes & !(same.to_bitmask() & lanes << 1);
     bricks.mark(simd, numbers, words, mask32x16::from_bitmask(simd, lanes));
 }
 
-/// Shifts each lane up by one. The first lane gets a value that occurs nowhere.
+/// Moves each lane to the next lane. The first lane gets a value that does not occur otherwise.
 #[inline(always)]
 fn before<S: Simd>(simd: S, lanes: u32x16<S>) -> u32x16<S> {
     u32x16::splat(simd, !0).slide::<{ LANES - 1 }>(lanes)

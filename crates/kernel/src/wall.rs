@@ -1,17 +1,18 @@
-//! Cells on both sides of a triangle that lies in a wall: all cells whose closed boxes touch it, exactly and
-//! row by row.
+//! Cells on both sides of a triangle that lies in a wall. These are all cells whose closed boxes touch the
+//! triangle. They are found exactly, row by row.
 //!
-//! Let `t` be one of the other axes and `s` the third. Between two walls of `t` the triangle is a convex
-//! polygon. Its corners are the triangle's vertices there and the crossings of edges with these walls. The
-//! polygon is connected, so it touches all closed cells between its least and its greatest corner along `s`.
+//! Let the wall be one of `axis`, and `t` and `s` the two other axes. The part of the triangle between two
+//! walls of `t` is a convex polygon. Its corners are the vertices between these walls and the crossings of
+//! edges with these walls. The polygon is connected, so it touches all closed cells between its least and its
+//! greatest corner along `s`.
 
 use crate::exact::LazyExact;
 use crate::geom::Triangle;
 use crate::geom::crossing::Floor;
 use crate::lattice::KernelLattice;
 
-/// Calls `visit` with boxes of cells of the lattice, as the lowest and the highest cell along each axis.
-/// Together they are the cells whose closed boxes touch a triangle that lies in a wall of `axis`.
+/// Calls `visit` with boxes of cells of the grid, each given by its lowest and its highest cell along each
+/// axis. Together they are the cells whose closed boxes touch the triangle, which lies in a wall of `axis`.
 pub fn cells_beside_wall(
     frame: &KernelLattice,
     triangle: &Triangle,
@@ -19,7 +20,7 @@ pub fn cells_beside_wall(
     mut visit: impl FnMut([[usize; 2]; 3]),
 ) {
     let [s, t] = [[1, 2], [0, 2], [0, 1]][axis];
-    // Walls are counted from the first vertex to keep the numbers short.
+    // Walls are counted from the cell of the first vertex, which keeps the numbers short.
     let base: [i64; 3] = std::array::from_fn(|a| {
         let axis = &frame.axes[a];
         let coordinate = triangle[0][a];
@@ -48,8 +49,8 @@ pub fn cells_beside_wall(
     }
 }
 
-/// Returns the lowest and the highest cell of an interval within the grid. The interval is counted from cell
-/// `base`. `None` if no cell of it is in the grid.
+/// Returns the lowest and the highest cell of an interval, limited to the grid. `low` and `high` are relative
+/// to cell `base`. `None` if no cell of the interval is in the grid.
 fn in_grid(
     frame: &KernelLattice,
     base: [i64; 3],
@@ -64,7 +65,7 @@ fn in_grid(
     Some([low as usize, high as usize])
 }
 
-/// Returns the positions along axis `s` of the corners of the triangle's part between two walls of axis `t`.
+/// Returns the corners, as positions along axis `s`, of the triangle's part between two walls of axis `t`.
 /// `at` has the positions of the vertices along both axes.
 fn corners(
     exact: &mut LazyExact,
@@ -89,13 +90,13 @@ fn corners(
     found
 }
 
-/// Returns the lowest and the highest cell that a point touches along an axis. A point on a wall touches both
-/// sides.
+/// Returns the lowest and the highest cell that a point touches along an axis. A point on a wall touches the
+/// cells on both sides.
 fn touching((floor, is_on_wall): Floor) -> [i64; 2] {
     [floor - i64::from(is_on_wall), floor]
 }
 
-/// Returns the lowest and the highest cell of all parts.
+/// Returns the lowest and the highest cell of several intervals.
 fn joined(parts: impl Iterator<Item = [i64; 2]>) -> [i64; 2] {
     parts.fold([i64::MAX / 2, i64::MIN / 2], |all, [low, high]| {
         [all[0].min(low), all[1].max(high)]
@@ -141,7 +142,7 @@ mod tests {
             let spacing = [Rational::new(1, 2), Rational::new(3, 10)][n % 2].clone();
             let frame = frame(&spacing);
             let axis = n / 2 % 3;
-            // Triangles on walls, between walls, and beyond the grid.
+            // Coordinates on walls, between walls, and outside of the grid.
             let mut coordinate = |fine: u64| {
                 let at = Rational::new(random.below(8 * fine) as i64 - fine as i64, fine as i64);
                 (&Rational::new(-1, 2) + &(&spacing * &at)).to_f32()

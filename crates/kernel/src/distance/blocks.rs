@@ -1,7 +1,9 @@
-//! Sixteen cells of a brick with many triangles near it, and the clusters near these cells.
+//! Blocks of sixteen cells in a brick with many triangles near it: finds the clusters of triangles near each
+//! cell.
 //!
-//! The distance of each cluster is bounded from below for all cells at once. A cell then measures the
-//! triangles of the cluster that may be the nearest, and of the clusters that its distance does not exclude.
+//! First a lower bound of the distance from each cell of the block to each cluster is computed. Then each
+//! cell computes the distances to the triangles of its most promising cluster, and to those of every other
+//! cluster that its distance so far does not exclude.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -14,20 +16,20 @@ use crate::levels::{Aligned, LANES};
 /// Number of cells of a block along each axis.
 pub const BLOCK: [usize; 3] = [4, 2, 2];
 
-/// Maximum number of measurements that wait until it is known which triangles are near enough.
+/// Maximum number of cluster measurements that are stored until it is known which triangles are near enough.
 const MOST_SEEN: usize = 192;
 
 /// Clusters near a block of cells.
 #[derive(Default)]
 pub struct BlockClusters {
-    /// Places of the clusters in the brick.
+    /// Index of each cluster in the list of the brick.
     pub places: Vec<u32>,
-    /// Lower bounds of the squared distances of the clusters from each cell.
+    /// For each cluster, lower bounds of its squared distances from the cells.
     gaps: Vec<Aligned<[f32; LANES]>>,
     seen: Vec<SeenCluster>,
 }
 
-/// Cluster measured from a cell.
+/// Cluster whose distance from a cell was measured.
 #[derive(Clone)]
 struct SeenCluster {
     cluster: u32,
@@ -36,15 +38,16 @@ struct SeenCluster {
 }
 
 impl BlockClusters {
-    /// Returns the maximum number of bytes for this number of clusters.
+    /// Returns the maximum memory in bytes for `clusters` clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
-        // A growing list takes up to twice the size of its items.
+        // A list that grows takes up to twice the memory of its items.
         2 * clusters * (size_of::<u32>() + LANES * size_of::<f32>()) as u128
             + ((MOST_SEEN + 1) * size_of::<SeenCluster>()) as u128
     }
 
-    /// Finds the cells, from `low` on, for which a triangle may be the nearest. Calls `found` with each cell
-    /// and the triangle's place among the triangles of all clusters. Returns a cluster that is near.
+    /// Finds the triangles that may be the nearest to a cell of the block that starts at `low`. Calls `found`
+    /// with each such cell and triangle. A triangle is given by its index among the triangles of all
+    /// clusters. Returns a cluster that is near, if there is one.
     #[inline(always)]
     pub fn look<S: Simd>(
         &mut self,
@@ -93,7 +96,8 @@ impl BlockClusters {
                 }
                 let mut most = f32x16::from_slice(simd, &look.most);
                 for (n, gaps) in gaps.iter().enumerate() {
-                    // Not sooner: an update excludes too little to be worth waiting for a measurement.
+                    // The bounds are not updated for every cluster, because an update excludes too little to
+                    // be worth waiting for a measurement.
                     if n % 4 == 3 {
                         most = f32x16::from_slice(simd, &look.most);
                     }
@@ -114,22 +118,22 @@ impl BlockClusters {
     }
 }
 
-/// Sixteen cells in search of their nearest triangles.
+/// State of the search for the nearest triangles of sixteen cells.
 struct Look<'a> {
     near: &'a mut LocalBrick,
     tree: &'a TriangleTree,
-    /// Buffer for the waiting measurements, and one more.
+    /// Buffer for the stored measurements. It has one more entry than may be used.
     seen: &'a mut [SeenCluster],
     low: [usize; 3],
     /// Centres of the cells.
     rows: [[f32; LANES]; 3],
-    /// Lanes that are cells of the brick.
+    /// Lanes whose cells are in the brick.
     cells: u64,
-    /// Upper bounds of the least squared distances.
+    /// For each cell, an upper bound of the least squared distance.
     most: [f32; LANES],
-    /// A cluster that is near.
+    /// A cluster that is near one of the cells.
     last: Option<u32>,
-    /// Number of waiting measurements in `seen`.
+    /// Number of stored measurements in `seen`.
     waiting: usize,
 }
 
@@ -143,7 +147,7 @@ impl<'a> Look<'a> {
     ) -> Self {
         let mut rows = [[0.0; LANES]; 3];
         let mut cells = 0;
-        // Lanes without a cell get a bound that nothing meets.
+        // A lane without a cell gets a bound that excludes all triangles.
         let mut most = [-1.0; LANES];
         for lane in 0..LANES {
             let cell = cell(low, lane);
@@ -168,13 +172,14 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Measures the triangles of a cluster from one cell.
+    /// Computes the distances from one cell to the triangles of a cluster. Stores the measurement if one of
+    /// these triangles may be the nearest.
     #[inline(always)]
     fn see<S: Simd>(&mut self, simd: S, place: u32, lane: usize) {
         let point = [self.rows[0][lane], self.rows[1][lane], self.rows[2][lane]];
         let seen = self.near.see(simd, self.tree, place, point);
         self.most[lane] = self.most[lane].min(wider(seen.least, self.near.error));
-        // Without a branch, because it would often be mispredicted.
+        // This is written without a branch, because the branch would often be mispredicted.
         let next = &mut self.seen[self.waiting];
         seen.squared.store_slice(&mut next.squares);
         (next.cluster, next.lane) = (self.near.clusters[place as usize], lane);
@@ -182,7 +187,7 @@ impl<'a> Look<'a> {
         self.waiting += usize::from(far != 0xffff);
     }
 
-    /// Reports the triangles that are near enough.
+    /// Reports the triangles of the stored measurements that are still near enough, and empties the buffer.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
         for SeenCluster {
@@ -205,7 +210,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Returns the cell of a lane in the block whose first cell is `low`.
+/// Returns the cell of a lane in the block that starts at `low`.
 #[inline(always)]
 fn cell(low: [usize; 3], lane: usize) -> [usize; 3] {
     [

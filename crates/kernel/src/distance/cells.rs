@@ -1,9 +1,11 @@
-//! Lanes across cells: one triangle after the other, for a brick with few triangles near it.
+//! Search in a brick with few triangles near it. The triangles are processed one after another, and the lanes
+//! of a vector hold different cells.
 //!
-//! Clusters of large or long triangles bound little, because their boxes are larger than the brick. Here the
-//! triangles near the brick are listed one by one, the nearest to its middle first. Each is measured from the
-//! middles of the brick's sixteen boxes, which bounds its distances from the cells of the boxes (Lipschitz).
-//! Then it is measured from the cells of the boxes in which it may be the nearest.
+//! This is for clusters of large or long triangles, whose bounding boxes are larger than the brick and
+//! exclude little. The triangles near the brick are listed individually, the nearest to the middle of the
+//! brick first. The brick is divided into sixteen boxes. The distance of a triangle from the middle of a box
+//! bounds its distances from all cells of the box (Lipschitz). Distances are then computed for the cells of
+//! those boxes in which the triangle may be the nearest.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -17,57 +19,57 @@ use crate::levels::{Aligned, LANES};
 /// Maximum number of clusters whose triangles are examined.
 const MOST_CLUSTERS: usize = 256;
 
-/// Maximum number of triangles near a brick. With more, clusters exclude more in less time.
+/// Maximum number of triangles near a brick. If there are more, the search by clusters is faster.
 const MOST_TRIANGLES: usize = 160;
 
-/// Maximum number of measurements that wait until it is known which cells are near enough.
+/// Maximum number of measurements that are stored until it is known which cells are near enough.
 const MOST_MEASURED: usize = 1 << 9;
 
-/// Number of cells of a box along each axis. There are as many boxes as lanes, and a box has two layers of as
-/// many cells.
+/// Number of cells of a box along each axis. There are as many boxes as lanes. A box has two layers, each
+/// with as many cells as lanes.
 const BOX: [usize; 3] = [4, 4, 2];
 
-/// Factor that exceeds the rounding of a few operations.
+/// Factor that exceeds the rounding errors of a few operations.
 pub const ROUNDED: f32 = 1.000_001;
 
-/// Triangles near a brick, and measurements from its cells.
+/// Triangles near a brick, and their distances from the cells of the brick.
 pub struct CellLanes {
-    /// Squared distances of the listed clusters' triangles from the middle of the brick.
+    /// Squared distances from the middle of the brick to the triangles of the listed clusters.
     squares: Vec<Aligned<[f32; LANES]>>,
     triangles: Vec<NearTriangle>,
     measured: Vec<MeasuredLayer>,
-    /// Squared distances of the cells of the layers in `measured`.
+    /// Squared distances of the cells of each layer in `measured`.
     layers: Vec<Aligned<[f32; LANES]>>,
-    /// Upper bounds of the least squared distances, by box and layer.
+    /// For each cell, by box and layer, an upper bound of the least squared distance.
     most: Aligned<[[[f32; LANES]; BOX[2]]; LANES]>,
 }
 
-/// Triangle near the brick.
+/// Triangle near a brick.
 struct NearTriangle {
     /// Squared distance from the middle of the brick.
     squared: f32,
-    /// Place among the triangles of all clusters.
+    /// Index among the triangles of all clusters.
     place: u32,
     frame: TriangleFrame,
 }
 
-/// Layer of a box, with a triangle that may be the nearest to some of its cells.
+/// Layer of a box, and a triangle that may be the nearest to some of its cells.
 #[derive(Clone, Copy)]
 struct MeasuredLayer {
     triangle: u16,
-    /// Cells to which the triangle may be the nearest.
+    /// Cells for which the triangle may be the nearest.
     lanes: u16,
-    /// Box, and layer of the box.
+    /// Number of the box, and of the layer in the box.
     at: [u8; 2],
 }
 
-/// Boxes of a brick.
+/// The sixteen boxes of a brick.
 struct Boxes {
     middles: [[f32; LANES]; 3],
     radii: [f32; LANES],
-    /// Coordinates of the cells of a layer, by the half of the brick that contains it.
+    /// Coordinates of the cells of a layer, for each half of the brick that may contain the layer.
     layer: Aligned<[[[f32; LANES]; 2]; 2]>,
-    /// Existing cells of a layer of each box.
+    /// For each box, the cells of a layer that exist in the brick.
     cells: [u64; LANES],
 }
 
@@ -84,7 +86,7 @@ impl Default for CellLanes {
 }
 
 impl CellLanes {
-    /// Returns the number of bytes.
+    /// Returns the memory in bytes.
     pub fn bytes() -> u128 {
         (MOST_CLUSTERS * size_of::<[f32; LANES]>()
             + MOST_TRIANGLES * size_of::<NearTriangle>()
@@ -92,8 +94,8 @@ impl CellLanes {
             as u128
     }
 
-    /// Lists the triangles of these clusters that may be the nearest to a cell, the nearest to the middle
-    /// first. Returns `false` if there are too many.
+    /// Lists the triangles of these clusters that may be the nearest to a cell of the brick, sorted by their
+    /// distance from its middle. Returns `false` if there are too many.
     #[inline(always)]
     pub fn list<S: Simd>(
         &mut self,
@@ -127,7 +129,7 @@ impl CellLanes {
         let most = square_beyond((nearest + radius).min(limit), radius, near.error);
         self.triangles.clear();
         for (place, squares) in places().zip(&self.squares) {
-            // NaN is kept: the distance is not known.
+            // A triangle with NaN is kept, because its distance is not known.
             let lanes = !f32x16::from_slice(simd, &**squares)
                 .simd_gt(most)
                 .to_bitmask()
@@ -151,15 +153,15 @@ impl CellLanes {
         true
     }
 
-    /// Returns a cluster near the brick, if one exists.
+    /// Returns a cluster near the brick. `None` if there is none.
     pub fn hint(&self) -> Option<u32> {
         self.triangles
             .first()
             .map(|triangle| triangle.place / LANES as u32)
     }
 
-    /// Finds the cells to which a listed triangle may be the nearest. Calls `found` with each cell and the
-    /// triangle's place.
+    /// Finds the listed triangles that may be the nearest to a cell. Calls `found` with each such cell and
+    /// the index of the triangle.
     #[inline(always)]
     pub fn look<S: Simd>(&mut self, simd: S, near: &LocalBrick, mut found: impl FnMut(usize, u32)) {
         let boxes = Boxes::new(near);
@@ -222,7 +224,7 @@ impl CellLanes {
         self.flush(simd, &mut found);
     }
 
-    /// Reports the cells that are still near enough.
+    /// Reports the cells of the stored measurements for which the triangle is still near enough.
     #[inline(always)]
     fn flush<S: Simd>(&mut self, simd: S, found: &mut impl FnMut(usize, u32)) {
         for (
@@ -236,7 +238,7 @@ impl CellLanes {
         {
             let [at, layer] = at.map(usize::from);
             let most = f32x16::from_slice(simd, &self.most[at][layer]);
-            // NaN is kept, as above.
+            // NaN is kept, because the distance is not known.
             let near = !f32x16::from_slice(simd, &**squares)
                 .simd_gt(most)
                 .to_bitmask()
@@ -299,7 +301,7 @@ fn low(at: usize) -> [usize; 3] {
     [at % 2 * BOX[0], at / 2 % 2 * BOX[1], at / 4 * BOX[2]]
 }
 
-/// Returns the middle of a box, and an upper bound of the distance of its points from the middle.
+/// Returns the middle of a box, and an upper bound of the distance from the middle to the points of the box.
 pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
     let middle = [0, 1, 2].map(|a| (low[a] + high[a]) / 2.0);
     let half = [0, 1, 2].map(|a| (high[a] - low[a]) / 2.0);
@@ -309,7 +311,7 @@ pub fn ball([low, high]: [[f32; 3]; 2]) -> ([f32; 3], f32) {
     )
 }
 
-/// Returns the squared distance from the middle of a ball beyond which a triangle is farther than `most` from
+/// Returns a squared distance from the middle of a ball. A triangle beyond it is farther than `most` from
 /// every point of the ball.
 pub fn square_beyond(most: f32, radius: f32, error: f32) -> f32 {
     let distance = (most + radius) * ROUNDED;

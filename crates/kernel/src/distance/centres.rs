@@ -1,4 +1,5 @@
-//! Exact centres of cells: as doubles for distances, as integers for ties.
+//! Exact centres of cells. They are doubles for the computation of distances, and integers for decisions
+//! about ties.
 
 use std::cmp::Ordering;
 
@@ -10,24 +11,25 @@ use crate::geom::{Rational, Triangle};
 /// Rule that selects the nearest of several equally near triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieBreak {
-    /// The triangle with the least number.
+    /// The triangle with the lowest number.
     Number,
-    /// The triangle that turns its inner side to the centre most squarely, in the order of [`inner_side`],
-    /// and the least number among equals. Where two bodies touch, a centre gets a triangle of the body that
-    /// contains it.
+    /// The triangle whose inner side faces the centre most directly, in the order of [`inner_side`]. If
+    /// triangles are equal in this order, the one with the lowest number. Where two bodies touch, a centre
+    /// therefore gets a triangle of the body that contains it.
     InnerSide,
 }
 
-/// Centres of the cells of a lattice, per axis.
+/// Coordinates of the centres of a lattice's cells, for each axis.
 #[derive(Debug, Clone)]
 pub struct CentreLattice {
-    /// Coordinates, each the double nearest to the exact one.
+    /// Coordinates of the centres, each rounded to the nearest double.
     pub centres: [Vec<f64>; 3],
     exact: ExactCentres<IBig>,
     short: Option<ExactCentres<i128>>,
 }
 
-/// Coordinates as integers: cell `i` along an axis is at `first + i step`, over `odd 2^shift` for all axes.
+/// Coordinates as fractions of integers. The centre of cell `i` along an axis is at `first + i step`, divided
+/// by `odd 2^shift`. All axes have the same denominator.
 #[derive(Debug, Clone)]
 struct ExactCentres<T> {
     first: [T; 3],
@@ -40,7 +42,8 @@ struct ExactCentres<T> {
 type Digits = (i64, i32);
 
 impl CentreLattice {
-    /// Creates the centres from each axis' first coordinate, step between centres, and number of cells.
+    /// Creates the centres. Each axis is given by its first coordinate, the step between neighbouring
+    /// centres, and the number of cells.
     pub fn new(axes: [(Rational, Rational, usize); 3]) -> Self {
         let centres = axes.each_ref().map(|(first, step, cells)| {
             (0..*cells)
@@ -55,8 +58,9 @@ impl CentreLattice {
         }
     }
 
-    /// Compares the exact distances of two triangles from the centre of a cell: `Less` if the first is
-    /// nearer. `ties` decides between equally near triangles, except by their numbers.
+    /// Compares the exact distances of two triangles from the centre of a cell. The result is `Less` if the
+    /// first triangle is nearer. If both are equally near, `ties` decides, but the numbers of the triangles
+    /// are not considered.
     pub fn nearer(&self, cell: [usize; 3], triangles: [&Triangle; 2], ties: TieBreak) -> Ordering {
         let digits = triangles.map(|triangle| triangle.map(|vertex| vertex.map(digits)));
         if let Some(short) = &self.short
@@ -70,7 +74,7 @@ impl CentreLattice {
     }
 }
 
-/// Compares two triangles, given by their vertices relative to a point. `None` if the type is too short.
+/// Compares two triangles, whose vertices are relative to a point. `None` if the integer type is too short.
 fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Ordering> {
     match (nearer(triangles)?, ties) {
         (Ordering::Equal, TieBreak::InnerSide) => inner_side(triangles),
@@ -78,7 +82,7 @@ fn order<T: Wide>(triangles: &[[[T; 3]; 3]; 2], ties: TieBreak) -> Option<Orderi
     }
 }
 
-/// Returns the digits of a coordinate.
+/// Returns the mantissa and exponent of a coordinate.
 fn digits(value: f32) -> Digits {
     let (mantissa, exponent) = mantissa_and_exponent(value);
     let zeros = if mantissa == 0 {
@@ -89,8 +93,7 @@ fn digits(value: f32) -> Digits {
     (mantissa >> zeros, exponent + zeros as i32)
 }
 
-/// Returns the exponent n of the coarsest power of two 2^-n, at most one, that divides all coordinates of
-/// triangles.
+/// Returns the least `n` for which all coordinates of the triangles are multiples of 2^-n. It is at least 0.
 fn finest(digits: &[[[Digits; 3]; 3]; 2]) -> usize {
     let mut finest = 0;
     for (mantissa, exponent) in digits.as_flattened().as_flattened() {
@@ -125,7 +128,7 @@ impl ExactCentres<IBig> {
         }
     }
 
-    /// Returns these centres in 128 bits, if they fit.
+    /// Returns these centres in 128-bit integers. `None` if they do not fit.
     fn short(&self) -> Option<ExactCentres<i128>> {
         Some(ExactCentres {
             first: short_numbers(&self.first)?,
@@ -135,7 +138,7 @@ impl ExactCentres<IBig> {
         })
     }
 
-    /// Returns the vertices of triangles relative to the centre of a cell, in one unit.
+    /// Returns the vertices of two triangles relative to the centre of a cell, as integers in a common unit.
     fn relative(&self, cell: [usize; 3], digits: &[[[Digits; 3]; 3]; 2]) -> [[[IBig; 3]; 3]; 2] {
         let shift = self.shift.max(finest(digits));
         let centre: [IBig; 3] = std::array::from_fn(|axis| {
@@ -154,8 +157,8 @@ fn short_numbers(values: &[IBig; 3]) -> Option<[i128; 3]> {
 }
 
 impl ExactCentres<i128> {
-    /// Returns the vertices of triangles relative to the centre of a cell, in one unit, if all numbers are
-    /// short.
+    /// Returns the vertices of two triangles relative to the centre of a cell, as integers in a common unit.
+    /// `None` if a number is too long.
     fn relative(
         &self,
         cell: [usize; 3],
@@ -182,7 +185,7 @@ impl ExactCentres<i128> {
     }
 }
 
-/// Returns `value` times a power of two, if its absolute value is below 2^100.
+/// Returns `value` · 2^`by`. `None` if the absolute value of the product has more than 100 bits.
 fn shifted(value: i128, by: usize) -> Option<i128> {
     if value == 0 {
         return Some(0);

@@ -1,13 +1,13 @@
-//! Sixteen triangles near each other.
+//! Clusters of sixteen triangles that are near each other.
 
 use crate::geom::Triangle;
 use crate::levels::LANES;
 
-/// Sixteen triangles. If there are fewer, the last one is repeated.
+/// Cluster of sixteen triangles. If there are fewer, the last one is repeated.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// Nine coordinates, starting with x, y, z of the first vertex. The side between the first two vertices
-    /// is the longest.
+    /// Nine coordinates of each triangle: x, y and z of the first, second and third vertex. The side between
+    /// the first two vertices is the longest.
     pub vertices: [[f32; LANES]; 9],
     /// Numbers of the triangles in the mesh.
     pub numbers: [u32; LANES],
@@ -20,7 +20,7 @@ impl Cluster {
         numbers: [0; LANES],
     };
 
-    /// Fills the cluster with the triangles of these numbers, one to sixteen.
+    /// Stores one to sixteen triangles in the cluster. `number` returns the number of the triangle of a lane.
     pub fn fill(&mut self, triangles: &[Triangle], number: impl Fn(usize) -> u32) {
         for lane in 0..LANES {
             let number = number(lane);
@@ -32,7 +32,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the vertices of one triangle.
+    /// Returns the vertices of the triangle in a lane.
     pub fn triangle(&self, lane: usize) -> Triangle {
         let v = &self.vertices;
         [0, 3, 6].map(|n| [v[n][lane], v[n + 1][lane], v[n + 2][lane]])

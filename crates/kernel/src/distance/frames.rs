@@ -1,50 +1,55 @@
-//! Sixteen triangles, each in a frame of its own, and their distances from a point in floats.
+//! Frames (local coordinate systems) of sixteen triangles, and distances of the triangles from a point, in
+//! floats.
 //!
-//! The frame of a triangle has its first axis along the longest side, starting at the first vertex. Its
-//! second axis is in the plane, towards the third vertex, and its third axis is perpendicular to the plane.
-//! In the frame the triangle is flat, with corners (0, 0), (l, 0) and (x, y), y >= 0. The squared distance is
-//! the squared distance in the plane plus the third coordinate squared.
+//! The first axis of a triangle's frame is along its longest side and starts at the first vertex. The second
+//! axis is in the plane of the triangle, towards the third vertex. The third axis is perpendicular to the
+//! plane. In its frame the triangle is flat, with corners (0, 0), (l, 0) and (x, y), y >= 0. The squared
+//! distance of a point is its squared distance in the plane plus the square of its third coordinate.
 //!
 //! The axes are orthogonalized three times, so that they are orthonormal up to a few roundings for every
-//! shape. The triangle in its frame therefore differs from the true one by a few roundings of its size. This
-//! includes needles: rounding of a needle's plane has an effect only within the needle's width. Lengths below
-//! [`TINY`] count as zero, so that no square that underflows determines a direction. All distances are within
-//! [`ERROR`] times the sizes of the inputs, plus [`FLOOR`].
+//! shape. The triangle in its frame therefore differs from the true triangle by a few roundings of its size.
+//! This is also true for needles: an error in the plane of a needle has an effect only within the needle's
+//! width. Lengths below [`TINY`] count as zero, so that a direction never depends on a square that
+//! underflowed. The error of every distance is at most [`ERROR`] times the size of the inputs, plus
+//! [`FLOOR`].
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
 use super::cluster::Cluster;
 use crate::levels::{Aligned, LANES, rows, splats};
 
-/// Largest error of a distance, relative to the sum over the axes of the largest coordinates of the triangle
-/// and of the point: 64 roundings. Distances need 57 and gaps to oriented boxes 51 (docs/internals/distance.md).
+/// Largest error of a distance, relative to the size of the inputs: the sum over the axes of the largest
+/// absolute coordinates of the triangle and of the point. It is 64 roundings. Distances need 57 and distances
+/// to oriented boxes 51 (docs/internals/distance.md).
 pub const ERROR: f32 = 1.0 / (1 << 18) as f32;
 
-/// Error of a distance in addition to [`ERROR`], scaled: a few times [`TINY`].
+/// Error of a scaled distance in addition to [`ERROR`]. It is a few times [`TINY`].
 pub const FLOOR: f32 = 16.0 * TINY;
 
-/// Scaled length below which lengths count as zero. Squares of all other lengths are far from underflow.
+/// Scaled lengths below this count as zero. The squares of all other lengths are far from underflow.
 const TINY: f32 = 1.0 / (1_u64 << 40) as f32;
 
-/// Squared height, relative to the squared longest side, below which the third vertex counts as lying on that
-/// side.
+/// If the squared height of a triangle, relative to its squared longest side, is below this, the third vertex
+/// counts as lying on that side.
 const FLAT: f32 = 1.0 / (1_u64 << 56) as f32;
 
-/// Bound above which squares overflow. The distance of such a triangle is not known.
+/// If the squared length of a side is not below this, squares may overflow. The distance of such a triangle
+/// is treated as unknown.
 const HUGE: f32 = 1e30;
 
-/// Number of rows of a triangle: the first vertex, the three axes, the length of the longest side, and the
-/// directions in the plane and the lengths of the other two sides, from the first and the second vertex to
-/// the third.
+/// Number of values per triangle: the first vertex, the three axes, the length of the longest side, and the
+/// directions in the plane and lengths of the other two sides. These sides go from the first and from the
+/// second vertex to the third.
 const ROWS: usize = 19;
 
-/// One triangle.
+/// Frame of one triangle.
 pub type TriangleFrame = [f32; ROWS];
 
-/// Sixteen triangles.
+/// Frames of sixteen triangles.
 pub type TriangleFrames = Aligned<[[f32; LANES]; ROWS]>;
 
-/// Returns the frames of a cluster's triangles times `scale`, relative to `origin`, which is scaled.
+/// Returns the frames of a cluster's triangles. Coordinates are multiplied by `scale` and are then relative
+/// to `origin`.
 pub fn frames<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> TriangleFrames {
     simd.vectorize(
         #[inline(always)]
@@ -72,7 +77,7 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let squared = dot(u, u);
     let tiny = splat(TINY * TINY);
     let length = squared.sqrt();
-    // Triangles whose squares overflow get no known distance.
+    // If squares overflow, the distance of the triangle becomes NaN, which stands for unknown.
     a[0] = squared.simd_lt(splat(HUGE)).select(a[0], splat(f32::NAN));
     let is_line = squared.simd_gt(tiny);
     let x = direction(u, length, is_line, [one, zero, zero]);
@@ -83,7 +88,8 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     let is_flat = height.simd_le((squared * FLAT).max(tiny));
     let wide = !is_flat;
     let rest = any_across(simd, x);
-    // For a needle the remainder along x was only rounding, but not small relative to the rest.
+    // The second removal of x is for needles: the remainder along x is only a rounding error, but not small
+    // relative to the rest.
     let y = without(direction(twice, height.sqrt(), wide, rest), x);
     let z = [
         x[1] * y[2] - x[2] * y[1],
@@ -123,13 +129,15 @@ fn make<S: Simd>(simd: S, cluster: &Cluster, origin: [f32; 3], scale: f32) -> Tr
     frames
 }
 
-/// Returns the squared distances of sixteen triangles from a point, which is relative to the same origin.
+/// Returns the squared distances of sixteen triangles from a point. The point is relative to the same origin
+/// as the frames.
 #[inline(always)]
 pub fn squared<S: Simd>(simd: S, frames: &TriangleFrames, point: [f32; 3]) -> f32x16<S> {
     distances(simd, rows(simd, frames), splats(simd)(point))
 }
 
-/// Returns the squared distances of a triangle from sixteen points, which are relative to the same origin.
+/// Returns the squared distances of a triangle from sixteen points. The points are relative to the same
+/// origin as the frame.
 #[inline(always)]
 pub fn squared_from<S: Simd>(simd: S, frame: &TriangleFrame, points: [f32x16<S>; 3]) -> f32x16<S> {
     distances(
@@ -148,7 +156,7 @@ fn distances<S: Simd>(
 ) -> f32x16<S> {
     let zero = f32x16::splat(simd, 0.0);
     let w = [row(0) - point[0], row(1) - point[1], row(2) - point[2]];
-    // The difference is reversed, so x and y are negated.
+    // The difference has the opposite sign, so x and y are negated.
     let x = -w[0].mul_add(row(3), w[1].mul_add(row(4), w[2] * row(5)));
     let y = -w[0].mul_add(row(6), w[1].mul_add(row(7), w[2] * row(8)));
     let z = w[0].mul_add(row(9), w[1].mul_add(row(10), w[2] * row(11)));
@@ -167,8 +175,8 @@ fn distances<S: Simd>(
     z.mul_add(z, inside.select(zero, least))
 }
 
-/// Returns the distance of a point beyond the ends of a side, and its distance from the line, positive to the
-/// right.
+/// Returns how far a point is beyond the ends of a side, and its distance from the line of the side, which is
+/// positive to the right.
 #[inline(always)]
 fn off_line<S: Simd>(
     [x, y]: [f32x16<S>; 2],
@@ -186,7 +194,7 @@ fn dot<S: Simd>(a: [f32x16<S>; 3], b: [f32x16<S>; 3]) -> f32x16<S> {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2] * b[2]))
 }
 
-/// Returns a vector divided by its length if that is known, otherwise another vector.
+/// Returns a vector divided by its length. If the length is not known to be positive, returns another vector.
 #[inline(always)]
 fn direction<S: Simd>(
     v: [f32x16<S>; 3],
@@ -202,7 +210,7 @@ fn direction<S: Simd>(
     ]
 }
 
-/// Returns the part of a vector that is perpendicular to a unit vector.
+/// Returns the component of a vector that is perpendicular to the unit vector `x`.
 #[inline(always)]
 fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let along = dot(v, x);
@@ -213,7 +221,8 @@ fn without<S: Simd>(v: [f32x16<S>; 3], x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     ]
 }
 
-/// Returns a direction perpendicular to `x`: the axis of its least component, made orthogonal.
+/// Returns a vector that is perpendicular to `x`. It is made from the coordinate axis along which `x` has its
+/// least component.
 #[inline(always)]
 fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     let zero = f32x16::splat(simd, 0.0);
@@ -231,7 +240,7 @@ fn any_across<S: Simd>(simd: S, x: [f32x16<S>; 3]) -> [f32x16<S>; 3] {
     [across[0] / length, across[1] / length, across[2] / length]
 }
 
-/// Returns the direction and the length of a side, or another direction if it has no length.
+/// Returns the direction and the length of a side. If the length is about zero, the direction is `other`.
 #[inline(always)]
 fn side<S: Simd>([x, y]: [f32x16<S>; 2], other: [f32x16<S>; 2]) -> ([f32x16<S>; 2], f32x16<S>) {
     let length = x.mul_add(x, y * y).sqrt();
@@ -254,7 +263,7 @@ mod tests {
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
-    /// Returns the distances of the triangles in the one cluster from a point.
+    /// Returns the distances of triangles from a point. The triangles form one cluster.
     fn measured(level: Level, triangles: &[Triangle], point: [f32; 3]) -> Vec<(u32, f32)> {
         let tree = TriangleTree::of(triangles, 1.0);
         let cluster = &tree.clusters[0];
@@ -274,7 +283,8 @@ mod tests {
         let mut compared = 0;
         let mut worst = 0.0_f64;
         for round in 0..6000 {
-            // Needles of every width, triangles without area, and small triangles far from the point.
+            // Needles of various widths, triangles without area, and small triangles that are far from the
+            // point.
             let width = 2_f32.powi(-(round % 53));
             let size = [1.0, 1.0, 1e-6, 1e-12, 1e-20, 1e14][round as usize / 53 % 6];
             let triangles: Vec<Triangle> = (0..16)
@@ -285,7 +295,7 @@ mod tests {
                     let b = [0, 1, 2].map(|i| a[i] + d[i]);
                     let c = [0, 1, 2].map(|i| a[i] + t * d[i] + width * next());
                     let middle = [0, 1, 2].map(|i| a[i] + 0.5 * d[i]);
-                    // Near the origin coordinates are as small as the width.
+                    // Near the origin, some coordinates are as small as the width.
                     let shapes = [
                         [a, b, c],
                         [a, a, b],

@@ -1,28 +1,30 @@
-//! Distances from the cells of a lattice to the nearest of many triangles, a brick of 8 × 8 × 8 cells at a
-//! time.
+//! Distances from the cells of a lattice to the nearest of many triangles. A brick of 8 × 8 × 8 cells is
+//! processed at a time.
 //!
-//! The value is the least [`squared_distance`](crate::geom::distance::squared_distance) of all triangles. Few
-//! triangles are examined per cell:
+//! The value of a cell is the least [`squared_distance`](crate::geom::distance::squared_distance) of all
+//! triangles. These steps ensure that few triangles are examined for each cell:
 //!
-//! - `order` collects triangles near each other in clusters of sixteen. [`tree`](TriangleTree) has their
-//!   bounds, sixteen per node. Bounds farther away than an upper bound of the distance are skipped with their
-//!   contents.
-//! - `search`: the bounds get tighter from a brick to its eighths and to blocks of sixteen cells. The
-//!   distance from the middle of a part bounds the distances from its cells (Lipschitz). It leaves the
-//!   clusters that may be the nearest for one of them.
-//! - `near`: a point examines clusters, sixteen at a time. `oriented` boxes bound a cluster more closely than
-//!   boxes along the axes do.
-//! - `blocks`: sixteen cells examine each of the remaining clusters and measure the clusters that may be the
-//!   nearest.
-//! - `frames`: the remaining triangles of a cluster are measured in floats with lanes across triangles, each
-//!   within an error bound.
-//! - `cells`: if few triangles are near a brick, each is measured in floats with lanes across cells.
-//! - `pairs`: triangles that may be the nearest within these bounds are measured by the sequence of doubles
-//!   that defines the value, with lanes across pairs of a cell and a triangle.
-//! - `ties`, if requested, decides which of them is the nearest, with the exact `centres` of cells.
+//! - `order` collects triangles that are near each other in clusters of sixteen. The [`tree`](TriangleTree)
+//!   has the bounding boxes of clusters, sixteen per node. A box that is farther away than an upper bound of
+//!   the distance is skipped with its contents.
+//! - `search` narrows the list of clusters from a brick to its eighths and to blocks of sixteen cells. The
+//!   distance from the middle of such a part bounds the distances from its cells (Lipschitz). Only the
+//!   clusters that may be the nearest to one of these cells are kept.
+//! - `near` examines clusters from a point, sixteen at a time. `oriented` boxes enclose a cluster more
+//!   closely than axis-aligned boxes.
+//! - `blocks` examines the remaining clusters for sixteen cells at a time, and measures the clusters that may
+//!   be the nearest.
+//! - `frames` computes the distances of the triangles of a cluster in floats, each with an error bound. The
+//!   lanes of a vector hold different triangles.
+//! - `cells` is used if few triangles are near a brick. It computes the distances of each triangle in floats.
+//!   The lanes of a vector hold different cells.
+//! - `pairs` computes the exact sequence of doubles that defines the value, for all triangles that may be the
+//!   nearest within these bounds. The lanes of a vector hold different pairs of a cell and a triangle.
+//! - `ties`, if requested, decides which of these triangles is the nearest. It uses the exact `centres` of
+//!   cells.
 //!
-//! Only triangles that are certainly not the nearest are skipped. The order of triangles and the level
-//! therefore change no bit. Error bounds: docs/internals/distance.md.
+//! Only triangles that are certainly not the nearest are skipped. The results are therefore identical in
+//! every bit for any order of triangles and any level. Error bounds: docs/internals/distance.md.
 
 mod blocks;
 mod cells;

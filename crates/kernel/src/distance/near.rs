@@ -1,6 +1,6 @@
-//! Triangles near a brick, and their distances from points.
+//! Clusters near a brick, and distances of their triangles from points.
 //!
-//! Points are relative to the middle of the brick, and scaled so that cells have a size of about one.
+//! Points are relative to the middle of the brick, and scaled so that the size of a cell is about one.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -16,53 +16,56 @@ pub const SIDE: usize = 8;
 /// Number of cells of a brick.
 pub const CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Maximum number of frames kept for a brick. Further frames, as in the middle of a sphere, are recomputed.
+/// Maximum number of cluster frames that are stored for a brick. Further frames are computed again each time.
+/// This happens, for example, in the middle of a sphere.
 const KEPT: usize = 1 << 12;
 
-/// Factor between squares of lengths that may differ by two errors, in addition to [`SLACK`] times the
-/// squared error: `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here with `b` two errors.
+/// Factor by which a squared length is enlarged if the length may be too small by two errors. In addition,
+/// [`SLACK`] times the squared error is added. It follows from `(a + b)² <= (1 + t) a² + (1 + 1/t) b²`, here
+/// with `b` two errors.
 const WIDER: f32 = 1.0 + 1.0 / 8192.0;
 
-/// Factor of the squared error, see [`WIDER`].
+/// Factor of the squared error. See [`WIDER`].
 const SLACK: f32 = 4.0 * 8320.0;
 
-/// Error bound of centres as doubles, relative to the origin of the brick.
+/// Error bound of the centres of cells as doubles, relative to the origin of the brick.
 const CENTRE: f32 = 1.0 / (1_u64 << 50) as f32;
 
-/// Marks a missing frame or cluster.
+/// Marks a frame or cluster that does not exist.
 pub const NONE: u32 = u32::MAX;
 
-/// Brick and the clusters near it.
+/// Brick, and the clusters near it.
 #[derive(Default)]
 pub struct LocalBrick {
-    /// Middle of the brick.
+    /// Middle of the brick. It is not scaled.
     pub origin: [f32; 3],
-    /// Centres of the cells.
+    /// Centres of the cells along each axis, relative to the middle and scaled.
     pub centres: [[f32; SIDE]; 3],
     /// Number of cells along each axis.
     pub cells: [usize; 3],
-    /// Error bound of distances.
+    /// Error bound of scaled distances.
     pub error: f32,
-    /// Upper bound, not scaled, of the coordinates of the centres and of their distances from vertices of the
-    /// clusters.
+    /// Upper bound of the coordinates of the centres and of their distances from vertices of the clusters. It
+    /// is not scaled.
     pub reach: f64,
-    /// Squared limit, widened.
+    /// Squared limit of the search, enlarged by the error.
     pub limit: f32,
-    /// Some triangles are too large for floats to measure.
+    /// Some triangles are so large that their distances cannot be computed in floats.
     pub has_unknown: bool,
-    /// Clusters that may be the nearest.
+    /// Numbers of the clusters that may be the nearest to a cell.
     pub clusters: Vec<u32>,
-    /// Bounds of the clusters.
+    /// Bounding boxes of these clusters.
     boxes: Vec<BoxGroup>,
     oriented: Vec<OrientedGroup>,
-    /// Positions of the clusters' frames, [`NONE`] if they are not computed.
+    /// For each cluster, the index of its triangles' frames in `frames`. [`NONE`] if they were not computed.
     places: Vec<u32>,
     pub frames: Vec<TriangleFrames>,
-    /// Squared gaps of the last look, by the groups of its list.
+    /// Lower bounds of squared distances from the last call of [`look`](Self::look), for each group of its
+    /// list.
     gaps: Vec<Aligned<[f32; LANES]>>,
 }
 
-/// Some of sixteen neighbouring clusters of a brick.
+/// Selected clusters of a group of sixteen neighbouring clusters of a brick.
 #[derive(Clone, Copy)]
 pub struct ListedGroup {
     group: u32,
@@ -70,7 +73,7 @@ pub struct ListedGroup {
 }
 
 impl ListedGroup {
-    /// Returns the places of the clusters.
+    /// Returns the indices of the selected clusters in the list of the brick.
     #[inline(always)]
     pub fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let first = self.group * LANES as u32;
@@ -85,8 +88,8 @@ pub struct MeasuredCluster<S: Simd> {
 }
 
 impl LocalBrick {
-    /// Lists all clusters found, with their bounds relative to the brick, and computes the error of distances
-    /// from these bounds. `limit` is the greatest distance of interest, scaled.
+    /// Lists all clusters of the brick, computes their bounds relative to the brick, and computes the error
+    /// bound of distances from these. `limit` is the scaled distance up to which distances are needed.
     pub fn list_all(&mut self, tree: &TriangleTree, limit: f32, list: &mut Vec<ListedGroup>) {
         let origin = self.origin.map(|origin| origin * tree.scale);
         let groups = self.clusters.len().div_ceil(LANES);
@@ -119,7 +122,7 @@ impl LocalBrick {
         self.places.clear();
         self.places.resize(self.clusters.len(), NONE);
         self.frames.clear();
-        // At most this number, allocated without growing.
+        // Allocates the maximum at once, so that the list does not grow.
         self.frames.reserve_exact(self.clusters.len().min(KEPT) + 1);
         self.gaps.clear();
         self.gaps.reserve_exact(groups);
@@ -134,7 +137,7 @@ impl LocalBrick {
         self.limit = wider(limit * limit, self.error);
     }
 
-    /// Lists the clusters of another list whose bounds are within a squared distance of a box.
+    /// Lists the clusters of another list whose bounding boxes are within a squared distance of a box.
     pub fn narrow<S: Simd>(
         &self,
         simd: S,
@@ -168,7 +171,8 @@ impl LocalBrick {
     }
 
     /// Returns an upper bound of the least squared distance from a point to the clusters of a list. It is
-    /// larger than `start` if all are farther. Afterwards `gaps` has lower bounds of their squared distances.
+    /// larger than `start` if all clusters are farther. Afterwards `gaps` has lower bounds of the squared
+    /// distances of the clusters.
     pub fn look<S: Simd>(
         &mut self,
         simd: S,
@@ -198,8 +202,8 @@ impl LocalBrick {
                     of = is_nearer.select(f32x16::splat(simd, self.gaps.len() as f32), of);
                     self.gaps.push(Aligned(stored));
                 }
-                // The cluster with the least gap is often the nearest. If its lane is not in the list, its
-                // distance is a valid bound nevertheless.
+                // The cluster whose box is nearest is often the nearest cluster. Even if its lane is not
+                // selected in the list, its distance is a valid bound.
                 let lane = (nearest.simd_le(nearest.reduce_min()).to_bitmask() | 1 << LANES)
                     .trailing_zeros();
                 if nearest.reduce_min() > start {
@@ -229,7 +233,8 @@ impl LocalBrick {
         )
     }
 
-    /// Lists the clusters of the last list examined whose squared gap is at most `most`.
+    /// Lists the clusters whose lower bounds of the squared distance are at most `most`. `from` is the list
+    /// of the last call of [`look`](Self::look).
     pub fn within<S: Simd>(&self, simd: S, from: &[ListedGroup], most: f32, to: &mut Vec<u32>) {
         simd.vectorize(
             #[inline(always)]
@@ -258,7 +263,7 @@ impl LocalBrick {
         )
     }
 
-    /// Measures the triangles of a cluster from a point.
+    /// Computes the distances of the triangles of a cluster from a point.
     #[inline(always)]
     pub fn see<S: Simd>(
         &mut self,
@@ -269,7 +274,7 @@ impl LocalBrick {
     ) -> MeasuredCluster<S> {
         let slot = self.slot(simd, tree, place);
         let squared = frames::squared(simd, &self.frames[slot], point);
-        // NaN does not count: the distance is not known.
+        // NaN does not count, because it stands for an unknown distance.
         let infinity = f32x16::splat(simd, f32::INFINITY);
         let least = squared
             .simd_lt(infinity)
@@ -278,7 +283,7 @@ impl LocalBrick {
         MeasuredCluster { squared, least }
     }
 
-    /// Returns the position of a cluster's frames, which are computed if they are missing.
+    /// Returns the index of the frames of a cluster. They are computed if they are missing.
     #[inline(always)]
     pub fn slot<S: Simd>(&mut self, simd: S, tree: &TriangleTree, place: u32) -> usize {
         let slot = self.places[place as usize];
@@ -301,21 +306,21 @@ impl LocalBrick {
         slot
     }
 
-    /// Returns the maximum number of bytes for this number of clusters.
+    /// Returns the maximum memory in bytes for `clusters` clusters.
     pub fn bytes_for(clusters: u128) -> u128 {
         let groups = clusters.div_ceil(LANES as u128)
             * (size_of::<BoxGroup>() + size_of::<OrientedGroup>()) as u128;
         let frames = (clusters.min(KEPT as u128) + 1) * size_of::<TriangleFrames>() as u128;
         let each = 2 * size_of::<u32>() as u128;
-        // A growing list takes up to twice the size of its items.
+        // A list that grows takes up to twice the memory of its items.
         2 * (groups + clusters * each)
             + frames
             + clusters.next_multiple_of(LANES as u128) * size_of::<f32>() as u128
     }
 }
 
-/// Returns the squared gaps between clusters and points, lane by lane, from rows of their axis-aligned and
-/// oriented boxes.
+/// Returns lower bounds of the squared distances between clusters and points, lane by lane. They are computed
+/// from the axis-aligned and the oriented boxes of the clusters.
 #[inline(always)]
 fn gap<S: Simd>(
     simd: S,
@@ -326,7 +331,7 @@ fn gap<S: Simd>(
     gaps_to_boxes(simd, boxes, [points; 2]).max(gaps_to_oriented(simd, oriented, points))
 }
 
-/// Returns a squared length, enlarged by more than two errors of the length.
+/// Returns a squared length, enlarged as if the length were larger by more than two errors.
 #[inline(always)]
 pub fn wider(squared: f32, error: f32) -> f32 {
     squared * WIDER + SLACK * error * error

@@ -1,9 +1,9 @@
-//! Triangles of a mesh in clusters.
+//! Arrangement of the triangles of a mesh in clusters.
 //!
-//! Triangles are sorted by the Morton codes of the middles of their bounds. Large triangles are kept apart
-//! from small ones, because a large one would make the bounds of its neighbours useless. The sorted list is
-//! cut into patches, and every patch is halved along its longest axis until sixteen triangles are left. No
-//! result of a search depends on the clusters.
+//! Triangles are sorted by the Morton codes of the middles of their bounds. Large triangles are separated
+//! from small ones, because a large triangle in a cluster of small ones would enlarge its bounds too much.
+//! The sorted list is cut into patches. Every patch is halved repeatedly along its longest axis until at most
+//! sixteen triangles are left. No result of a search depends on the clusters.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use super::oriented::{Surround, enclose};
 use crate::geom::{Bounds, Triangle, morton};
 use crate::levels::{LANES, Level, on_level};
 
-/// Triangles in the order of their codes, cut into patches.
+/// Triangles in the order of their Morton codes, cut into patches.
 pub struct OrderedTriangles<'a> {
     triangles: &'a [Triangle],
     order: Vec<Keyed>,
     ranges: Vec<Range<usize>>,
 }
 
-/// Patches for which one thread makes clusters.
+/// Patches from which one thread makes clusters.
 pub struct ClusterJob<'a> {
     patches: &'a OrderedTriangles<'a>,
     ranges: &'a [Range<usize>],
@@ -29,21 +29,22 @@ pub struct ClusterJob<'a> {
     surrounds: &'a mut [Surround],
 }
 
-/// Maximum number of triangles of a patch, except if their codes are equal.
+/// Maximum number of triangles in a patch. It may be exceeded by triangles with equal codes.
 const PATCH: usize = 16 * LANES;
 
-/// Returns the maximum number of clusters for this number of triangles. Patches are at least half full, and
-/// so are all of their clusters except the last.
+/// Returns the maximum number of clusters for `triangles` triangles. Patches are at least half full. In each
+/// patch, all clusters except the last are at least half full.
 pub fn clusters_for(triangles: usize) -> u128 {
     (triangles.div_ceil(LANES) + triangles.div_ceil(PATCH / 4)) as u128
 }
 
-/// Number of patches of a job.
+/// Number of patches in a job.
 const JOB: usize = 128;
 
 impl<'a> OrderedTriangles<'a> {
-    /// Sorts triangles within these bounds. A patch never extends beyond an octant that has many triangles.
-    /// Its bounds would otherwise reach across all of space and be near everything.
+    /// Sorts triangles that are within these bounds, and cuts the list into patches. If an octant has many
+    /// triangles, no patch extends beyond it. Otherwise the bounds of such a patch could extend across all of
+    /// space and be near everything.
     pub fn new(triangles: &'a [Triangle], bounds: &Bounds) -> Self {
         let order = order(triangles, bounds);
         let mut waiting = vec![(0, order.len())];
@@ -67,7 +68,7 @@ impl<'a> OrderedTriangles<'a> {
         }
     }
 
-    /// Makes clusters of all patches. `share` runs the jobs in any order.
+    /// Makes the clusters of all patches. `share` must run all jobs, in any order.
     pub fn clusters(
         &self,
         level: Level,
@@ -100,7 +101,7 @@ impl<'a> OrderedTriangles<'a> {
 }
 
 impl ClusterJob<'_> {
-    /// Makes the clusters.
+    /// Makes the clusters of these patches.
     pub fn run(self) {
         let Self {
             patches: OrderedTriangles {
@@ -136,7 +137,7 @@ impl ClusterJob<'_> {
     }
 }
 
-/// Triangle and the middle of its bounds.
+/// Number of a triangle and the middle of its bounds.
 struct TriangleMiddle {
     middle: [f32; 3],
     number: u32,
@@ -151,7 +152,8 @@ impl TriangleMiddle {
     }
 }
 
-/// Makes clusters of a patch by repeatedly halving it along the longest axis of its triangles' middles.
+/// Makes the clusters of a patch. The patch is halved repeatedly along the longest axis of the middles of its
+/// triangles.
 fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [Cluster]) {
     if patch.len() <= LANES {
         return clusters[0].fill(triangles, |lane| patch[lane.min(patch.len() - 1)].number);
@@ -184,17 +186,18 @@ fn halve(triangles: &[Triangle], patch: &mut [TriangleMiddle], clusters: &mut [C
     halve(triangles, high, second);
 }
 
-/// Triangle with its place in the order.
+/// Number of a triangle and its sort key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Keyed {
     key: u32,
     number: u32,
 }
 
-/// Number of bits of a key per pass of the sort.
+/// Number of bits of the key that one pass of the sort uses.
 const DIGIT: u32 = 11;
 
-/// Sorts the triangles by their keys with a counting sort by each digit, the lowest first.
+/// Sorts the triangles by their keys. Each pass is a counting sort by some bits of the key, the lowest bits
+/// first.
 fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
     let extent = (0..3)
         .map(|a| f64::from(bounds.max[a]) - f64::from(bounds.min[a]))
@@ -224,8 +227,8 @@ fn order(triangles: &[Triangle], bounds: &Bounds) -> Vec<Keyed> {
     order
 }
 
-/// Returns the size class of a triangle in two bits, and the Morton code of the middle of its bounds in
-/// thirty.
+/// Returns the sort key of a triangle. It has two bits for the size of the triangle and thirty bits for the
+/// Morton code of the middle of its bounds.
 fn key(triangle: &Triangle, bounds: &Bounds, scale: f64) -> u32 {
     let [a, b, c] = triangle;
     let mut longest = 0.0_f64;

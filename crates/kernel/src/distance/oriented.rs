@@ -1,11 +1,12 @@
-//! Oriented boxes around clusters, which are thinner than boxes along the axes.
+//! Oriented boxes around clusters. They are thinner than axis-aligned boxes.
 //!
 //! Neighbouring triangles of a surface lie in a thin box. From a point some cells above the surface, the
-//! axis-aligned boxes of many clusters are about as near as the nearest triangle. With boxes along the
-//! surface, only the boxes around the foot of the point are.
+//! axis-aligned boxes of many clusters are about as near as the nearest triangle. With boxes aligned to the
+//! surface, only the boxes around the foot of the perpendicular are that near.
 //!
-//! An oriented box consists of a middle, three axes that are orthonormal up to one rounding, and half the
-//! extents along them. The rounding is within the error that a search allows (docs/internals/distance.md).
+//! An oriented box consists of a middle, three axes that are orthonormal up to one rounding, and half of its
+//! extents along these axes. This rounding is within the error that a search allows for
+//! (docs/internals/distance.md).
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -14,13 +15,15 @@ use super::frames::FLOOR;
 use crate::geom::vector::{cross, dot, minus};
 use crate::levels::{Aligned, LANES};
 
-/// Number of rows of oriented boxes: the middle x, y, z, the three axes x, y, z, half the extents.
+/// Number of values per oriented box: the middle (3), the x, y and z of each of its three axes (9), and half
+/// of the extents (3).
 pub const ROWS: usize = 15;
 
 /// Sixteen oriented boxes.
 pub type OrientedGroup = Aligned<[[f32; LANES]; ROWS]>;
 
-/// No boxes. Their distance is not a valid number, so their lanes must be masked.
+/// Group without boxes. The distance to a missing box is not a valid number, so the lanes without boxes must
+/// be masked.
 pub const NO_ORIENTED: OrientedGroup = {
     let mut rows = [[0.0; LANES]; ROWS];
     (rows[0], rows[1], rows[2]) = (
@@ -31,19 +34,19 @@ pub const NO_ORIENTED: OrientedGroup = {
     Aligned(rows)
 };
 
-/// Error of [`squared_distance`](crate::geom::distance::squared_distance), as a distance, relative to the
-/// extents of a triangle: docs/internals/distance.md.
+/// Error of [`squared_distance`](crate::geom::distance::squared_distance), expressed as an error of the
+/// distance and relative to the extents of a triangle. See docs/internals/distance.md.
 const NOISE: f32 = 1.0 / (1_u64 << 44) as f32;
 
-/// Scaled boxes around a cluster: an axis-aligned box, lowest corner first, and an oriented box as a column
-/// of a group.
+/// Scaled boxes around a cluster: an axis-aligned box, with its lowest corner first, and the values of an
+/// oriented box.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Surround {
     pub bounds: [f32; 6],
     pub oriented: [f32; ROWS],
 }
 
-/// Encloses a cluster, scaled.
+/// Returns the scaled boxes around a cluster.
 pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
     simd.vectorize(
         #[inline(always)]
@@ -61,13 +64,14 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
             ];
             let sum = |of: f32x16<S>| of.as_array().iter().map(|c| f64::from(*c)).sum();
             let across = unit([sum(normals[0]), sum(normals[1]), sum(normals[2])]);
-            // Start from the middle of the bounds and move halfway between the ends along each axis.
+            // Starts from the middle of the bounds, and moves along each axis to the middle between the ends.
             let mut bounds = [0.0; 6];
             for n in 0..3 {
                 bounds[n] = v[0][n].min(v[1][n]).min(v[2][n]).reduce_min();
                 bounds[3 + n] = v[0][n].max(v[1][n]).max(v[2][n]).reduce_max();
             }
-            // The longest side of the cluster is the first side of its triangle.
+            // The longest side of each triangle is its first side. The longest of these sides is the longest
+            // side of the cluster.
             let squared = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
             let longest = squared.reduce_max();
             let lane = (squared.simd_ge(longest).to_bitmask() | 1 << (LANES - 1)).trailing_zeros()
@@ -97,7 +101,7 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
                 let [low, high] = ends(simd, v, middle, axis);
                 oriented[12 + k] = high.max(-low);
             }
-            // Too large to square: no distance is known.
+            // If squares overflow, all distances count as unknown, so the box contains everything.
             if !oriented.iter().all(|value| value.is_finite()) {
                 oriented = std::array::from_fn(|row| if row < 12 { 0.0 } else { f32::INFINITY });
             }
@@ -109,8 +113,8 @@ pub fn enclose<S: Simd>(simd: S, cluster: &Cluster, scale: f32) -> Surround {
     )
 }
 
-/// Enlarges bounds of large triangles, for which the sequence of doubles may compute distances that are too
-/// small by more than [`FLOOR`].
+/// Enlarges the bounds of large triangles. The sequence of doubles may compute distances of these triangles
+/// that are too small by more than [`FLOOR`].
 fn with_noise(bounds: [f32; 6]) -> [f32; 6] {
     let noise = NOISE * (0..3).map(|n| bounds[3 + n] - bounds[n]).sum::<f32>();
     if noise <= FLOOR {
@@ -141,10 +145,10 @@ fn ends<S: Simd>(
     ]
 }
 
-/// Returns a given unit vector and two vectors perpendicular to it. The first of these follows the
-/// perpendicular part of `side`, if `side` is at least 45° from the given vector: adjacent needles lie in a
-/// narrow box. Otherwise it is as close as possible to a coordinate axis, because clusters are cut at planes
-/// across the coordinate axes.
+/// Returns the unit vector `across` and two vectors perpendicular to it. If `side` is at least 45° from the
+/// unit vector, the first of them has the direction of the perpendicular part of `side`. Adjacent needles
+/// then lie in a narrow box. Otherwise it is as close as possible to a coordinate axis, because clusters are
+/// cut at planes across the coordinate axes.
 fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     let [x, y, z] = across;
     let least = if x.abs() <= y.abs().min(z.abs()) {
@@ -161,7 +165,7 @@ fn axes(across: [f64; 3], side: Option<[f64; 3]>) -> [[f32; 3]; 3] {
     [across, second, cross(across, second)].map(|axis| axis.map(|c| c as f32))
 }
 
-/// Normalizes a vector. A vector without length gives an arbitrary unit vector.
+/// Normalizes a vector. A vector of length zero gives an arbitrary unit vector.
 fn unit(v: [f64; 3]) -> [f64; 3] {
     let unit = v.map(|c| c / dot(v, v).sqrt());
     if unit.iter().all(|c| c.is_finite()) {
@@ -171,8 +175,8 @@ fn unit(v: [f64; 3]) -> [f64; 3] {
     }
 }
 
-/// Returns the squared gaps between oriented boxes and points, lane by lane. They are at most the squared
-/// distances to the contents of the boxes. `row` returns the numbers of the boxes.
+/// Returns lower bounds of the squared distances between the contents of oriented boxes and points, lane by
+/// lane. `row` returns a value of the boxes by its number.
 #[inline(always)]
 pub fn gaps_to_oriented<S: Simd>(
     simd: S,
@@ -202,7 +206,7 @@ mod tests {
     use crate::levels::{Level, on_level, rows, splats};
     use crate::random::Random;
 
-    /// Returns the squared gaps from a point to the two boxes of the one cluster.
+    /// Returns the squared distances from a point to both boxes of the only cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
         on_level!(
             level,
@@ -220,12 +224,12 @@ mod tests {
         let mut compared = 0;
         let mut closer = 0;
         for round in 0..2000 {
-            // Patches from flat to round. Some are points, lines, or far away.
+            // Patches of triangles from flat to round. Some are points or lines, and some are far away.
             let depth = [0.0, 1e-4, 0.1, 1.0][round % 4];
             let shift = if round % 5 == 0 { 4096.0 } else { 0.0 };
             let width = [1.0, 0.0, 1.0][round % 3];
             let tilt = [next(), next()];
-            // Triangles across the patch, or small ones.
+            // Triangles that extend across the patch, or small triangles.
             let size = [1.0, 0.05][round / 7 % 2];
             let triangles: Vec<Triangle> = (0..16)
                 .map(|_| {
@@ -244,7 +248,8 @@ mod tests {
                 .iter()
                 .map(|t| squared_distance(point.map(f64::from), t));
             let least = of_all.fold(f64::INFINITY, f64::min).sqrt();
-            // Error allowed by the search, relative to the sizes of the points around the middle of a brick.
+            // Error that the search allows for, relative to the size of the coordinates around the middle of
+            // a brick.
             let error =
                 f64::from(crate::distance::frames::ERROR) * 3.0 * (8.0 + f64::from(shift) * 1e-3);
             for level in Level::available() {

@@ -1,8 +1,9 @@
-//! Eight pairs of a point and a triangle, measured by the sequence of doubles that defines a distance.
+//! Squared distances of eight pairs of a point and a triangle. They are computed with the sequence of
+//! operations on doubles that defines a distance.
 //!
 //! The operations are the same and in the same order as in
-//! [`squared_distance`](crate::geom::distance::squared_distance), with selections instead of branches. Every
-//! lane has the same bits. The definition explains the steps.
+//! [`squared_distance`](crate::geom::distance::squared_distance), but with selections in place of branches.
+//! Every lane therefore has exactly the bits of the definition, which also explains the steps.
 
 use fearless_simd::{Simd, f64x8, prelude::*};
 
@@ -15,33 +16,36 @@ use crate::levels::{Aligned, LANES};
 /// Number of pairs measured at a time.
 pub const PAIRS: usize = 8;
 
-/// Points, then the three vertices of the triangles: x, y, z of each.
+/// Coordinates of eight pairs: x, y, z of the point, then of the three vertices of the triangle.
 pub type PairRows = Aligned<[[f64; PAIRS]; 12]>;
 
-/// Vectors of eight lanes.
+/// Three coordinates in eight lanes.
 type Lanes3<S> = [f64x8<S>; 3];
 
-/// Squared distances of a brick's cells, x fastest, and the nearest triangles.
+/// Squared distances from the cells of a brick, and the nearest triangles. Cells are in the order x, y, z.
 #[derive(Debug, Clone)]
 pub struct SquaredBrick {
-    /// Infinite in cells without a triangle near enough. Values beyond the limit may be present or missing.
+    /// Squared distance of each cell. Infinite if no triangle is near enough. Beyond the limit, a value may
+    /// be present or infinite.
     pub squared: [f64; CELLS],
-    /// Number of the nearest triangle, if requested, selected by the tie-break among equally near ones.
+    /// Number of the nearest triangle of each cell, if requested. Among equally near triangles, the tie-break
+    /// decides.
     pub nearest: [u32; CELLS],
 }
 
-/// Pairs of a cell and a triangle that wait to be measured.
+/// Pairs of a cell and a triangle whose distances were not computed yet.
 #[derive(Default)]
 pub struct WaitingPairs {
     rows: PairRows,
     cells: [u16; PAIRS],
-    /// Places of the triangles among the triangles of all clusters.
+    /// Indices of the triangles among the triangles of all clusters.
     places: [u32; PAIRS],
     count: usize,
 }
 
 impl WaitingPairs {
-    /// Adds a pair. Returns `true` if the pairs must be measured now.
+    /// Adds a pair. Returns `true` if there is no room for another pair, so that [`measure`](Self::measure)
+    /// must be called now.
     #[inline(always)]
     pub fn push(&mut self, tree: &TriangleTree, place: u32, cell: usize, centre: [f64; 3]) -> bool {
         let n = self.count;
@@ -58,8 +62,8 @@ impl WaitingPairs {
         self.count == PAIRS
     }
 
-    /// Measures the pairs. `found` then has the least distance of each cell, and `nearest` records the
-    /// triangles.
+    /// Computes the distances of all pairs. Updates the least distance of each cell in `found`, and the
+    /// nearest triangles in `nearest`.
     pub fn measure<S: Simd>(
         &mut self,
         simd: S,
@@ -141,7 +145,7 @@ fn measure<S: Simd>(simd: S, rows: &PairRows) -> [f64; PAIRS] {
     squared
 }
 
-/// Returns two points in lexicographic order.
+/// Returns two points in their lexicographic order.
 #[inline(always)]
 fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
     let swap = b[0].simd_lt(a[0])
@@ -159,7 +163,8 @@ fn ordered<S: Simd>(a: Lanes3<S>, b: Lanes3<S>) -> (Lanes3<S>, Lanes3<S>) {
     (low, high)
 }
 
-/// Measures a side: the position of the foot along it, its squared length, the squared distance.
+/// Computes, for a side of the triangle, the position of the foot of the perpendicular along it, its squared
+/// length, and the squared distance of the point from it.
 #[inline(always)]
 fn side<S: Simd>(
     edge: Lanes3<S>,
@@ -234,7 +239,7 @@ fn cross_with_errors<S: Simd>(simd: S, a: Lanes3<S>, b: Lanes3<S>) -> Lanes3<S> 
     result
 }
 
-/// Splits a number into the upper and the lower half of its digits.
+/// Splits a number into a sum of two: the upper half and the lower half of its digits.
 #[inline(always)]
 fn halves<S: Simd>(a: f64x8<S>, splitter: f64x8<S>) -> [f64x8<S>; 2] {
     let c = splitter * a;
@@ -242,7 +247,7 @@ fn halves<S: Simd>(a: f64x8<S>, splitter: f64x8<S>) -> [f64x8<S>; 2] {
     [high, a - high]
 }
 
-/// Returns the rounding error of a product.
+/// Returns the rounding error of the product `p` of two split numbers.
 #[inline(always)]
 fn error<S: Simd>(p: f64x8<S>, [ah, al]: [f64x8<S>; 2], [bh, bl]: [f64x8<S>; 2]) -> f64x8<S> {
     ((ah * bh - p) + ah * bl + al * bh) + al * bl
@@ -266,7 +271,8 @@ mod tests {
         let mut faces = 0;
         let mut compared = 0;
         for round in 0..4000 {
-            // Few steps give many equal coordinates, edges without length and points on faces.
+            // With few steps, many coordinates are equal, many edges have length zero, and many points are on
+            // faces.
             let steps = [1, 2, 8, 1 << 23][round % 4];
             let mut rows = Aligned([[0.0; PAIRS]; 12]);
             rows.as_flattened_mut()

@@ -1,4 +1,4 @@
-//! Search for the nearest triangle to each cell of a brick.
+//! Search for the triangle nearest to each cell of a brick.
 
 use fearless_simd::{Simd, prelude::*};
 
@@ -15,43 +15,45 @@ use super::tree::{TriangleTree, farthest, gaps};
 use crate::bits::bits_of;
 use crate::levels::{LANES, Level, on_level, rows, splats};
 
-/// Number of times that lists are narrowed: for a brick, and for an eighth of it.
+/// Number of times that lists of clusters are narrowed: once for a brick, and once for an eighth of it.
 const DEPTHS: usize = 2;
 
-/// Number of groups of clusters up to which lists are not narrowed.
+/// A list with at most this number of groups of clusters is not narrowed.
 const FEW: usize = 2;
 
-/// Number of consecutive bricks with many triangles that are counted. After them only every fourth brick is
-/// tried.
+/// Number of consecutive bricks with many triangles that are counted. After them, the search by single
+/// triangles is tried only at every fourth brick.
 const MOST_CROWDED: u32 = 2;
 
-/// Rounding error of the bounds of the tree, relative to the numbers.
+/// Rounding error of the bounds in the tree, relative to the coordinates.
 const TREE_ERROR: f32 = 1.0 / (1 << 18) as f32;
 
-/// Finds the nearest triangles, brick by brick.
+/// Search for the nearest triangles of the cells of bricks.
 pub struct BrickSearch<'a> {
     tree: &'a TriangleTree,
     lattice: &'a CentreLattice,
-    /// Distance up to which distances must be found. Infinite for all.
+    /// Distances up to this limit must be found. Infinite if all distances must be found.
     limit: f64,
     /// Results of the last brick.
     pub found: SquaredBrick,
     near: LocalBrick,
-    /// Clusters near a brick, clusters that may be the nearest to its cells, and to the cells of an eighth.
+    /// Clusters near a brick, clusters that may be the nearest to cells of the brick, and clusters that may
+    /// be the nearest to cells of an eighth.
     lists: [Vec<ListedGroup>; DEPTHS + 1],
     few: CellLanes,
     blocks: BlockClusters,
-    /// Number of consecutive bricks with many triangles near them, and number of bricks until the next try.
+    /// Number of consecutive bricks with many triangles near them (`crowded`), and number of bricks until the
+    /// search by single triangles is tried again (`pause`).
     crowded: u32,
     pause: u32,
     waiting: WaitingPairs,
-    /// Nearest triangles, if requested.
+    /// Nearest triangles. `None` if they were not requested.
     nearest: Option<NearestTriangles<'a>>,
-    /// A cluster near the last brick.
+    /// A cluster near the last brick. [`NONE`] at the start.
     hint: u32,
 }
 
-/// Some cells of a brick, from the first cells to the ends.
+/// Part of the cells of a brick, from `low` up to, but not including, `high`.
 #[derive(Clone, Copy, Default)]
 struct Part {
     low: [usize; 3],
@@ -59,7 +61,7 @@ struct Part {
 }
 
 impl<'a> BrickSearch<'a> {
-    /// Creates a search for distances up to `limit`, or all distances if it is infinite.
+    /// Creates a search for distances up to `limit`. If `limit` is infinite, all distances are found.
     pub fn new(tree: &'a TriangleTree, lattice: &'a CentreLattice, limit: f64) -> Self {
         Self {
             tree,
@@ -81,7 +83,7 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Also finds the nearest triangles. `ties` decides among equally near ones.
+    /// Also finds the nearest triangles. `ties` selects one of several equally near triangles.
     #[must_use]
     pub fn with_nearest(self, ties: TieBreak) -> Self {
         Self {
@@ -90,10 +92,10 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Returns the maximum number of bytes of a search for this number of triangles.
+    /// Returns the maximum memory in bytes of a search for `triangles` triangles.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
-        // A growing list takes up to twice the size of its items.
+        // A list that grows takes up to twice the memory of its items.
         let lists = 2
             * (DEPTHS as u128 + 1)
             * clusters.div_ceil(LANES as u128)
@@ -105,8 +107,8 @@ impl<'a> BrickSearch<'a> {
             + size_of::<Self>() as u128
     }
 
-    /// Measures the cells of the brick whose first cell is `first`. Returns `true` if a triangle may be near
-    /// one of them.
+    /// Computes the distances from the cells of the brick that starts at `first`, and stores them in `found`.
+    /// Returns `true` if a triangle may be near one of these cells.
     ///
     /// # Panics
     /// If the machine does not support the level.
@@ -114,8 +116,8 @@ impl<'a> BrickSearch<'a> {
         on_level!(level, simd => self.brick_with(simd, first))
     }
 
-    /// Returns `true` if a triangle may be within the limit of one of the cells: `cells` along each axis from
-    /// `first` on.
+    /// Returns `true` if a triangle may be within the limit of a cell in a box. The box starts at `first` and
+    /// has `cells` cells along each axis.
     ///
     /// # Panics
     /// If the machine does not support the level.
@@ -146,7 +148,7 @@ impl<'a> BrickSearch<'a> {
         true
     }
 
-    /// Moves to the brick, or larger box, of these cells.
+    /// Moves the search to the brick of these cells, which may also be a larger box.
     fn place(&mut self, first: [usize; 3], cells: [usize; 3]) {
         let Self {
             lattice,
@@ -163,7 +165,7 @@ impl<'a> BrickSearch<'a> {
             near.origin[axis] = origin;
             let local = |centre: f64| ((centre - f64::from(origin)) * f64::from(scale)) as f32;
             near.cells[axis] = end - first[axis];
-            // A larger box needs only its ends.
+            // Only the ends are needed for a box larger than a brick.
             near.centres[axis][SIDE - 1] = local(high);
             let inner = centres[first[axis]..end].iter().take(SIDE);
             for (to, centre) in near.centres[axis].iter_mut().zip(inner) {
@@ -173,16 +175,16 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Finds the clusters that may be the nearest to a cell here. With `any`, stops at the first group that
-    /// has some.
+    /// Finds the clusters that may be the nearest to a cell of the current brick. If `any` is true, stops at
+    /// the first group with such clusters.
     fn collect<S: Simd>(&mut self, simd: S, any: bool) {
         simd.vectorize(
             #[inline(always)]
             || {
                 let scale = self.tree.scale;
                 let origin = self.near.origin.map(|origin| origin * scale);
-                // Bounds are relative to the origin of space here. The slack covers the rounding of large
-                // differences.
+                // Bounds are relative to the origin of space here. The slack exceeds the rounding errors of
+                // these large coordinates.
                 let mut low = [0.0; 3];
                 let mut high = [0.0; 3];
                 let [mut half, mut sizes] = [0.0, 0.0];
@@ -197,13 +199,14 @@ impl<'a> BrickSearch<'a> {
                     half += reach * reach;
                     let [below, above] =
                         [0, 3].map(|n| (self.tree.bounds[n + axis] - origin[axis]).abs());
-                    sizes += below.max(above) + reach; // T of docs/internals/distance.md
+                    sizes += below.max(above) + reach; // This is T of docs/internals/distance.md.
                 }
                 let limit = (self.limit * f64::from(scale)) as f32;
                 let limit = if limit.is_finite() {
                     limit
                 } else {
-                    // The middle cell is at most as far as the farthest corner of any cluster.
+                    // Some triangle is at most as far from the middle as the farthest corner of any cluster's
+                    // box.
                     self.upper_bound(simd, origin) + half.sqrt()
                 };
                 let widened = limit * (1.0 + TREE_ERROR) + 2.0 * FLOOR;
@@ -240,7 +243,7 @@ impl<'a> BrickSearch<'a> {
                 while let Some((level, group)) = stack.pop() {
                     let boxes = &tree.levels[level][group];
                     let far = farthest(simd, boxes, point);
-                    // Empty bounds are infinitely far.
+                    // Lanes without boxes are infinitely far.
                     most = most.min(far.reduce_min());
                     if level == 0 {
                         continue;
@@ -258,7 +261,7 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// Measures the cells of the brick. The first list has its clusters.
+    /// Computes the distances from the cells of the brick. The first list has the clusters near the brick.
     fn parts<S: Simd>(&mut self, simd: S, first: [usize; 3]) {
         let all = Part {
             low: [0; 3],
@@ -280,8 +283,8 @@ impl<'a> BrickSearch<'a> {
         }
     }
 
-    /// Measures the cells of the brick, one triangle of a list after the other. Returns `false` if too many
-    /// triangles are near.
+    /// Measures the distance from the cells of the brick to each triangle of the list in turn. Returns
+    /// `false`, with nothing measured, if too many triangles are near or the search is paused.
     fn few<S: Simd>(&mut self, simd: S, list: usize, first: [usize; 3]) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
@@ -302,7 +305,8 @@ impl<'a> BrickSearch<'a> {
                     ..
                 } = self;
                 if !few.list(simd, near, tree, &lists[list]) {
-                    // Bricks with many triangles have neighbours with many triangles.
+                    // The neighbours of a brick with many triangles usually have many triangles too, so the
+                    // search is paused.
                     self.crowded = MOST_CROWDED.min(self.crowded + 1);
                     self.pause = (1 << self.crowded) - 1;
                     return false;
@@ -321,8 +325,8 @@ impl<'a> BrickSearch<'a> {
         )
     }
 
-    /// Returns the list of the clusters of a list that may be the nearest to a cell of a part, if there are
-    /// any.
+    /// Narrows a list to the clusters that may be the nearest to a cell of a part. Returns the index of the
+    /// narrowed list. `None` if no cluster is near.
     fn narrowed<S: Simd>(&mut self, simd: S, list: usize, part: Part) -> Option<usize> {
         if self.lists[list].len() <= FEW {
             return Some(list);
@@ -340,8 +344,9 @@ impl<'a> BrickSearch<'a> {
         Some(list + 1)
     }
 
-    /// Returns an upper bound of the distance to the nearest triangle for all points of a box, measured from
-    /// its middle to the clusters of a list. `None` if all triangles are beyond the limit.
+    /// Returns an upper bound of the distance to the nearest triangle that is valid for all points of a box.
+    /// It is computed from the distance of its middle to the clusters of a list. `None` if all triangles are
+    /// beyond the limit.
     fn reach<S: Simd>(&mut self, simd: S, list: usize, corners: [[f32; 3]; 2]) -> Option<f32> {
         let Self {
             tree, near, lists, ..
@@ -356,7 +361,7 @@ impl<'a> BrickSearch<'a> {
         Some((wider(least, near.error).sqrt() * ROUNDED + radius).min(limit))
     }
 
-    /// Measures the cells of a block with the clusters of a list that may be the nearest.
+    /// Computes the distances from the cells of a block to the clusters of a list that may be the nearest.
     fn block<S: Simd>(&mut self, simd: S, list: usize, block: Part, first: [usize; 3]) {
         let corners = self.near.corners(block.low, block.high);
         let Some(reach) = self.reach(simd, list, corners) else {
@@ -389,7 +394,7 @@ impl<'a> BrickSearch<'a> {
 }
 
 impl Part {
-    /// Returns the parts of this size. The parts at the end may be smaller.
+    /// Divides the part into parts of this size. The parts at the end may be smaller.
     fn cut(self, size: [usize; 3]) -> impl Iterator<Item = Self> {
         let Self { low, high } = self;
         let starts = move |axis: usize| (low[axis]..high[axis]).step_by(size[axis]);
@@ -407,7 +412,7 @@ impl Part {
     }
 }
 
-/// Collects the clusters whose bounds are near a box, and whose oriented boxes are near its middle.
+/// Collects the clusters whose bounding boxes are near a box and whose oriented boxes are near its middle.
 #[inline(always)]
 fn visit<S: Simd>(
     simd: S,
@@ -455,8 +460,8 @@ mod tests {
     use crate::geom::{Rational, Triangle};
     use crate::random::Random;
 
-    /// Triangles of about `size` within a cube of `extent`: compact ones, slivers, degenerate ones, some
-    /// large.
+    /// Returns random triangles of about `size` within a cube of `extent`. Some are compact, some are
+    /// slivers, some have no area, and some are large.
     fn soup(count: usize, extent: f32, size: f32, seed: u64) -> Vec<Triangle> {
         let mut random = Random::new(seed);
         let triangles = (0..count).map(|n| {
@@ -478,13 +483,14 @@ mod tests {
         triangles.collect()
     }
 
-    /// Compares every cell of every brick with all triangles. Returns the number of cells with a value.
+    /// Compares the result for every cell of every brick with the distances of all triangles. Returns the
+    /// number of cells with a value.
     fn check(triangles: &[Triangle], axes: [Axis; 3], limit: f64, level: Level) -> usize {
         check_by(TieBreak::InnerSide, triangles, axes, limit, level);
         check_by(TieBreak::Number, triangles, axes, limit, level)
     }
 
-    /// Compares with one tie-break.
+    /// Compares the results of one tie-break.
     fn check_by(
         ties: TieBreak,
         triangles: &[Triangle],
@@ -526,7 +532,7 @@ mod tests {
                 let best = of_all().fold(f64::INFINITY, f64::min);
                 cells += 1;
                 if best.sqrt() <= limit {
-                    // The exact first of the candidates.
+                    // The nearest triangle by exact comparison of all candidates.
                     let most = best.sqrt() * (1.0 + 1e-9) + 1e-13 * reach;
                     let may_be = of_all()
                         .zip(0_u32..)
@@ -550,7 +556,7 @@ mod tests {
         valued
     }
 
-    /// First centre, step between centres, and number of centres.
+    /// First centre, step between neighbouring centres, and number of centres.
     type Axis = (f64, f64, usize);
 
     fn axis(cells: usize, first: f64, spacing: f64) -> Axis {
@@ -601,7 +607,7 @@ mod tests {
                 );
             }
         }
-        // One triangle larger than floats can square, and a small one.
+        // One triangle is so large that floats cannot hold its squares, and one is small.
         let triangles = [
             [[-2e38; 3], [2e38; 3], [2e38, -2e38, 0.0]],
             [[3.0; 3], [4.0, 3.0, 3.0], [3.0, 4.0, 3.0]],

@@ -1,8 +1,9 @@
-//! Choice of the nearest triangle if several are equally near, or so nearly that doubles cannot decide.
+//! Selection of the nearest triangle if several triangles are equally near, or so nearly equally near that
+//! doubles cannot decide.
 //!
-//! Distances that differ by more than their error decide. Most of the other triangles share the nearest
-//! vertex or edge, which a few products show. Integers decide the rest. If triangles are equally near in real
-//! numbers, [`TieBreak`] decides.
+//! Distances decide if they differ by more than their error. Most of the remaining pairs of triangles share
+//! the nearest vertex or edge, which a few products show. Integers decide the rest. If the exact distances of
+//! triangles are equal, [`TieBreak`] decides.
 
 use std::cmp::Ordering;
 
@@ -13,28 +14,29 @@ use crate::geom::Triangle;
 use crate::geom::feature::{is_surely_no_nearer, sure_inner_side};
 use crate::levels::LANES;
 
-/// Relative difference within which two squared distances may be equal. See [`NearestTriangles::slack`].
+/// Relative difference up to which two squared distances may be equal. See [`NearestTriangles::slack`].
 const NEAR: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Error of two distances from one point, and of the point itself, relative to coordinates.
+/// Error of two distances from one point, including the error of the point, relative to the coordinates.
 const ERRORS: f64 = 1.0 / (1_u64 << 46) as f64;
 
-/// Decides ties in the cells of a brick.
+/// Nearest triangles of the cells of a brick. Ties are decided when a triangle is added.
 pub struct NearestTriangles<'a> {
     tree: &'a TriangleTree,
     lattice: &'a CentreLattice,
     ties: TieBreak,
-    /// Place of each cell's nearest triangle among the triangles of all clusters, see [`place_of`].
+    /// For each cell, the index of its nearest triangle among the triangles of all clusters. See
+    /// [`place_of`].
     nearest: [u32; CELLS],
     /// First cell of the brick.
     first: [usize; 3],
-    /// Largest absolute difference of two squared distances that may be equal, in addition to the relative
-    /// difference [`NEAR`]. It follows from the error `e` of two distances:
-    /// `(a + e)² <= (1 + t) a² + (1 + 1/t) e²`.
+    /// Largest absolute difference up to which two squared distances may be equal. It is added to the
+    /// relative difference [`NEAR`]. It follows from the error `e` of two distances: `(a + e)² <= (1 + t) a²
+    /// + (1 + 1/t) e²`.
     slack: f64,
 }
 
-/// Returns the place of a triangle among the triangles of all clusters.
+/// Returns the index of a triangle among the triangles of all clusters.
 pub fn place_of(cluster: u32, lane: usize) -> u32 {
     cluster * LANES as u32 + lane as u32
 }
@@ -51,15 +53,16 @@ impl<'a> NearestTriangles<'a> {
         }
     }
 
-    /// Starts a brick. The coordinates of its centres, and of triangles relative to them, are at most
-    /// `reach`.
+    /// Moves to the brick that starts at `first`. The coordinates of its centres, and of triangles relative
+    /// to these, are at most `reach`.
     pub fn place(&mut self, first: [usize; 3], reach: f64) {
         let error = ERRORS * reach;
         (self.first, self.slack) = (first, 1.01 / NEAR * error * error);
         self.nearest.fill(NONE);
     }
 
-    /// Records the squared distance of a cell from the triangle at a place.
+    /// Considers a triangle for a cell, given the squared distance between them. `place` is the index of the
+    /// triangle, and `best` is the least squared distance of the cell so far, which is updated.
     #[inline(always)]
     pub fn add(&mut self, cell: usize, place: u32, squared: f64, best: &mut f64) {
         let farthest = |squared: f64| squared * (1.0 + NEAR) + self.slack;
@@ -75,8 +78,8 @@ impl<'a> NearestTriangles<'a> {
         }
     }
 
-    /// Returns `true` if one triangle is nearer to a cell than another, or equally near and first by the
-    /// tie-break.
+    /// Returns `true` if the triangle at `place` is preferred to `other` for a cell: it is nearer, or equally
+    /// near and selected by the tie-break.
     #[inline(never)]
     fn is_nearer(&self, cell: usize, place: u32, other: u32) -> bool {
         let [number, other_number] = [place, other].map(|place| self.number(place));
@@ -96,7 +99,8 @@ impl<'a> NearestTriangles<'a> {
         is_first == (number < other_number)
     }
 
-    /// Returns `true` if the first of two triangles, which has the lower number, comes first.
+    /// Returns `true` if the first of two triangles is preferred for a cell. The first triangle has the lower
+    /// number.
     fn is_first(&self, cell: [usize; 3], point: [f64; 3], [first, last]: [&Triangle; 2]) -> bool {
         match self.ties {
             TieBreak::Number if is_surely_no_nearer(point, last, first) => return true,
@@ -110,7 +114,7 @@ impl<'a> NearestTriangles<'a> {
         self.lattice.nearer(cell, [first, last], self.ties).is_le()
     }
 
-    /// Writes the numbers of the nearest triangles of the cells of the brick.
+    /// Writes the number of the nearest triangle of each cell of the brick.
     pub fn numbers(&self, nearest: &mut [u32; CELLS]) {
         for (number, place) in nearest.iter_mut().zip(self.nearest) {
             *number = if place == NONE {

@@ -1,4 +1,4 @@
-//! Tree of the bounds of clusters, sixteen per node.
+//! Tree of the bounding boxes of clusters, sixteen per node.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -8,10 +8,10 @@ use super::oriented::{NO_ORIENTED, OrientedGroup, ROWS, Surround};
 use crate::geom::{Bounds, Triangle};
 use crate::levels::{Aligned, LANES, Level, rows, splats};
 
-/// Sixteen bounds: the lowest coordinates x, y, z, then the highest.
+/// Sixteen bounding boxes: their lowest x, y and z, then their highest x, y and z.
 pub type BoxGroup = Aligned<[[f32; LANES]; 6]>;
 
-/// Empty bounds.
+/// Sixteen empty boxes.
 pub const NO_BOXES: BoxGroup = {
     let low = [f32::INFINITY; LANES];
     let high = [f32::NEG_INFINITY; LANES];
@@ -22,19 +22,21 @@ pub const NO_BOXES: BoxGroup = {
 #[derive(Debug, Clone)]
 pub struct TriangleTree {
     pub(super) clusters: Vec<Cluster>,
-    /// Groups of scaled bounds: of clusters, of the groups of clusters, and so on up to one group.
+    /// For each level of the tree, groups of scaled bounding boxes. The first level has the boxes of
+    /// clusters, the next the boxes of these groups, and so on. The last level has one group.
     pub(super) levels: Vec<Vec<BoxGroup>>,
-    /// Oriented boxes of clusters, scaled.
+    /// Scaled oriented boxes of the clusters.
     pub(super) oriented: Vec<OrientedGroup>,
-    /// Power of two that scales cells to a size of about one.
+    /// Power of two by which coordinates are multiplied, so that the size of a cell is about one.
     pub(super) scale: f32,
-    /// Bounds of all triangles, scaled.
+    /// Scaled bounds of all triangles.
     pub(super) bounds: [f32; 6],
 }
 
 impl TriangleTree {
-    /// Creates the tree of these triangles, at least one, within these bounds, for cells of about this size.
-    /// `share` runs independent jobs, in a loop or in several threads.
+    /// Creates the tree of these triangles. At least one triangle is required, and all must be within
+    /// `bounds`. The size of a cell is about `cell`. `share` must run all jobs it is given, which are
+    /// independent. It may use several threads.
     ///
     /// # Panics
     /// If there are no triangles, or more than 2^32 - 1, or the machine does not support the level.
@@ -72,7 +74,8 @@ impl TriangleTree {
         }
     }
 
-    /// Returns the number of bytes for this number of triangles, including temporary memory while building.
+    /// Returns the memory in bytes for `triangles` triangles. It includes memory that is used only while the
+    /// tree is created.
     pub fn bytes_for(triangles: usize) -> u128 {
         let clusters = clusters_for(triangles);
         let boxes = (clusters.div_ceil(LANES as u128) * size_of::<BoxGroup>() as u128) * 17 / 16;
@@ -85,7 +88,7 @@ impl TriangleTree {
 
 #[cfg(test)]
 impl TriangleTree {
-    /// Creates the tree of these triangles in one thread.
+    /// Creates the tree of these triangles in a single thread.
     pub fn of(triangles: &[Triangle], cell: f64) -> Self {
         let bounds = Bounds::of(triangles);
         Self::new(triangles, &bounds, cell, Level::best(), |jobs| {
@@ -96,7 +99,7 @@ impl TriangleTree {
     }
 }
 
-/// Collects bounds in groups of sixteen.
+/// Divides bounding boxes into groups of sixteen.
 fn group(bounds: impl ExactSizeIterator<Item = [f32; 6]>) -> Vec<BoxGroup> {
     let mut groups = vec![NO_BOXES; bounds.len().div_ceil(LANES)];
     for (n, bounds) in bounds.enumerate() {
@@ -118,13 +121,14 @@ fn bounds_of(group: &BoxGroup) -> [f32; 6] {
     bounds
 }
 
-/// Returns the squared gaps between sixteen bounds and a box.
+/// Returns the squared distances between sixteen bounding boxes and one box.
 #[inline(always)]
 pub fn gaps<S: Simd>(simd: S, boxes: &BoxGroup, corners: [[f32; 3]; 2]) -> f32x16<S> {
     gaps_to_boxes(simd, rows(simd, boxes), corners.map(splats(simd)))
 }
 
-/// Returns the squared gaps between bounds and boxes, lane by lane. `row` returns the numbers of the bounds.
+/// Returns the squared distances between bounding boxes and other boxes, lane by lane. `row` returns a
+/// coordinate of the bounding boxes by its number.
 #[inline(always)]
 pub fn gaps_to_boxes<S: Simd>(
     simd: S,
@@ -142,7 +146,7 @@ pub fn gaps_to_boxes<S: Simd>(
     sum
 }
 
-/// Returns the squared distances from a point to the farthest corners of sixteen bounds.
+/// Returns the squared distances from a point to the farthest corners of sixteen bounding boxes.
 #[inline(always)]
 pub fn farthest<S: Simd>(simd: S, boxes: &BoxGroup, point: [f32; 3]) -> f32x16<S> {
     let mut sum = f32x16::splat(simd, 0.0);

@@ -1,52 +1,54 @@
-//! Triangles cut into bands by the walls of an axis, in lanes: into layers, and layers into rows of cells.
+//! Triangles cut into bands by the walls of an axis: first into layers, and then each layer into rows of
+//! cells. The lanes of a vector hold different triangles.
 //!
 //! The corners of a triangle are sorted along the axis. Every band then has two corners on its low wall and
-//! two on its high wall: one each on the long side of the triangle and on the short sides. It may also have
-//! the middle corner. The point at which an edge meets a wall is computed from the edge's lower end along the
-//! axis. It is therefore the same for both triangles that share the edge, and for both bands that meet at the
-//! wall.
+//! two on its high wall. Of each two, one is on the long side of the triangle, and one is on the short sides.
+//! The band may also have the middle corner of the triangle. The point at which an edge meets a wall is
+//! always computed from the edge's lower end along the axis. It is therefore the same for both triangles that
+//! share the edge, and for both bands that meet at the wall.
 
 use fearless_simd::{Simd, prelude::*};
 
 use super::lists::{LaneList, WIDEST};
 
-/// Point in index space, in lanes.
+/// One point in index space for each lane.
 pub(super) type LanePoint<S> = [<S as Simd>::f64s; 3];
 
-/// Number of values of a triangle to cut across z: three corners, 1 or −1 for the direction of winding, and
-/// the first wall.
+/// Number of values of a triangle that has to be cut across z: three corners, 1 or −1 for the orientation,
+/// and the first wall.
 pub(super) const WHOLE: usize = 11;
 
-/// Number of values of a triangle to cut across y: three corners, 1 or −1, its layer, and the first wall.
+/// Number of values of a triangle that has to be cut across y: three corners, 1 or −1 for the orientation,
+/// its layer, and the first wall.
 pub(super) const LAYER: usize = 12;
 
-/// Number of values of a part in a row of cells: four corners, with negative y if the winding is reversed,
-/// and the place of its row plus one.
+/// Number of values of a part in a row of cells: four corners, and the place of its row plus 1. If the
+/// orientation is reversed, y is negated.
 pub(super) const PART: usize = 13;
 
-/// Maximum number of items that a band adds to the list of layers, and to the list of rows.
+/// Maximum number of items that one step adds to the list of layers, and to the list of rows.
 pub(super) const LAYERS_OF_BAND: usize = 5 * WIDEST;
 pub(super) const ROWS_OF_BAND: usize = 3 * WIDEST;
 
-/// Places of rows of cells in bricks.
+/// Conversion of rows of cells to places. A place is the number of a cell in bricks.
 #[derive(Clone, Copy)]
 pub(super) struct RowPlaces {
-    /// Number of cells of a brick along y, and along x.
+    /// Number of cells of a brick along x, and also along y.
     pub(super) side: f64,
-    /// Number of places from one row of bricks to the next.
+    /// Number of places between rows of bricks.
     pub(super) bricks: f64,
-    /// Number of places from one layer of bricks to the next.
+    /// Number of places between layers of bricks.
     pub(super) layer: f64,
-    /// First layer, and the end of the last layer.
+    /// First layer, and the end of the range of layers.
     pub(super) layers: [f64; 2],
-    /// First row of a layer, and the end of the last row.
+    /// First row of a layer, and the end of the range of rows.
     pub(super) rows: [f64; 2],
-    /// Distance of row 0 of the first layer before the first row of bricks, in places.
+    /// Number of places from row 0 of the first layer to the first row of bricks.
     pub(super) before: f64,
 }
 
 impl RowPlaces {
-    /// Returns the place of row `(j, k)`.
+    /// Returns the place of the first cell of row `(j, k)`.
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, j: S::f64s, k: S::f64s) -> S::f64s {
         let brick = (j * (1.0 / self.side)).floor();
@@ -57,17 +59,21 @@ impl RowPlaces {
     }
 }
 
-/// Part of triangles between one wall and the next, and the rest above it if only one more band follows.
+/// Parts of triangles between two adjacent walls. If only one more band follows above, also the part in that
+/// band.
 struct WallBand<S: Simd> {
-    /// Corners on the low wall, or at the low end of the triangle: on its long side, and on the short sides.
+    /// Corners on the low wall, or at the low end of the triangle: first the one on its long side, then the
+    /// one on its short sides.
     low_ends: [LanePoint<S>; 2],
-    /// Corners on the high wall, or at the high end.
+    /// Corners on the high wall, or at the high end of the triangle, in the same order.
     high_ends: [LanePoint<S>; 2],
-    /// Middle corner of the triangle if it is in the band, otherwise the high end of the short sides.
+    /// Middle corner of the triangle if it is in the band, otherwise the high end of the short sides in the
+    /// band.
     bend: LanePoint<S>,
-    /// Middle corner if it is above the band, otherwise the high end of the short sides.
+    /// Middle corner of the triangle if it is above the band, otherwise the high end of the short sides in
+    /// the band.
     bend_above: LanePoint<S>,
-    /// Triangle with sorted corners.
+    /// Corners of the triangle, sorted along the axis.
     sorted: [LanePoint<S>; 3],
     sign: S::f64s,
     low: S::f64s,
@@ -76,15 +82,15 @@ struct WallBand<S: Simd> {
     /// The band contains the low end of the triangle.
     is_first: S::mask64s,
     is_last: S::mask64s,
-    /// The middle corner is in the band.
+    /// The band contains the middle corner of the triangle.
     is_bent: S::mask64s,
-    /// Exactly one band follows above, in the lattice.
+    /// Exactly one further band above is within the lattice and the triangle.
     has_last: S::mask64s,
-    /// Several bands follow above.
+    /// Several further bands above are within the lattice and the triangle.
     has_more: S::mask64s,
 }
 
-/// Selects one of two points per lane.
+/// Selects one of two points in each lane: `p` in `lanes`, `q` in the other lanes.
 #[inline(always)]
 pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S>) -> LanePoint<S> {
     [
@@ -94,7 +100,7 @@ pub(super) fn select<S: Simd>(lanes: S::mask64s, p: LanePoint<S>, q: LanePoint<S
     ]
 }
 
-/// Sorts two corners along an axis. An exchange changes the sign.
+/// Sorts two corners along an axis. If they are exchanged, `sign` is negated.
 #[inline(always)]
 fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) -> [LanePoint<S>; 2] {
     let turned = p[axis].simd_gt(q[axis]);
@@ -102,8 +108,8 @@ fn order<S: Simd>(axis: usize, [p, q]: [LanePoint<S>; 2], sign: &mut S::f64s) ->
     [select::<S>(turned, q, p), select::<S>(turned, p, q)]
 }
 
-/// Returns the points at which edges from `p` up to `q` meet a wall. `inverse` is one over their extent along
-/// the axis.
+/// Returns the points at which edges from `p` up to `q` meet a wall. `inverse` is 1 divided by the extent of
+/// the edges along the axis.
 #[inline(always)]
 fn cut<S: Simd>(
     axis: usize,
@@ -117,8 +123,8 @@ fn cut<S: Simd>(
         if a != axis {
             point[a] = p[a] + t * (q[a] - p[a]);
         }
-        // Later cuts are across the axes before this one. No point may be beyond a wall that its edge does
-        // not pass.
+        // Later cuts are along the axes before this one. Rounding must not move the point beyond a wall that
+        // its edge does not pass.
         if a < axis {
             point[a] = point[a].max(p[a].min(q[a])).min(p[a].max(q[a]));
         }
@@ -126,7 +132,8 @@ fn cut<S: Simd>(
     point
 }
 
-/// Returns the points at which the short sides, the lower or the upper, meet a wall.
+/// Returns the points at which one of the short sides meets a wall: the lower side in the lanes `is_lower`,
+/// the upper side in the other lanes.
 #[inline(always)]
 fn cut_short<S: Simd>(
     axis: usize,
@@ -141,7 +148,7 @@ fn cut_short<S: Simd>(
 }
 
 impl<S: Simd> WallBand<S> {
-    /// Creates the first band of triangles from the wall `start` on, if it is below the wall `end`.
+    /// Creates the first band of each triangle at or above the wall `start`, if it is below the wall `end`.
     #[inline(always)]
     fn new(
         simd: S,
@@ -159,14 +166,14 @@ impl<S: Simd> WallBand<S> {
         let end = S::f64s::splat(simd, end);
         let low = a[axis].floor().max(start);
         let high = low + one;
-        // A triangle in a wall is in no band.
+        // A triangle that lies in a wall is not in any band.
         let is_there = c[axis].simd_gt(low) & low.simd_lt(end);
         let is_first = low.simd_le(a[axis]);
         let is_last = high.simd_ge(c[axis]);
         let is_above_low = b[axis].simd_gt(low);
         let is_above_high = b[axis].simd_gt(high);
         let is_bent = (is_above_low | is_first) & (b[axis].simd_lt(high) | is_last);
-        // Infinite inverses belong to edges that meet no wall.
+        // An inverse is infinite only for an edge that does not meet a wall.
         let long = one / (c[axis] - a[axis]);
         let short = [one / (b[axis] - a[axis]), one / (c[axis] - b[axis])];
         let low_ends = [
@@ -206,7 +213,7 @@ impl<S: Simd> WallBand<S> {
     }
 }
 
-/// Returns the values of a triangle to cut across z.
+/// Returns the values of a triangle that has to be cut across z.
 #[inline(always)]
 pub(super) fn whole<S: Simd>(
     [a, b, c]: &[LanePoint<S>; 3],
@@ -217,7 +224,7 @@ pub(super) fn whole<S: Simd>(
     ]
 }
 
-/// Returns the values of a triangle to cut across y.
+/// Returns the values of a triangle that has to be cut across y.
 #[inline(always)]
 pub(super) fn layer<S: Simd>(
     [a, b, c]: &[LanePoint<S>; 3],
@@ -248,7 +255,8 @@ fn part<S: Simd>([p, q, r, s]: [LanePoint<S>; 4], sign: S::f64s, row: S::f64s) -
     ]
 }
 
-/// Cuts triangles across z into triangles of layers, until fewer than `least` are left or the list is full.
+/// Cuts triangles across z and lists the parts in layers, until fewer than `least` triangles are left or the
+/// list of parts is full.
 #[inline(always)]
 pub(super) fn cut_layers<S: Simd>(
     simd: S,
@@ -298,8 +306,8 @@ pub(super) fn cut_layers<S: Simd>(
     }
 }
 
-/// Cuts triangles of layers across y into parts in rows, until fewer than `least` are left or the list is
-/// full.
+/// Cuts triangles of layers across y and lists the parts in rows, until fewer than `least` triangles are left
+/// or the list of parts is full.
 #[inline(always)]
 pub(super) fn cut_rows<S: Simd>(
     simd: S,
@@ -325,7 +333,8 @@ pub(super) fn cut_rows<S: Simd>(
         let second = select::<S>(band.is_first, bend, s0);
         let third = select::<S>(band.is_first, s1, bend);
         to.push::<S>(part::<S>([l0, second, third, l1], sign, row), band.is_there);
-        // A band without either end of the triangle but with its middle corner has five corners.
+        // A band has five corners if it contains the middle corner of the triangle, but neither its low nor
+        // its high end. The fifth corner needs a second part.
         let has_five = band.is_there & band.is_bent & !band.is_first & !band.is_last;
         to.push::<S>(part::<S>([bend, s1, l1, l1], sign, row), has_five);
         let row = places.row::<S>(band.high, k);

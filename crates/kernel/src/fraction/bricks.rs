@@ -1,23 +1,23 @@
-//! Numbers for cells of some layers, in bricks that are created on demand.
+//! Values for the cells of some layers, in bricks that are created when needed.
 
 use std::ops::Range;
 
 use super::place::LAYERS;
 
-/// Number of cells of a brick along x and y.
+/// Number of cells of a brick along x, and also along y.
 pub(super) const SIDE: usize = 8;
 
 /// Number of cells of a brick.
 pub(super) const CELLS: usize = SIDE * SIDE * LAYERS;
 
-/// Marks a missing brick.
+/// Number that marks a missing brick.
 const NONE: u32 = u32::MAX;
 
-/// Bricks of at most [`LAYERS`] layers of cells.
+/// Bricks for at most [`LAYERS`] layers of cells.
 pub(super) struct SumBricks<B> {
-    /// First cells along x and y.
+    /// First cell along x and along y.
     pub(super) first: [i64; 2],
-    /// Number of cells along x and y, including the cells before the first.
+    /// Number of cells along x and along y. Cells before the first are included.
     pub(super) cells: [i64; 2],
     pub(super) layers: Range<i64>,
     /// Number of bricks along x.
@@ -27,7 +27,8 @@ pub(super) struct SumBricks<B> {
 }
 
 impl<B> SumBricks<B> {
-    /// Creates an empty set of bricks for `layers`, and for the cells along x and y from `first` to the last.
+    /// Creates an empty set of bricks for `layers`. Along x and y it has the cells from `first` up to
+    /// `cells`.
     pub(super) fn new(first: [i64; 2], cells: [i64; 2], layers: Range<i64>) -> Self {
         let [x, y] = [0, 1].map(|a| (cells[a] as usize).div_ceil(SIDE) - first[a] as usize / SIDE);
         Self {
@@ -40,15 +41,15 @@ impl<B> SumBricks<B> {
         }
     }
 
-    /// Returns the maximum number of bytes of the bricks of one layer of a lattice of these dims.
+    /// Returns the maximum memory in bytes of the bricks of one layer of bricks, for a lattice of these dims.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let bricks = (nx.div_ceil(SIDE) * ny.div_ceil(SIDE)) as u128;
-        // A growing list takes up to twice the size of its items.
+        // A list that grows takes up to twice the memory of its items.
         bricks * (size_of::<u32>() + 2 * size_of::<Box<B>>() + size_of::<B>()) as u128
     }
 
-    /// Returns the brick of a cell, created if necessary, and the number of the cell in it. `None` outside
-    /// the lattice.
+    /// Returns the brick of a cell, and the number of the cell in that brick. `make` creates the brick if it
+    /// does not exist. `None` if the cell is outside of the lattice.
     pub(super) fn at(
         &mut self,
         [i, j, k]: [i64; 3],
@@ -69,7 +70,7 @@ impl<B> SumBricks<B> {
         Some((&mut self.bricks[*place as usize], row * SIDE + i % SIDE))
     }
 
-    /// Returns the bricks along row `(j, k)`, and the number of the row in each.
+    /// Returns the bricks along row `(j, k)`, and the number of that row in each brick.
     pub(super) fn row(&self, [j, k]: [usize; 2]) -> (impl Iterator<Item = Option<&B>>, usize) {
         let row = (k - self.layers.start as usize) * SIDE + j % SIDE;
         let before = self.first[1] as usize / SIDE;

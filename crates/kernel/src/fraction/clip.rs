@@ -1,27 +1,28 @@
-//! Triangles cut by walls, in index space.
+//! Cutting of polygons by walls, in index space.
 //!
-//! The point at which an edge meets a wall is computed from both ends of the edge, the lexicographically
-//! smaller first. It is therefore the same for both triangles that share the edge, and for both pieces of a
-//! triangle that meet at a wall.
+//! The point at which an edge meets a wall is computed from both ends of the edge, of which the
+//! lexicographically smaller one comes first. It is therefore the same for both triangles that share the
+//! edge, and for both pieces of a triangle that meet at the wall.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Point in index space: cell `i` of an axis reaches from `i` to `i + 1`.
+/// Point in index space. Cell `i` of an axis extends from `i` to `i + 1`.
 pub(super) type IndexPoint = [f64; 3];
 
-/// Consumer of pieces.
+/// Receiver of pieces of triangles.
 pub(super) trait PieceTaker {
-    /// Adds a piece in a cell, or on one of its low walls along x and y. A piece on a wall across z already
-    /// has its final layer.
+    /// Receives a piece in a cell. If the piece lies on a wall across x or y, it is given the cell above that
+    /// wall, and the receiver chooses the cell. A piece on a wall across z already has its final layer.
     fn add(&mut self, cell: [i64; 3], corners: &[IndexPoint], extents: [[f64; 2]; 3]);
 }
 
-/// Maximum number of corners of a piece. A convex polygon gains two corners when it is cut by two parallel
-/// walls. If rounding has bent it by a unit in the last place, it may gain one corner per edge.
+/// Maximum number of corners of a piece. When a convex polygon is cut by two parallel walls, it gains at most
+/// two corners. If rounding has bent an edge by a unit in the last place, one more corner per edge is
+/// possible.
 const MOST: usize = 24;
 
-/// Triangle, or the part of it between some walls.
+/// Triangle, or the part of a triangle between some walls.
 #[derive(Clone)]
 pub(super) struct Polygon {
     corners: [IndexPoint; MOST],
@@ -52,7 +53,7 @@ impl Polygon {
         self.count += 1;
     }
 
-    /// Replaces the polygon by the part of another one from `low` to `high` along an axis.
+    /// Replaces the polygon by the part of `whole` between `low` and `high` along an axis.
     pub(super) fn set_band(&mut self, whole: &Self, axis: usize, [low, high]: [f64; 2]) {
         self.count = 0;
         let corners = whole.corners();
@@ -73,8 +74,8 @@ impl Polygon {
     }
 }
 
-/// Computes the parts of a polygon below and above a wall. The result is the same as from two bands, in half
-/// the time.
+/// Computes the parts of a polygon below and above a wall. The result is the same as from two calls of
+/// [`set_band`](Polygon::set_band), in half the time.
 pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&mut Polygon; 2]) {
     (below.count, above.count) = (0, 0);
     let corners = whole.corners();
@@ -96,7 +97,7 @@ pub(super) fn split(whole: &Polygon, axis: usize, wall: f64, [below, above]: [&m
     }
 }
 
-/// Returns the point at which the edge from `p` to `q` meets a wall between them.
+/// Returns the point at which the edge from `p` to `q` meets a wall. The wall must be between them.
 fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     let (p, q) = if p.partial_cmp(q) == Some(Ordering::Greater) {
         (q, p)
@@ -110,7 +111,7 @@ fn cut(p: &IndexPoint, q: &IndexPoint, axis: usize, wall: f64) -> IndexPoint {
     point
 }
 
-/// Returns the least and the greatest coordinate along an axis.
+/// Returns the least and the greatest coordinate of the corners along an axis.
 pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
     corners
         .iter()
@@ -119,31 +120,32 @@ pub(super) fn extent(corners: &[IndexPoint], axis: usize) -> [f64; 2] {
         })
 }
 
-/// Farther away than any cell of a lattice.
+/// Coordinate that is farther away than any cell of a lattice.
 const FAR: f64 = (1_u64 << 40) as f64;
 
-/// Returns the wall at or below a coordinate, at most [`FAR`] away. On targets without a rounding instruction
-/// `f64::floor` is a call.
+/// Returns the greatest wall at or below a coordinate. Its absolute value is limited to [`FAR`]. The
+/// conversion is faster than `f64::floor` on targets without a rounding instruction, where that is a function
+/// call.
 fn floor(x: f64) -> i64 {
     let whole = x.clamp(-FAR, FAR) as i64;
     whole - i64::from(whole as f64 > x)
 }
 
-/// Returns the cells of an axis that contain more than a point of an extent, or the cell above it if it is on
-/// a wall.
+/// Returns the range of cells along an axis that contain more than one point of an extent. If the extent is
+/// on a wall, returns the cell above the wall.
 pub(super) fn cells([low, high]: [f64; 2]) -> Range<i64> {
     let first = floor(low);
     let last = floor(high);
     first..(last + i64::from(last as f64 != high)).max(first + 1)
 }
 
-/// Returns `true` if an extent is on a wall.
+/// Returns `true` if the extent is a single coordinate on a wall.
 pub(super) fn is_on_wall([low, high]: [f64; 2]) -> bool {
     low == high && floor(low) as f64 == low
 }
 
-/// Returns the integrals of a piece in the cell at `origin`, with the outward normal n: ∫ n_x dA, and ∫ (x −
-/// x₀) n_x dA with the low x wall of the cell at x₀.
+/// Returns two integrals over a piece in the cell at `origin`: ∫ n_x dA and ∫ (x − x₀) n_x dA. n is the
+/// outward normal, and x₀ is the low x wall of the cell.
 #[cfg(test)]
 pub(super) fn integrals(corners: &[IndexPoint], origin: IndexPoint) -> [f64; 2] {
     let local = |corner: &IndexPoint| [0, 1, 2].map(|a| corner[a] - origin[a]);

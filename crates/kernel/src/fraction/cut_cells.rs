@@ -1,61 +1,62 @@
-//! Sums of the pieces in the cells of some layers, in bricks.
+//! Sums over the pieces in each cell of some layers, in bricks.
 
 use super::bricks::SIDE;
 use super::place::LAYERS;
 
-/// Sums of the pieces in one cell.
+/// Sums over the pieces in one cell.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PieceSum {
     pub(super) area: i64,
-    /// Twice the moment, plus one if a piece meets the inside of the cell. Pieces on its walls do not count.
+    /// Twice the moment, plus 1 if a piece meets the inside of the cell. Pieces that lie on the walls of the
+    /// cell do not count.
     pub(super) moment: i64,
 }
 
 impl PieceSum {
-    /// Returns the moment if a piece meets the inside of the cell.
+    /// Returns the moment of the pieces in the cell. `None` if no piece meets the inside of the cell.
     #[inline(always)]
     pub(super) fn cut(self) -> Option<i64> {
         (self.moment & 1 != 0).then_some(self.moment >> 1)
     }
 }
 
-/// Number of cells of a brick. Bricks are flat, because surfaces across z would otherwise fill a layer of
-/// bricks that are mostly empty.
+/// Number of cells of a brick. A brick has a single layer of cells, because surfaces across z would otherwise
+/// fill a layer of bricks that are mostly empty.
 pub(super) const CELLS: usize = SIDE * SIDE;
 
 type CutBrick = [PieceSum; CELLS];
 
-/// Number of bricks allocated at a time.
+/// Number of bricks that are allocated together.
 const GROUP: usize = 128;
 
-/// Marks a missing brick.
+/// Number that marks a missing brick.
 const NONE: u32 = u32::MAX;
 
-/// Brick with pieces in it: its place along x, and its number.
+/// Brick that contains pieces: its position along x in bricks, and its number.
 pub(super) type ListedBrick = [u32; 2];
 
-/// Cells of some layers, in bricks that are created on demand.
+/// Sums of the cells of some layers, in bricks that are created when needed.
 pub(super) struct CutCells {
-    /// Number of cells along x and y, including the cells before the first row.
+    /// Number of cells along x and along y. Cells before the first row are included.
     pub(super) cells: [usize; 2],
     /// First row.
     pub(super) first_row: usize,
-    /// Number of bricks along x and y.
+    /// Number of bricks along x and along y.
     counts: [usize; 2],
-    /// Numbers of bricks, x fastest.
+    /// Number of each brick. Positions are in the order x, y, z.
     places: Vec<u32>,
-    /// Bricks in groups, which are not moved when more are added.
+    /// Bricks in groups. Existing groups are not moved when one is added.
     groups: Vec<Box<[CutBrick; GROUP]>>,
-    /// Number of bricks in use.
+    /// Number of bricks in use. The groups may contain more.
     made: usize,
-    /// Bricks of all rows of bricks.
+    /// Lists of all rows of bricks, one after another.
     listed: Vec<ListedBrick>,
-    /// End of each row of bricks in the list.
+    /// End of each row of bricks in `listed`.
     ends: Vec<usize>,
 }
 
 impl CutCells {
-    /// Creates an empty set for `cells` along x and y, from row `first_row` on.
+    /// Creates an empty set of bricks for `cells` along x and y. The rows start at `first_row`.
     pub(super) fn new(cells: [i64; 2], first_row: usize) -> Self {
         let cells = cells.map(|n| n as usize);
         let counts = [
@@ -80,31 +81,31 @@ impl CutCells {
         self.first_row / SIDE * self.counts[0] * CELLS
     }
 
-    /// Returns the maximum number of bytes for a lattice of these dims.
+    /// Returns the maximum memory in bytes for a lattice of these dims.
     pub(super) fn bytes_for([nx, ny, _]: [usize; 3]) -> u128 {
         let [x, y] = [nx, ny].map(|n| n.div_ceil(SIDE));
         let y = y * LAYERS;
-        // A growing list takes up to twice the size of its items.
+        // A list that grows takes up to twice the memory of its items.
         let bricks = (x * y) as u128 * (size_of::<u32>() + 2 * size_of::<ListedBrick>()) as u128;
         let group = size_of::<[CutBrick; GROUP]>() + 2 * size_of::<Box<()>>();
         let groups = (x * y).div_ceil(GROUP) as u128 * group as u128;
         bricks + groups + (y * 2 * size_of::<usize>()) as u128
     }
 
-    /// Returns the numbers of places from one row of bricks to the next, and from one layer of bricks to the
-    /// next.
+    /// Returns the number of places between rows of bricks, and between layers of bricks.
     pub(super) fn strides(&self) -> [usize; 2] {
         let [x, y] = self.counts;
         [x * CELLS, x * y * CELLS]
     }
 
-    /// Forgets all sums.
+    /// Removes all sums.
     pub(super) fn clear(&mut self) {
         self.places.fill(NONE);
         self.made = 0;
     }
 
-    /// Adds a piece to the cell at a place: its number in its brick, with bricks x fastest.
+    /// Adds a piece to a cell. The place of the cell is its number in its brick, plus the number of cells in
+    /// all bricks before it. Bricks are in the order x, y, z.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
         let Some(number) = self.places.get_mut(place / CELLS) else {
@@ -115,12 +116,12 @@ impl CutCells {
         }
         let number = *number as usize;
         let sum = &mut self.groups[number / GROUP][number % GROUP][place % CELLS];
-        // Sums may wrap. They are right if their totals fit 64 bits.
+        // Sums may wrap. The final sums are right if they fit into 64 bits.
         sum.area = sum.area.wrapping_add(area);
         sum.moment = sum.moment.wrapping_add(moment.wrapping_mul(2)) | i64::from(is_cut);
     }
 
-    /// Lists the bricks after the last piece.
+    /// Lists the bricks that contain pieces. This is done after the last piece was added.
     pub(super) fn list(&mut self) {
         self.listed.clear();
         self.ends.clear();
@@ -132,14 +133,15 @@ impl CutCells {
         }
     }
 
-    /// Returns the bricks along row `j` of a layer.
+    /// Returns the listed bricks along row `j` of a layer.
     pub(super) fn bricks_along(&self, [j, layer]: [usize; 2]) -> &[ListedBrick] {
         let row = layer * self.counts[1] + j / SIDE - self.first_row / SIDE;
         let first = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.listed[first..self.ends[row]]
     }
 
-    /// Returns the first cell of row `j` in a brick and the sums of its cells. `None` if all sums are zero.
+    /// Returns the first cell of row `j` in a brick, and the sums of the row's cells in it. `None` if all
+    /// these sums are zero.
     #[inline(always)]
     pub(super) fn row(
         &self,
@@ -156,8 +158,9 @@ impl CutCells {
     }
 }
 
-/// Creates a brick of zeros and returns its number. Zeroing all of it at once brings it into the cache before
-/// its cells are needed, which takes less time than zeroing single rows at their first piece.
+/// Creates a brick of zeros and returns its number. Writing zeros to the whole brick loads it into the cache
+/// before its cells are needed. This takes less time than writing zeros to each row when its first piece is
+/// added.
 #[cold]
 #[inline(never)]
 fn make(groups: &mut Vec<Box<[CutBrick; GROUP]>>, made: &mut usize) -> u32 {

@@ -1,4 +1,4 @@
-//! Triangles cut into pieces one by one, for quantities that are rarely requested.
+//! Triangles cut into pieces one by one. This is used for quantities that are rarely requested.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use super::quantities::area_vector;
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 
-/// Cuts triangles into pieces within cells of some layers.
+/// Cuts triangles into pieces, each within one cell of some layers.
 pub(super) struct PieceCutter {
     pub(super) layers: Range<i64>,
-    /// A triangle, and two parts of it each in layers, in rows, and in cells.
+    /// Buffers: a triangle, two parts of it in layers, two parts in rows, and two parts in cells.
     parts: Box<[Polygon; 7]>,
-    /// The winding of triangles counts.
+    /// Whether the orientation of triangles matters.
     is_oriented: bool,
 }
 
 impl PieceCutter {
-    /// Creates a cutter without layers.
+    /// Creates a cutter. Its range of layers is empty.
     pub(super) fn new(is_oriented: bool) -> Self {
         Self {
             layers: 0..0,
@@ -42,7 +42,7 @@ impl PieceCutter {
         let [x, y, mut all] = extents.map(cells);
         if is_on_wall(extents[2]) {
             let is_below = if self.is_oriented {
-                // The triangle belongs to the layer on its inner side.
+                // A triangle that lies in a wall belongs to the layer on its inner side.
                 area_vector(&corners)[2] > 0.0
             } else {
                 all.start == end(&frame.axes[2])
@@ -59,7 +59,7 @@ impl PieceCutter {
             .iter()
             .all(|cells| cells.end - cells.start == 1)
         {
-            // Most triangles of a scan.
+            // The triangle is within one cell, as most triangles of a scan are.
             sums.add([x.start, y.start, all.start], &corners, extents);
             return;
         }
@@ -84,7 +84,7 @@ impl PieceCutter {
         }
     }
 
-    /// Adds part `which`, the part of the triangle in layer `k`.
+    /// Adds the pieces of `parts[which]`, the part of the triangle in layer `k`.
     fn add_layer(
         &mut self,
         frame: &KernelLattice,
@@ -117,7 +117,7 @@ impl PieceCutter {
         }
     }
 
-    /// Adds part `which`, the part of the triangle in a row of cells.
+    /// Adds the pieces of `parts[which]`, the part of the triangle in one row of cells.
     fn add_row(
         &mut self,
         frame: &KernelLattice,
@@ -166,13 +166,13 @@ impl PieceCutter {
     }
 }
 
-/// Returns the wall at the end of an axis if it belongs to the last cell, otherwise a number that no wall
-/// has.
+/// Returns the last wall of an axis if a point on it belongs to the last cell. Otherwise returns a number
+/// that no wall has.
 pub(super) fn end(axis: &KernelAxis) -> i64 {
     if axis.closed { axis.cells } else { i64::MAX }
 }
 
-/// Returns the walls of a cell.
+/// Returns the lower and the upper wall of a cell.
 fn walls(cell: i64) -> [f64; 2] {
     [cell as f64, (cell + 1) as f64]
 }

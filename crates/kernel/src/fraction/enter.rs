@@ -1,7 +1,7 @@
-//! Triangles of the mesh in index space, in lanes. Triangles within one cell are added to it, other triangles
-//! are listed.
+//! Maps triangles of the mesh to index space, several at a time. A triangle within one cell is added to that
+//! cell, and other triangles are listed for cutting.
 //!
-//! The corners of a triangle are sorted first, so that its first corner does not matter.
+//! The corners of a triangle are sorted first, so that a rotation of the triangle does not change the result.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
@@ -15,21 +15,21 @@ use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 use crate::levels::LANES;
 
-/// Corner of sixteen triangles.
+/// One corner of each of sixteen triangles.
 type WorldPoint<S> = [f32x16<S>; 3];
 
-/// Numbers of sixteen triangles: nine coordinates, and 1 or −1 for the direction of winding.
+/// Values of sixteen triangles: nine coordinates each, and 1 or −1 for the orientation.
 type WorldRows = [[f64; LANES]; 10];
 
-/// Destinations of triangles.
+/// Lists and cells to which triangles are added.
 pub(super) struct EnterLists<'a> {
     pub(super) whole: &'a mut LaneList<WHOLE>,
     pub(super) layer: &'a mut LaneList<LAYER>,
     pub(super) cells: &'a mut CutCells,
 }
 
-/// Processes the triangles with these numbers until a list has no room for more. Returns the number of
-/// triangles processed.
+/// Processes the triangles with these numbers until a list is full. Returns the number of triangles
+/// processed.
 #[inline(always)]
 pub(super) fn enter<S: Simd>(
     simd: S,
@@ -94,7 +94,7 @@ fn enter_rows<S: Simd>(
             a[2].max(b[2]).max(c[2]),
         ];
         let [i, j, k] = [low[0].floor(), low[1].floor(), low[2].floor()];
-        // Triangles in a wall across y or z have no area along x.
+        // Triangles in a wall across y or z have no area along x, so they are skipped.
         let is_there = S::mask64s::from_bitmask(simd, left)
             & high[2].simd_gt(k.max(S::f64s::splat(simd, places.layers[0])))
             & low[2].simd_lt(S::f64s::splat(simd, places.layers[1]))
@@ -129,7 +129,7 @@ fn enter_rows<S: Simd>(
     }
 }
 
-/// Returns sixteen triangles with sorted corners.
+/// Returns the values of sixteen triangles with sorted corners.
 #[inline(always)]
 fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     let mut sign = f32x16::splat(simd, 1.0);
@@ -158,7 +158,7 @@ fn world_rows<S: Simd>(simd: S, axes: Vertices<S>) -> WorldRows {
     rows
 }
 
-/// Sorts two corners by x, then y, then z. An exchange changes the sign.
+/// Sorts two corners by x, then y, then z. If they are exchanged, `sign` is negated.
 #[inline(always)]
 fn order<S: Simd>([p, q]: [WorldPoint<S>; 2], sign: &mut f32x16<S>) -> [WorldPoint<S>; 2] {
     let by_z = p[2].simd_gt(q[2]);
@@ -173,7 +173,7 @@ fn order<S: Simd>([p, q]: [WorldPoint<S>; 2], sign: &mut f32x16<S>) -> [WorldPoi
     [low, high]
 }
 
-/// Returns coordinates in index space, snapped.
+/// Returns coordinates in index space, after snapping.
 #[inline(always)]
 fn place<S: Simd>(simd: S, axis: &KernelAxis, world: &[f64; LANES], first: usize) -> S::f64s {
     let world = &world[first..first + S::f64s::LEN];

@@ -1,22 +1,22 @@
-//! Lists of triangles and of their parts. Each value of an item has a row of its own, so that one load fills
-//! a register with the values of several items.
+//! Lists of triangles and of their parts. Each value of the items has a separate row, so that one load fills
+//! a register with this value of several items.
 
 use fearless_simd::{Simd, prelude::*};
 
-/// Maximum number of items of a list. Longer lists do not stay in the first-level cache.
+/// Maximum number of items in a list. A longer list would not stay in the first-level cache.
 pub(super) const MOST: usize = 128;
 
-/// Largest number of lanes of any register.
+/// Number of lanes of the widest register.
 pub(super) const WIDEST: usize = 8;
 
-/// List of items of `ROWS` numbers, last in first out.
+/// List of items with `ROWS` values each. The last item is removed first.
 pub(super) struct LaneList<const ROWS: usize> {
     rows: Box<[[f64; MOST + WIDEST]; ROWS]>,
     count: usize,
 }
 
 impl<const ROWS: usize> LaneList<ROWS> {
-    /// Size in bytes.
+    /// Memory of the list in bytes.
     pub(super) const BYTES: usize = ROWS * size_of::<[f64; MOST + WIDEST]>();
 
     /// Creates an empty list.
@@ -32,12 +32,12 @@ impl<const ROWS: usize> LaneList<ROWS> {
         self.count
     }
 
-    /// Returns `true` if there is room for `more` items.
+    /// Returns `true` if `more` items can be added.
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more <= MOST
     }
 
-    /// Adds the items of some lanes.
+    /// Adds an item for each lane in `lanes`.
     #[inline(always)]
     pub(super) fn push<S: Simd>(&mut self, item: [S::f64s; ROWS], lanes: S::mask64s) {
         let bits = lanes.to_bitmask();
@@ -58,7 +58,8 @@ impl<const ROWS: usize> LaneList<ROWS> {
         self.count += bits.count_ones() as usize;
     }
 
-    /// Removes and returns the last items, one per lane. Missing items are zeros.
+    /// Removes the last items and returns them, one in each lane. If there are fewer items than lanes, the
+    /// other lanes are zero.
     #[inline(always)]
     pub(super) fn pop<S: Simd>(&mut self, simd: S) -> [S::f64s; ROWS] {
         let lanes = S::f64s::LEN;

@@ -1,11 +1,12 @@
-//! Shares of cells that are inside a mesh, exact up to rounding.
+//! Shares of cells that are inside a mesh. They are exact up to rounding.
 //!
-//! Triangles are cut in lanes by the walls of the lattice along z, then y (`bands`), and then x (`pieces`).
-//! Lists between these steps keep the lanes full (`lists`). Each piece adds two integrals to its cell
-//! (`cut_cells`), in whole units of 2^-44, so that the order of triangles does not change a sum. Along a row
-//! of cells, from the low side, the divergence theorem turns the sums into the share of each cell (`rows`).
-//! docs/internals/error-bounds.md bounds the error. Cells in which parts of the mesh overlap are found and computed one
-//! by one (`unite`, `union`). Quantities besides the shares come from pieces that are cut one by one
+//! Triangles are cut by the walls of the lattice along z, then y (`bands`), and then x (`pieces`), several
+//! triangles at a time. Between these steps parts wait in lists, which keep the lanes of vectors full
+//! (`lists`). Each piece adds two integrals to its cell (`cut_cells`). They are whole multiples of 2^-44, so
+//! that the order of triangles does not change a sum. By the divergence theorem, the share of each cell
+//! follows from the sums of the cells before it in its row (`rows`). The error is bounded in
+//! docs/internals/error-bounds.md. Cells in which parts of the mesh overlap are computed individually
+//! (`unite`, `union`). Other quantities than shares are computed from pieces that are cut one by one
 //! (`cutter`, `clip`, `quantities`).
 
 mod bands;

@@ -1,8 +1,8 @@
-//! Integrals of parts of triangles in the cells of their rows, in lanes.
+//! Integrals over parts of triangles in the cells of their rows. The lanes of a vector hold different parts.
 //!
 //! With the outward normal n, a part has the area `∫ n_x dA` and the moment `∫ x n_x dA`, computed from a fan
-//! of triangles. The region below a wall is also a fan, from the point where the boundary leaves the region.
-//! The piece in a cell is the difference of the regions below its two walls.
+//! of triangles. The region of the part below a wall is also a fan. Its apex is the point where the boundary
+//! leaves the region. The piece in a cell is the difference of the regions below the two walls of the cell.
 
 use fearless_simd::{Simd, prelude::*};
 
@@ -12,19 +12,20 @@ use super::cut_cells::{CELLS, CutCells};
 use super::lists::{LaneList, WIDEST};
 use super::units::{UNITS, WHOLE_UNITS};
 
-/// Number of values of a part in several cells: its corners, with x from the low wall of its first cell; the
-/// place of its row plus one; its first cell; the number of finished walls; twice the area and six times the
-/// moment below the last finished wall; twice the area and six times the moment of the whole part.
+/// Number of values of a part in several cells: its corners, with x relative to the low wall of its first
+/// cell (12); the place of its row plus 1; its first cell; the number of finished walls; twice the area and
+/// six times the moment below the last finished wall (2); twice the area and six times the moment of the
+/// whole part (2).
 pub(super) const LONG: usize = 19;
 
-/// Maximum number of items that a step adds to the list of parts in several cells.
+/// Maximum number of parts in the list of multi-cell parts that one step adds.
 pub(super) const LONG_OF_STEP: usize = WIDEST;
 
 /// Number of corners of a part.
 const CORNERS: usize = 4;
 
-/// Adds parts in one cell to the cell and lists other parts, until fewer than `least` are left or the list is
-/// full.
+/// Adds parts within one cell to that cell and lists other parts, until fewer than `least` are left or the
+/// list is full.
 #[inline(always)]
 pub(super) fn add_parts<S: Simd>(
     simd: S,
@@ -40,7 +41,7 @@ pub(super) fn add_parts<S: Simd>(
         let [p0, p1, p2, q0, q1, q2, r0, r1, r2, s0, s1, s2, row] = from.pop(simd);
         let low = p0.min(q0).min(r0.min(s0));
         let high = p0.max(q0).max(r0.max(s0));
-        // Cells before the lattice count as one.
+        // All cells before the lattice count as one cell.
         let first = low.floor().max(-one);
         let lanes = row.simd_ge(one) & first.simd_lt(end);
         let x = [p0 - first, q0 - first, r0 - first, s0 - first];
@@ -68,8 +69,8 @@ pub(super) fn add_parts<S: Simd>(
     }
 }
 
-/// Adds the piece in the next cell of parts in several cells, and the last piece if it follows, until fewer
-/// than `least` are left.
+/// Adds the piece in the next cell of each part in several cells. If only one more piece follows, adds that
+/// too. Stops when fewer than `least` parts are left.
 #[inline(always)]
 pub(super) fn add_long_parts<S: Simd>(
     simd: S,
@@ -139,14 +140,14 @@ pub(super) fn add_long_parts<S: Simd>(
     }
 }
 
-/// Returns twice the area of the triangle between two vectors along y and z.
+/// Returns twice the area of the triangle between two vectors in the plane of y and z.
 #[inline(always)]
 pub(super) fn twice_area<S: Simd>(p: [S::f64s; 2], q: [S::f64s; 2]) -> S::f64s {
     p[0] * q[1] - p[1] * q[0]
 }
 
-/// Returns twice the area, and six times the moment from the first cell, of the region below a wall. x is the
-/// distance from the wall.
+/// Returns twice the area and six times the moment, relative to the first cell, of the region of a part below
+/// a wall. The x coordinates of `corners` are relative to the wall.
 #[inline(always)]
 fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s) -> [S::f64s; 2] {
     let zero = S::f64s::splat(simd, 0.0);
@@ -154,7 +155,8 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     for n in 0..CORNERS {
         is_below[n] = corners[n][0].simd_le(zero);
     }
-    // Edges at which the boundary leaves the region below the wall, and at which it returns, each from below.
+    // Edges at which the boundary leaves the region below the wall (`up`), and at which it returns. Both are
+    // stored with their lower end first.
     let mut up = [corners[0], corners[1]];
     for n in 1..CORNERS {
         let next = (n + 1) % CORNERS;
@@ -193,16 +195,16 @@ fn below_wall<S: Simd>(simd: S, corners: &[LanePoint<S>; CORNERS], wall: S::f64s
     [area, moment + area * (wall * 3.0)]
 }
 
-/// Returns the points, along y and z, at which edges from below a wall to above it meet the wall. x is the
-/// distance from it.
+/// Returns the y and z of the points at which edges meet a wall. The edges go from below the wall to above
+/// it, and x is relative to the wall.
 #[inline(always)]
 fn meet<S: Simd>([p, q]: [LanePoint<S>; 2]) -> [S::f64s; 2] {
     let t = p[0] / (p[0] - q[0]);
     [p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])]
 }
 
-/// Adds twice the area and six times the moment of pieces to the cells `i` of rows. Pieces before the first
-/// cell count as lying on its low wall.
+/// Adds twice the area and six times the moment of a piece to the cell in each lane. `i` is the cell in its
+/// row. Pieces before the first cell count as if they were on its low wall.
 #[inline(always)]
 pub(super) fn add_piece<S: Simd>(
     simd: S,
@@ -219,7 +221,7 @@ pub(super) fn add_piece<S: Simd>(
     let i = i.max(zero);
     let brick = (i * (1.0 / SIDE as f64)).floor();
     let place = row - 1.0 + brick * ((CELLS - SIDE) as f64) + i;
-    // Sums with this constant have the bits of a whole number.
+    // After adding this constant, the last bits of the sum are a whole number.
     let area = area * (UNITS / 2.0) + WHOLE_UNITS;
     let moment = moment * (UNITS / 6.0) + WHOLE_UNITS;
     let place = place + WHOLE_UNITS;

@@ -1,13 +1,14 @@
-//! Triangles in index space, and their distribution among layers of bricks.
+//! Triangles in index space, and their distribution to layers of bricks.
 
 use super::clip::IndexPoint;
 use crate::geom::Triangle;
 use crate::lattice::{KernelAxis, KernelLattice};
 
-/// Number of layers of cells in a brick.
+/// Number of layers of cells in a layer of bricks.
 pub const LAYERS: usize = 4;
 
-/// Returns the corners of a triangle in index space, rotated so that the least comes first.
+/// Returns the corners of a triangle in index space. The triangle is rotated so that its least corner comes
+/// first.
 pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint; 3] {
     let [p, q, r] = triangle.map(|corner| [0, 1, 2].map(|a| coordinate(&frame.axes[a], corner[a])));
     if q < p && q <= r {
@@ -22,8 +23,8 @@ pub(super) fn placed(frame: &KernelLattice, triangle: &Triangle) -> [IndexPoint;
 /// Coordinates farther than this from the first wall are only known to be far away.
 const FAR: f64 = (1_u64 << 40) as f64;
 
-/// Returns a coordinate of the mesh in index space, snapped. It is on a wall only if the exact coordinate is,
-/// otherwise on the same side of it.
+/// Returns a coordinate of the mesh in index space, after snapping. It is exactly on a wall if and only if
+/// the exact coordinate is on that wall. Otherwise both are on the same side of every wall.
 pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     let index = axis.index(v);
     let half = (2.0 * index + 0.5_f64.copysign(index)) as i64 as f64;
@@ -45,31 +46,32 @@ pub(super) fn coordinate(axis: &KernelAxis, v: f32) -> f64 {
     }
 }
 
-/// Returns `true` if the index coordinates of all numbers are exact without further checks.
+/// Returns `true` if index coordinates are exact for all floats, without further checks.
 pub(super) fn are_exact(axis: &KernelAxis) -> bool {
     axis.reach_of_snap == 0.0 && axis.dyadic && axis.origin == [0.0; 2]
 }
 
-/// Numbers of the triangles of each layer of bricks.
+/// Numbers of the triangles in each layer of bricks.
 pub struct LayerBins {
-    /// Beginning of the list of each layer in `numbers`, and the end of the last list.
+    /// Start of the list of each layer in `numbers`, followed by the length of `numbers`.
     starts: Vec<usize>,
-    /// Triangles in at most two layers.
+    /// Triangles that reach at most two layers of bricks.
     numbers: Vec<u32>,
-    /// Triangles in more layers, with the first and the last layer.
+    /// Triangles that reach more layers of bricks, each with the first and the last layer.
     tall: Vec<(u32, [u32; 2])>,
 }
 
 impl LayerBins {
-    /// Returns the maximum number of bytes.
+    /// Returns the maximum memory in bytes.
     pub fn bytes_for(triangles: usize, layers: usize) -> u128 {
-        // Ranges, and two numbers or one tall triangle each, in a list that may be twice as long.
+        // Each triangle has a range, and either two numbers or one entry in `tall`. A list may have twice the
+        // capacity of its items.
         let each = size_of::<[u32; 2]>() + 2 * size_of::<(u32, [u32; 2])>();
         (each * triangles + 2 * size_of::<usize>() * (layers.div_ceil(LAYERS) + 1)) as u128
     }
 
-    /// Distributes triangles, fewer than 2^32, among the layers of a lattice. `ranges` are the results of
-    /// [`range`](Self::range).
+    /// Distributes triangles to the layers of bricks of a lattice. `ranges` has the result of
+    /// [`range`](Self::range) for each triangle. There must be fewer than 2^32 triangles.
     pub fn new(ranges: &[[u32; 2]], layers: usize) -> Self {
         let count = layers.div_ceil(LAYERS);
         let mut starts = vec![0; count + 1];
@@ -103,8 +105,8 @@ impl LayerBins {
         }
     }
 
-    /// Returns the first and the last layer of bricks that a triangle reaches. The last precedes the first if
-    /// there are none.
+    /// Returns the first and the last layer of bricks that a triangle reaches. If it reaches none, the last
+    /// is less than the first.
     pub fn range(frame: &KernelLattice, triangle: &Triangle) -> [u32; 2] {
         let axis = &frame.axes[2];
         let [p, q, r] = triangle.map(|corner| corner[2]);
@@ -118,7 +120,8 @@ impl LayerBins {
         [low.max(0.0), high.min((axis.cells - 1) as f64)].map(|z| z as u32 / LAYERS as u32)
     }
 
-    /// Returns the triangles of a layer of bricks: those in at most two layers, ascending, and the others.
+    /// Returns the triangles that reach a layer of bricks. The first list has those that reach at most two
+    /// layers, in ascending order. The second has the others.
     pub fn of_layer(&self, layer: usize) -> (&[u32], Vec<u32>) {
         let mut tall = vec![];
         for (n, [first, last]) in &self.tall {
@@ -133,7 +136,7 @@ impl LayerBins {
     }
 }
 
-/// Returns `true` if a triangle reaches more than two layers.
+/// Returns `true` if a triangle reaches more than two layers of bricks.
 fn is_tall([first, last]: &[u32; 2]) -> bool {
     first + 1 < *last
 }
@@ -144,8 +147,8 @@ mod tests {
     use crate::geom::axis::{AxisMap, LatticeAxis, Snap};
     use crate::geom::{Bounds, Rational, Ties};
 
-    /// Checks that index coordinates are on a wall if the exact ones are, and otherwise on the same side of
-    /// it.
+    /// Asserts that an index coordinate is on a wall if the exact coordinate is, and that both are otherwise
+    /// on the same side of the wall.
     #[test]
     fn walls_are_decided_exactly() {
         let mut on_walls = 0;

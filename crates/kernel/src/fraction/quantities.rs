@@ -1,28 +1,31 @@
-//! The mesh in a cell, and the inside part of the cell: area, area vector, open shares of faces, centroid.
+//! Further quantities of a cell: area, area vector, open shares of faces, and centroid of the inside.
 //!
-//! All of them follow from sums over the pieces of the mesh in the cell, by the divergence theorem, and from
-//! the share of the cell. With the outward normal n and u from 0 to 1 along an axis of the cell, a piece
-//! contributes `a = ∫ n dA`, `m = ∫ u n dA` and `q = ∫ u² n dA`, with the component of n along that axis. For
-//! a cell with the share V, the open share of its low face is `V − m + a`, of its high face `V − m`, and the
-//! first moment of its inside `(V − m + q) / 2`.
+//! All quantities follow, by the divergence theorem, from the share of the cell and from sums over the pieces
+//! of the mesh in the cell. Let n be the outward normal, and let u go from 0 to 1 along an axis of the cell.
+//! Along this axis, a piece contributes `a = ∫ n dA`, `m = ∫ u n dA` and `q = ∫ u² n dA`, with the component
+//! of n along the axis. If the share of the cell is V, the open share of its low face is `V − m + a`, the
+//! open share of its high face is `V − m`, and the first moment of its inside is `(V − m + q) / 2`.
 //!
-//! A piece on a wall belongs to the cell on its inner side, whose volume it bounds. A face is open where both
-//! of its sides are inside and no piece lies on it. Two parts that touch there close it.
+//! A piece that lies on a wall belongs to the cell on its inner side, whose volume it bounds. A face is open
+//! where both of its sides are inside and no piece lies on it. If two parts of the mesh touch on a face, it
+//! is not open there.
 
 use super::bricks::{CELLS, SumBricks};
 use super::clip::{IndexPoint, PieceTaker, is_on_wall};
 use super::units::{NEAR, UNITS, units, without_sign};
 
-/// Quantity of a cell besides its share.
+/// Quantity of a cell in addition to its share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Area of the mesh in the cell.
     Area,
     /// Sum of the outward area vectors of the mesh in the cell.
     Normal,
-    /// Shares of the low x, y and z faces of the cell that are inside on both sides and not on the mesh.
+    /// Open shares of the low x, y and z faces of the cell: parts of a face that are inside on both sides and
+    /// not on the mesh.
     Faces,
-    /// Centroid of the inside of the cell, from the middle of the cell, in sides of the cell.
+    /// Centroid of the inside of the cell, relative to the middle of the cell. The unit is the side of the
+    /// cell along each axis.
     Centroid,
 }
 
@@ -30,7 +33,7 @@ impl Quantity {
     /// All quantities.
     pub const ALL: [Self; 4] = [Self::Area, Self::Normal, Self::Faces, Self::Centroid];
 
-    /// Returns the name.
+    /// Returns the name of the quantity.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Area => "area",
@@ -48,7 +51,7 @@ impl Quantity {
         }
     }
 
-    /// Returns `true` if the quantity is an area, in squares of the unit of length.
+    /// Returns `true` if the quantity is an area, so that its unit is the square of the unit of length.
     pub const fn is_area(self) -> bool {
         matches!(self, Self::Area | Self::Normal)
     }
@@ -58,36 +61,38 @@ impl Quantity {
 #[derive(Clone, Copy)]
 pub(super) struct CellMean {
     pub(super) units: i64,
-    /// The cell is in an inverted part, although its mean is so near to 0 that it could be rounding.
+    /// The cell is in an inverted part of the mesh, although its mean is so near to 0 that the difference
+    /// could be a rounding error.
     pub(super) is_inverted: bool,
 }
 
-/// Sums of the pieces of the mesh in one cell, in units.
+/// Sums over the pieces of the mesh in one cell, as whole numbers of [`UNITS`].
 #[derive(Clone, Copy, Default)]
 pub(super) struct QuantitySum {
-    /// ∫ n dA, in faces of the cell.
+    /// ∫ n dA. The unit of each component is the area of the cell's face across that axis.
     area_vector: [i64; 3],
     /// ∫ u n dA.
     moment: [i64; 3],
     /// ∫ u² n dA.
     square: [i64; 3],
-    /// ∫ dA, in the largest face.
+    /// ∫ dA. The unit is the area of the cell's largest face.
     area: i64,
 }
 
-/// Sums of the cells that contain pieces of the mesh.
+/// Sums of all cells that contain pieces of the mesh.
 pub(super) struct QuantitySums {
     pub(super) bricks: SumBricks<[QuantitySum; CELLS]>,
-    /// Areas of the faces across each axis, relative to the largest.
+    /// Areas of the faces across each axis, divided by the area of the largest face.
     faces: [f64; 3],
     /// Area of the largest face.
     largest: f64,
-    /// Walls along x and y whose pieces belong to the cell below. `None` if the winding decides.
+    /// Last walls along x and y, if they belong to the lattice. Pieces on these walls belong to the cell
+    /// below, and pieces on other walls to the cell above. `None` if the orientation of a piece decides.
     ends: Option<[i64; 2]>,
 }
 
 impl QuantitySums {
-    /// Creates the sums of cells with these sides.
+    /// Creates the sums for cells with sides of these lengths.
     pub(super) fn new(
         bricks: SumBricks<[QuantitySum; CELLS]>,
         sides: [f64; 3],
@@ -129,7 +134,7 @@ impl PieceTaker for QuantitySums {
                 square[axis] += twice[axis] * (a * a + b * b + c * c + a * b + b * c + c * a);
             }
         });
-        // Sums may wrap. They are right if their totals fit 64 bits.
+        // Sums may wrap. The final sums are right if they fit into 64 bits.
         for axis in 0..3 {
             sum.area_vector[axis] = sum.area_vector[axis].wrapping_add(units(vector[axis]));
             sum.moment[axis] = sum.moment[axis].wrapping_add(units(moment[axis] / 6.0));
@@ -140,7 +145,7 @@ impl PieceTaker for QuantitySums {
     }
 }
 
-/// Calls `take` with each triangle of the fan of a polygon, and with twice its area vector.
+/// Calls `take` with each triangle of the fan of a polygon and with twice the area vector of that triangle.
 fn each_triangle(corners: &[IndexPoint], mut take: impl FnMut([&IndexPoint; 3], [f64; 3])) {
     let first = &corners[0];
     let from_first = |corner: &IndexPoint| [0, 1, 2].map(|axis| corner[axis] - first[axis]);
@@ -167,7 +172,7 @@ pub(super) fn area_vector(corners: &[IndexPoint]) -> [f64; 3] {
 }
 
 impl QuantitySums {
-    /// Writes the values of a cell with this mean.
+    /// Writes the values of a quantity of a cell to `numbers`. `mean` is the mean winding number of the cell.
     pub(super) fn put(
         &self,
         quantity: Quantity,
@@ -197,14 +202,14 @@ impl QuantitySums {
 }
 
 impl QuantitySum {
-    /// Returns the area and the moment along x, the sums from which shares are computed.
+    /// Returns the area and the moment along x. Shares are computed from these two sums.
     #[cfg(test)]
     pub(super) fn along_x(&self) -> [i64; 2] {
         [self.area_vector[0], self.moment[0]]
     }
 
-    /// Returns the open share of the low face, in units, as an absolute value of at most 1, like the shares
-    /// of cells.
+    /// Returns the open share of the low face, in units. As for the shares of cells, the absolute value
+    /// counts, and it is at most 1.
     fn low_face(&self, axis: usize, mean: CellMean) -> i64 {
         let open = mean
             .units
@@ -218,7 +223,7 @@ impl QuantitySum {
         })
     }
 
-    /// Returns the centroid from the middle of the cell, or NaN if nothing is inside.
+    /// Returns the centroid relative to the middle of the cell. NaN if no part of the cell is inside.
     fn centroid(&self, axis: usize, mean: CellMean) -> f64 {
         if without_sign(mean.units) == 0 && !mean.is_inverted {
             return f64::NAN;
@@ -241,10 +246,10 @@ mod tests {
     use crate::lattice::KernelLattice;
     use crate::random::Random;
 
-    /// Number of cells along each axis, in one layer of bricks.
+    /// Number of cells along each axis, which is one layer of bricks along z.
     const N: usize = 4;
 
-    /// An octahedron in the grid. Some of its corners are at quarters of cells.
+    /// Returns a random octahedron in the grid. Some of its corners are at quarters of cells.
     fn octahedron(random: &mut Random) -> Vec<Triangle> {
         let is_round = random.index(2) == 0;
         let mut corner = |axis: usize, side: f64| {

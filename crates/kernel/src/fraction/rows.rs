@@ -1,25 +1,27 @@
-//! Means of the cells of a row, computed from the sums of the pieces in them, and the shares of the cells.
+//! Mean winding numbers of the cells of a row, computed from the sums of the pieces in them, and the shares
+//! of the cells.
 
 use super::bricks::SIDE;
 use super::cut_cells::{CutCells, PieceSum};
 use super::units::{LIMIT, NEAR, UNITS, whole, without_sign};
 
-/// One cell, in units.
+/// Mean winding number 1, in units.
 const ONE: i64 = UNITS as i64;
 
-/// Cells in which the mesh winds around points other than 0 or 1 times, as far as their means show it.
+/// Cells in which the mesh winds around some points other than 0 or 1 times, as far as the mean winding
+/// numbers of the cells show this.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OddCells {
     /// Number of cells.
     pub cells: u64,
-    /// Mean that is farthest from 0 … 1, and the first cell that has it.
+    /// Mean that is farthest outside of 0 … 1, and the first cell with this mean.
     pub farthest: Option<(f64, [usize; 3])>,
-    /// Number of cells whose mean is so little below 0 that it may be rounding.
+    /// Number of cells whose mean is so little below 0 that this may be a rounding error.
     pub doubtful: u64,
 }
 
 impl OddCells {
-    /// Adds the result for cells that follow these.
+    /// Adds the result for later cells.
     pub fn add(&mut self, other: Self) {
         self.cells += other.cells;
         self.doubtful += other.doubtful;
@@ -35,7 +37,8 @@ impl OddCells {
         }
     }
 
-    /// Adds some cells with this mean, if it is beyond 0 … 1 by more than rounding.
+    /// Adds `cells` cells with the same mean if it is outside of 0 … 1 by more than a rounding error. `first`
+    /// is the first of them.
     fn add_mean(&mut self, mean: i64, cells: usize, first: [usize; 3]) {
         if is_odd(mean) {
             self.add_odd(mean as f64 / UNITS, cells, first);
@@ -44,7 +47,7 @@ impl OddCells {
         }
     }
 
-    /// Adds some cells whose mean is beyond 0 … 1.
+    /// Adds `cells` cells with the same mean, which is outside of 0 … 1.
     pub(super) fn add_odd(&mut self, mean: f64, cells: usize, first: [usize; 3]) {
         self.add(Self {
             cells: cells as u64,
@@ -54,30 +57,33 @@ impl OddCells {
     }
 }
 
-/// Returns the distance of a mean from 0 … 1.
+/// Returns how far a mean is outside of 0 … 1.
 fn excess(mean: f64) -> f64 {
     (mean - mean.clamp(0.0, 1.0)).abs()
 }
 
-/// Returns `true` if a mean is beyond 0 … 1 by more than rounding.
+/// Returns `true` if a mean is outside of 0 … 1 by more than a rounding error.
 #[inline(always)]
 pub(super) fn is_odd(mean: i64) -> bool {
     !(-LIMIT..=ONE + LIMIT).contains(&mean)
 }
 
-/// Returns `true` if a mean is beyond 0 … 1 by more than rounding, or may be below 0.
+/// Returns `true` if a mean is outside of 0 … 1 by more than a rounding error, or so little below 0 that this
+/// may be a rounding error.
 #[inline(always)]
 fn is_odd_or_doubtful(mean: i64) -> bool {
     !(-NEAR..=ONE + LIMIT).contains(&mean)
 }
 
-/// Returns the share of a cell with this mean winding: its absolute value, at most 1.
+/// Returns the share of a cell with this mean winding number. It is the absolute value of the mean, but at
+/// most 1.
 #[inline(always)]
 fn share(mean: i64) -> f32 {
     (without_sign(mean) as f64 / UNITS) as f32
 }
 
-/// Returns the mean of the next cell. `cover` becomes the covered share of the wall after it.
+/// Returns the mean winding number of the next cell. `cover` is the covered share of the wall before this
+/// cell, and is set to that of the wall after it.
 #[inline(always)]
 fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
     let rest = cover.wrapping_sub(sum.area);
@@ -86,7 +92,8 @@ fn next_mean(cover: &mut i64, sum: PieceSum) -> i64 {
     cover.wrapping_add(cut.unwrap_or(0))
 }
 
-/// Fills `values` with the shares of the cells of row `(j, k)`, in layer `layer` of the bricks.
+/// Fills `values` with the shares of the cells of row `(j, k)`. `layer` is its layer within the bricks. Adds
+/// the odd cells to `odd`.
 #[inline(always)]
 pub(super) fn fill(
     cells: &CutCells,
@@ -94,7 +101,7 @@ pub(super) fn fill(
     values: &mut [f32],
     odd: &mut OddCells,
 ) {
-    // Covered share of the wall between two cells.
+    // Covered share of the wall after the last cell.
     let mut cover = 0_i64;
     let mut done = 0;
     for brick in cells.bricks_along([j, layer]) {
@@ -133,7 +140,7 @@ pub(super) fn fill(
     }
 }
 
-/// Fills `values` with the shares of the cells from number `first` on.
+/// Fills `values` with the shares of the cells of a row from cell `first` on. Adds the odd cells to `odd`.
 pub(super) fn fill_from(
     cells: &CutCells,
     [j, k, layer]: [usize; 3],
@@ -149,8 +156,8 @@ pub(super) fn fill_from(
     }
 }
 
-/// Returns the cells of a row whose means are beyond 0 … 1, or may be below 0, and whose inside the mesh
-/// meets.
+/// Returns the cells of a row that contain a triangle in their inside and whose mean winding number is, or
+/// may be, outside of 0 … 1.
 pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usize> {
     let means = means(cells, [j, layer]);
     let mut found = vec![];
@@ -167,7 +174,7 @@ pub(super) fn odd_cut_cells(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<usi
     found
 }
 
-/// Returns the means of the cells of row `j` of a layer.
+/// Returns the mean winding numbers of the cells of row `j` of a layer.
 pub(super) fn means(cells: &CutCells, [j, layer]: [usize; 2]) -> Vec<i64> {
     let mut cover = 0;
     let mut means = vec![];

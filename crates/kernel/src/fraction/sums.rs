@@ -1,4 +1,4 @@
-//! Sums of pieces in some layers of cells, in bricks, and the shares of cells computed from them.
+//! Sums over the pieces in some layers of cells, and the shares of cells that are computed from these sums.
 
 use std::ops::Range;
 
@@ -20,19 +20,19 @@ use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 use crate::levels::{LANES, Level, on_level};
 
-/// Sums of at most [`LAYERS`] layers of cells at a time.
+/// Sums for at most [`LAYERS`] layers of cells at a time.
 pub struct LayerSums {
     level: Level,
     layers: Range<usize>,
-    /// First requested cell along x and y.
+    /// First cell along x and along y for which values are requested.
     first: [usize; 2],
-    /// Sums for the shares of cells, if requested.
+    /// Sums for the shares of cells. `None` if shares are not requested.
     cut: Option<CutSums>,
-    /// Cutter and sums for other quantities, if requested.
+    /// Cutter and sums for other quantities. `None` if no other quantities are requested.
     quantities: Option<(PieceCutter, QuantitySums)>,
 }
 
-/// Sums from which shares are computed, and triangles that are not summed up yet.
+/// Sums for the shares of cells, and lists of triangles and parts that were not added to the sums yet.
 struct CutSums {
     whole: LaneList<WHOLE>,
     layer: LaneList<LAYER>,
@@ -42,8 +42,9 @@ struct CutSums {
 }
 
 impl LayerSums {
-    /// Creates the sums for a lattice and a level, without layers. Rows of numbers begin at the `first` cells
-    /// along x and y. The mesh before them counts as in the whole lattice, so that the numbers are the same.
+    /// Creates the sums for a lattice. The range of layers is empty. Values are requested from the cells
+    /// `first` along x and y on. The mesh before these cells counts as in the whole lattice, so that the
+    /// values are the same.
     pub fn new(frame: &KernelLattice, first: [usize; 2], level: Level) -> Self {
         let cut = Some(CutSums::new(frame, first[1]));
         Self {
@@ -55,7 +56,7 @@ impl LayerSums {
         }
     }
 
-    /// Adds other quantities of cells that have these sides.
+    /// Adds sums for other quantities. `sides` are the sides of a cell.
     #[must_use]
     pub fn with_quantities(mut self, frame: &KernelLattice, sides: [f64; 3]) -> Self {
         let is_oriented = self.cut.is_some();
@@ -73,25 +74,25 @@ impl LayerSums {
         self
     }
 
-    /// Omits the shares of cells, so that the winding of triangles does not matter. Must precede
-    /// [`with_quantities`](Self::with_quantities). A piece on a wall is in the cell above it. On the last
-    /// wall of a closed axis it is in the last cell.
+    /// Omits the sums for shares, so that the orientation of triangles does not matter. Must be called before
+    /// [`with_quantities`](Self::with_quantities). A piece that lies on a wall is then in the cell above it,
+    /// or in the last cell if it lies on the last wall of a closed axis.
     #[must_use]
     pub fn without_shares(mut self) -> Self {
         self.cut = None;
         self
     }
 
-    /// Returns the maximum number of bytes for a lattice of these dims, for cells from the first ones along x
+    /// Returns the maximum memory in bytes for a lattice of these dims whose cells start at `first` along x
     /// and y.
     pub fn bytes_for(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
-        // Rows from their beginning, and the rows in the first row of bricks.
+        // Rows are stored from their beginning, and so are all rows of the first row of bricks.
         let dims = [first[0] + nx, first[1] % SIDE + ny, nz];
         CutCells::bytes_for(dims) + lists as u128
     }
 
-    /// Returns the maximum number of bytes for other quantities.
+    /// Returns the maximum memory in bytes for the sums of other quantities.
     pub fn bytes_of_quantities(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         SumBricks::<[QuantitySum; CELLS]>::bytes_for([
             first[0] % SIDE + nx,
@@ -100,7 +101,7 @@ impl LayerSums {
         ])
     }
 
-    /// Starts with other layers, at most [`LAYERS`].
+    /// Clears the sums and continues with the cells of `layers`, at most [`LAYERS`] layers.
     pub fn begin(&mut self, layers: Range<usize>) {
         debug_assert!(layers.len() <= LAYERS);
         if let Some(cut) = &mut self.cut {
@@ -114,7 +115,7 @@ impl LayerSums {
         self.layers = layers;
     }
 
-    /// Adds the triangles with these numbers.
+    /// Adds the triangles with these numbers to the sums.
     pub fn add(&mut self, frame: &KernelLattice, triangles: &[Triangle], numbers: &[u32]) {
         if let Some(cut) = &mut self.cut {
             cut.add(frame, self.level, &self.layers, (triangles, numbers));
@@ -126,14 +127,15 @@ impl LayerSums {
         }
     }
 
-    /// Finishes after the last triangle.
+    /// Completes the sums after the last triangle was added.
     pub fn end(&mut self) {
         if let Some(cut) = &mut self.cut {
             cut.end(self.level, &self.layers);
         }
     }
 
-    /// Fills `values` with the shares of the cells of a row. Returns the cells beyond 0 … 1.
+    /// Fills `values` with the shares of the cells of a row. Returns the cells whose mean winding number is
+    /// outside of 0 … 1.
     pub fn row(&self, [j, k]: [usize; 2], values: &mut [f32]) -> OddCells {
         let mut odd = OddCells::default();
         let Some(cut) = &self.cut else { return odd };
@@ -142,15 +144,16 @@ impl LayerSums {
             rows::fill_from(&cut.cells, place, self.first[0], values, &mut odd);
             return odd;
         }
-        // Compiled for the level, although it has no lanes of its own.
+        // The code is compiled for the level, although it uses no vectors explicitly.
         on_level!(self.level, _simd => rows::fill(&cut.cells, place, values, &mut odd));
         odd
     }
 
-    /// Replaces the values of cells in which parts overlap by the shares of the union. The rows of `values`
-    /// are the rows of the layers. `parts` has the part of each triangle that may be near another one, if the
-    /// mesh has several. `odd` has the cells that [`row`](Self::row) found. Also returns the cells, by k, j
-    /// and i, that are in inverted parts although their means are barely below 0. They are added to `odd`.
+    /// Replaces the values of cells in which parts of the mesh overlap by the shares of the union of these
+    /// parts. The rows of `values` are the rows of all layers. If the mesh has several parts, `parts` has the
+    /// part of each triangle that may be near another part. `odd` has the cells that [`row`](Self::row)
+    /// found. Also returns the cells in inverted parts whose means are only slightly below 0, as k, j and i.
+    /// They are also added to `odd`.
     pub fn unite(
         &self,
         frame: &KernelLattice,
@@ -200,7 +203,7 @@ impl LayerSums {
                 let mut known = union_in_cell(facets, number_of(mean), is_shared);
                 if known == CellUnion::Inverted {
                     if rows::is_odd(mean) {
-                        // Already known to be inverted.
+                        // This cell is already known to be inverted.
                         known = CellUnion::Simple;
                     } else {
                         inverted.push(cell);
@@ -220,9 +223,9 @@ impl LayerSums {
         }
     }
 
-    /// Fills each array with the values of the cells of a row, as many per cell as its quantity has. Without
-    /// the shares of cells, only quantities that need none are valid. `inverted` are the cells that
-    /// [`unite`](Self::unite) found.
+    /// Fills each array with the values of its quantity for the cells of a row. A quantity has one or more
+    /// values per cell. If shares are not requested, only quantities that do not need them are valid.
+    /// `inverted` has the cells that [`unite`](Self::unite) found.
     pub fn quantity_row(
         &self,
         place: [usize; 2],
@@ -260,7 +263,7 @@ impl LayerSums {
         }
     }
 
-    /// Returns the means and the sums of all cells, x fastest.
+    /// Returns the mean winding numbers and the sums of all cells, in the order x, y, z.
     #[cfg(test)]
     pub(super) fn quantity_sums(&self) -> Vec<(i64, QuantitySum)> {
         let (_, quantities) = self.quantities.as_ref().expect("quantities");
@@ -299,7 +302,7 @@ impl CutSums {
         self.cells.clear();
     }
 
-    /// Returns the places of rows.
+    /// Returns the conversion of rows to places.
     fn places(&self, layers: &Range<usize>) -> RowPlaces {
         let [bricks, layer] = self.cells.strides().map(|n| n as f64);
         RowPlaces {
@@ -312,7 +315,7 @@ impl CutSums {
         }
     }
 
-    /// Adds the triangles with these numbers.
+    /// Adds the triangles with these numbers to the sums.
     fn add(
         &mut self,
         frame: &KernelLattice,
@@ -343,7 +346,7 @@ impl CutSums {
         }
     }
 
-    /// Finishes after the last triangle.
+    /// Completes the sums after the last triangle was added.
     fn end(&mut self, level: Level, layers: &Range<usize>) {
         while self.whole.count() + self.layer.count() + self.parts.count() + self.long.count() > 0 {
             self.step(level, layers, true);
@@ -351,8 +354,8 @@ impl CutSums {
         self.cells.list();
     }
 
-    /// Processes one list that is full, or otherwise the triangles that are not cut yet. At the end all lists
-    /// with items count as full.
+    /// Processes one list that is full. If none is full, processes the triangles that were not cut yet. If
+    /// `is_end` is true, every list that is not empty counts as full.
     fn step(&mut self, level: Level, layers: &Range<usize>, is_end: bool) {
         let places = &self.places(layers);
         let least = if is_end { 1 } else { WIDEST };
@@ -383,7 +386,7 @@ mod tests {
     use crate::geom::{Bounds, Rational, Ties};
     use crate::random::Random;
 
-    /// Number of cells along x and y. The layers belong to one layer of bricks.
+    /// Number of cells along x and along y. All cells are in one layer of bricks.
     const CELLS_ACROSS: [usize; 2] = [21, 13];
 
     fn frame(triangles: &[Triangle]) -> KernelLattice {
@@ -397,7 +400,7 @@ mod tests {
         KernelLattice::new(axes, &Bounds::of(triangles), Ties::None)
     }
 
-    /// Triangles within a cell, across a few cells, and across all of the lattice and beyond it.
+    /// Returns triangles within a cell, across a few cells, and across the whole lattice and beyond it.
     fn triangles(random: &mut Random) -> Vec<Triangle> {
         let one = |n: usize| {
             let size = [0.3, 1.0, 2.5, 40.0][n % 4];
@@ -407,14 +410,14 @@ mod tests {
         (0..60).map(one).collect()
     }
 
-    /// Returns the sums of every cell that has any.
+    /// Returns the sums of all cells with non-zero sums.
     fn sums(
         frame: &KernelLattice,
         level: Level,
         triangles: &[Triangle],
     ) -> (LayerSums, Vec<[i64; 2]>) {
         let mut sums = LayerSums::new(frame, [0; 2], level).with_quantities(frame, [1.0; 3]);
-        // Earlier sums do not count.
+        // The sums of earlier triangles must not remain.
         sums.begin(0..LAYERS);
         sums.add(frame, triangles, &[0, 1]);
         sums.end();
@@ -442,7 +445,8 @@ mod tests {
 
     #[test]
     fn lanes_sum_what_pieces_one_by_one_do() {
-        // In units: far more than rounding, far less than any piece that is omitted or counted twice.
+        // Largest allowed difference in units. It is far more than rounding errors, and far less than a piece
+        // that is omitted or counted twice.
         const MOST: u64 = 1 << 10;
         let mut random = Random::new(12);
         let mut compared = 0;
@@ -451,7 +455,7 @@ mod tests {
             let frame = frame(&triangles);
             let (sums, found) = sums(&frame, Level::Scalar, &triangles);
             for (n, (found, (_, pieces))) in found.iter().zip(sums.quantity_sums()).enumerate() {
-                // Pieces before the lattice count in the first cells of rows here.
+                // The first cell of a row also has the pieces before the lattice, so it is not compared.
                 if n % CELLS_ACROSS[0] == 0 {
                     continue;
                 }
@@ -474,7 +478,7 @@ mod tests {
         for n in 0..60 {
             let mut triangles = triangles(&mut random);
             if n % 3 == 0 {
-                // Corners, edges and faces on walls.
+                // Moves corners, edges and faces onto walls.
                 triangles
                     .iter_mut()
                     .flatten()

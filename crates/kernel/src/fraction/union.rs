@@ -1,14 +1,15 @@
-//! Share of one cell that is inside a mesh whose parts overlap in it.
+//! Share of one cell that is inside a mesh whose parts overlap in the cell.
 //!
-//! The cell is cut by planes across z, and these by lines at constant y. Along a line the mesh winds around
-//! intervals of x. Winding numbers are counted from a start point in the cell. The winding number of the
-//! start point follows from the mean of the cell, which is known. Between the corners of the overlapping
-//! parts, of their intersections and of the walls, the area in a plane is quadratic in z, and the length on a
-//! line is linear in y. Two planes and one line in each interval therefore give an integral that is exact up
-//! to rounding. A cell with many triangles is first divided across y and z.
+//! The cell is cut by planes across z, and each plane by lines at constant y. Along a line, the mesh winds
+//! around intervals of x. Winding numbers are counted from a start point in the cell. The winding number of
+//! the start point itself follows from the mean of the cell, which is known. Consider the corners of the
+//! overlapping parts, of their intersections and of the walls. Between these, the inside area in a plane is
+//! quadratic in z, and the inside length on a line is linear in y. Two planes and one line in each interval
+//! therefore give an integral that is exact up to rounding. A cell with many triangles is first divided
+//! across y and z.
 //!
-//! Rounding bounds decide whether two triangles cross, and whether a point may be in a triangle: no crossing
-//! is missed (docs/internals/error-bounds.md).
+//! Error bounds decide whether two triangles may cross and whether a point may be in a triangle, so that no
+//! crossing is missed (docs/internals/error-bounds.md).
 
 use super::clip::{IndexPoint, Polygon, extent};
 use super::units::{NEAR, UNITS};
@@ -17,20 +18,22 @@ use crate::lattice::U;
 /// Triangle near a cell, relative to the low corner of the cell.
 pub(super) type CellTriangle = [IndexPoint; 3];
 
-/// Maximum numbers of triangles of a column, and of pairs of them that may cross. Larger columns are divided.
+/// Maximum number of triangles in a column, and maximum number of pairs of them that may cross. Columns with
+/// more are divided.
 const MOST_FACETS: usize = 40;
 const MOST_PAIRS: usize = 40;
 
-/// Maximum number of pairs for a column that is not divided further.
+/// Maximum number of pairs in a column that cannot be divided further.
 const MOST_PAIRS_AT_LAST: usize = 400;
 
-/// Maximum number n of divisions: columns of a cell are at least 2^-n wide. In narrower ones the line in the
-/// middle represents all.
+/// Maximum number of divisions. After n divisions, a column is 2^-n of a cell wide. A column that would have
+/// to be divided further is represented by the line in its middle.
 const MOST_DIVISIONS: u32 = 5;
 
-/// Start points of counts. The next one is used if rounding near the mesh has spoiled a count. The
-/// coordinates are fractional parts of roots of primes, which lie in no rational plane: facets with short
-/// coordinates do not pass through them.
+/// Start points for the counting of winding numbers. If rounding near the mesh has made a count uncertain,
+/// the next start point is used. The coordinates are fractional parts of roots of primes and do not satisfy a
+/// linear equation with rational coefficients, so facets with short coordinates do not pass through these
+/// points.
 const STARTS: [IndexPoint; 3] = [
     [
         0.414_213_562_373_095,
@@ -49,29 +52,28 @@ const STARTS: [IndexPoint; 3] = [
     ],
 ];
 
-/// Largest difference between the mean of a cell and the mean from the lines: the rounding of both.
+/// Largest difference that rounding explains between the mean of a cell and the mean computed from the lines.
 const MOST_OFF: f64 = 1.0 / (1_u64 << 25) as f64;
 
-/// Largest volume that counts as rounding.
+/// Largest volume that may be a rounding error.
 const LEAST: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Rounding of the volumes of a cell, for each facet and for a coordinate of 1: 2^-45.
+/// Rounding error of the volumes of a cell, for each facet and for coordinates up to 1. It is 2^-45.
 const ROUNDING: f64 = 1.0 / (1_u64 << 45) as f64;
 
-/// Distance from the end of a line within which a crossing may be on either side.
+/// A crossing that is closer than this to the end of a line may be on either side of the end.
 const CLOSE: f64 = 1.0 / (1_u64 << 30) as f64;
 
-/// Decision about a cell.
+/// Result for a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum CellUnion {
-    /// The mesh winds around the points of the cell n or n + 1 times: the mean is sufficient.
+    /// All winding numbers in the cell are n or n + 1, so the mean is sufficient.
     Simple,
-    /// The mesh winds around the points of the cell -1 or 0 times: the absolute value of the mean is the
-    /// share.
+    /// All winding numbers in the cell are -1 or 0, so the absolute value of the mean is the share.
     Inverted,
-    /// Share of the cell with non-zero winding numbers, and its error bound.
+    /// Share of the cell whose winding number is not zero, and the error bound of this share.
     Share { share: f64, error: f64 },
-    /// Rounding has spoiled all counts.
+    /// Rounding has made all counts uncertain.
     Unknown,
 }
 
@@ -91,7 +93,7 @@ impl Facet {
         }
     }
 
-    /// Returns the axis to which the facet is most nearly perpendicular.
+    /// Returns the axis that is most nearly perpendicular to the facet's plane.
     fn last_axis(&self) -> usize {
         let normal = self.plane.normal.map(f64::abs);
         if normal[2] >= normal[0] && normal[2] >= normal[1] {
@@ -103,7 +105,7 @@ impl Facet {
         }
     }
 
-    /// Groups triangles into distinct facets. Equal triangles must follow each other.
+    /// Groups equal triangles into facets. Equal triangles must be consecutive.
     fn each(triangles: &[CellTriangle]) -> Vec<Self> {
         let mut facets = vec![];
         for group in triangles.chunk_by(|f, g| f == g) {
@@ -113,11 +115,12 @@ impl Facet {
     }
 }
 
-/// Computes the union in a cell from all triangles near it, with equal ones next to each other, and from its
-/// mean. A single part is simple if it does not cross itself, unless it is known to overlap itself. In that
-/// case the cell is shared. A shared cell without crossings is simple as well if all facets are between the
-/// same two winding numbers. A mean so little below 0 that it may be rounding is examined closely, because
-/// the cell may be in an inverted part.
+/// Computes the union in a cell from its mean winding number and from all triangles near it, in which equal
+/// ones must be consecutive. `is_shared` states that the cell has several parts, or one that is known to
+/// overlap itself. A cell that is not shared is simple if its part does not cross itself. A shared cell
+/// without crossings is also simple if all facets are between the same two winding numbers. If the mean is so
+/// little below 0 that this may be a rounding error, the winding numbers are always computed, because the
+/// cell may be in an inverted part.
 pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bool) -> CellUnion {
     let all = Facet::each(triangles);
     let is_doubtful = mean < -(NEAR as f64 / UNITS) && mean > -1e-6;
@@ -144,12 +147,12 @@ pub(super) fn union_in_cell(triangles: &[CellTriangle], mean: f64, is_shared: bo
     CellUnion::Unknown
 }
 
-/// Returns `true` if a closed surface may wind around some points more than once, or around some once in each
-/// direction. Its triangles must have coordinates between 0 and 1. Without crossings each region is next to a
-/// facet, and a facet has one winding number on each side.
+/// Returns `true` if a closed surface may wind around some points more than once, or around some points once
+/// in each direction. The coordinates of its triangles must be between 0 and 1. If there are no crossings,
+/// each region is next to a facet, and each facet has one winding number on each side.
 pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     for triangle in &mut triangles {
-        // Rotate the least corner to the front, so that equal triangles compare as equal.
+        // Rotates the least corner to the front, so that copies of a triangle compare as equal.
         let mut least = 0;
         for n in 1..3 {
             if triangle[n] < triangle[least] {
@@ -170,7 +173,7 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
         let point = [0, 1, 2].map(|a| (corners[0][a] + corners[1][a] + corners[2][a]) / 3.0);
         let last = all[n].last_axis();
         let axes = [(last + 1) % 3, (last + 2) % 3, last];
-        // The line starts beyond the bounds, where the winding number is zero.
+        // The line starts outside of the bounds, where the winding number is zero.
         let mut before = 0;
         let mut own = None;
         for (other, facet) in all.iter().enumerate() {
@@ -187,7 +190,7 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
                 before += sign;
             }
         }
-        // A facet that is nearly a line has no certain side.
+        // If a facet is nearly a line, its sides are uncertain.
         let Some(own) = own else { return true };
         least = least.min(before).min(before + own);
         most = most.max(before).max(before + own);
@@ -195,7 +198,7 @@ pub fn may_overlap_itself(mut triangles: Vec<[[f64; 3]; 3]>) -> bool {
     most - least > 1
 }
 
-/// Returns `true` if no two facets cross and each occurs once.
+/// Returns `true` if surely no two facets cross, and each occurs only once.
 fn are_apart(all: &[Facet]) -> bool {
     for (n, facet) in all.iter().enumerate() {
         if facet.count > 1 || all[..n].iter().any(|other| may_cross(other, facet)) {
@@ -205,8 +208,8 @@ fn are_apart(all: &[Facet]) -> bool {
     true
 }
 
-/// Returns `true` if facets that do not cross have the same two winding numbers on their sides in a cell.
-/// Every region of the cell is bounded by facets, unless it is the whole cell.
+/// Returns `true` if all facets have the same two winding numbers on their sides in a cell. The facets must
+/// not cross. Every region of the cell is then bounded by facets, unless it is the whole cell.
 fn have_two_windings(all: &[Facet]) -> bool {
     let mut least = 0;
     let mut most = 0;
@@ -224,7 +227,7 @@ fn have_two_windings(all: &[Facet]) -> bool {
         }
         let middle =
             [0, 1, 2].map(|a| corners.iter().map(|p| p[a]).sum::<f64>() / corners.len() as f64);
-        // If rounding may have spoiled a count, volumes decide.
+        // If rounding may have changed a count, the result is decided from volumes instead.
         let Some(sides) = windings_on_both_sides(all, n, &middle) else {
             return false;
         };
@@ -236,8 +239,9 @@ fn have_two_windings(all: &[Facet]) -> bool {
     most - least <= 1
 }
 
-/// Returns the winding numbers on both sides of a facet at a point of it, relative to a start point. They are
-/// counted along three lines, the last of which passes through the facet.
+/// Returns the winding numbers on both sides of a facet at one of its points, relative to a start point. They
+/// are counted along a path of three lines. The last of these passes through the facet. `None` if rounding
+/// may have changed a count.
 fn windings_on_both_sides(all: &[Facet], n: usize, point: &IndexPoint) -> Option<[i32; 2]> {
     let start = STARTS[0];
     let last = all[n].last_axis();
@@ -262,15 +266,16 @@ fn windings_on_both_sides(all: &[Facet], n: usize, point: &IndexPoint) -> Option
     ])
 }
 
-/// Number of winding numbers, on either side of the start, that have a volume of their own.
+/// Winding numbers up to this absolute value, relative to the start point, are counted separately. Larger
+/// ones are combined.
 const WINDINGS: i32 = 31;
 
-/// Volumes by winding number, relative to the winding number of the start.
+/// Volume with each winding number, relative to the winding number of the start point.
 struct Volumes {
     of: [f64; 2 * WINDINGS as usize + 1],
-    /// Mean of the relative winding numbers.
+    /// Mean of the winding numbers relative to the start point.
     mean: f64,
-    /// Total cross-section of the columns that are represented by one line each.
+    /// Total cross-section of the columns that are represented by a single line each.
     sampled: f64,
 }
 
@@ -288,7 +293,7 @@ impl Volumes {
         self.mean += f64::from(winding) * volume;
     }
 
-    /// Returns the union if the mean agrees.
+    /// Returns the result for a cell with this mean. `None` if the mean does not agree with the volumes.
     fn union(&self, mean: f64, rounding: f64) -> Option<CellUnion> {
         let start = (mean - self.mean).round();
         let off = (mean - self.mean - start).abs();
@@ -308,7 +313,8 @@ impl Volumes {
             });
         }
         let outside = self.of[(WINDINGS - start) as usize];
-        // A wrong count in part of the cell has changed the mean by as much.
+        // If a count was wrong in a part of the cell, it has changed the mean by the volume of that part, so
+        // this difference bounds the error.
         let error = off + self.sampled + rounding;
         Some(CellUnion::Share {
             share: (1.0 - outside).clamp(0.0, 1.0),
@@ -317,17 +323,17 @@ impl Volumes {
     }
 }
 
-/// Position of a crossing with the mesh, and the increase of the winding number beyond it.
+/// Position of a crossing of a line with the mesh, and the increase of the winding number at the crossing.
 pub(super) type WindingStep = (f64, i32);
 
-/// Part of a facet in a plane, from the point where its boundary rises through the plane to the point where
-/// it falls.
+/// Intersection of a facet with a plane, as a segment. It starts where the facet's boundary rises through the
+/// plane, and ends where it falls.
 type Section = [IndexPoint; 2];
 
-/// Buffers that are reused.
+/// Buffers that are reused for all columns.
 #[derive(Default)]
 struct SweepLists {
-    /// Number of the facet, number of its copies, and its section.
+    /// For each facet that meets the plane: its number, the number of its copies, and its section.
     sections: Vec<(usize, i32, Section)>,
     rows: Vec<f64>,
     across: Vec<WindingStep>,
@@ -336,14 +342,15 @@ struct SweepLists {
 
 struct CellSweep<'a> {
     all: &'a [Facet],
-    /// Start point of counts.
+    /// Start point for the counting of winding numbers.
     start: IndexPoint,
     found: Volumes,
     lists: SweepLists,
 }
 
 impl CellSweep<'_> {
-    /// Adds the volumes of a column between two y and two z. `facets` are the facets in it.
+    /// Adds the volumes of a column between two y and two z. `facets` are the numbers of the facets in the
+    /// column, and `divisions` is the number of divisions that led to it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
         let most = if divisions < MOST_DIVISIONS {
@@ -393,7 +400,7 @@ impl CellSweep<'_> {
         for level in levels.windows(2) {
             let half = (level[1] - level[0]) / 2.0;
             let middle = f64::midpoint(level[0], level[1]);
-            // The two points of Gauss's rule, 1/√3 from the middle.
+            // The two points of Gauss's quadrature rule, at 1/√3 of half the height from the middle.
             for z in [-half, half].map(|side| middle + side * 0.577_350_269_189_625_8) {
                 self.cut(facets, z);
                 self.plane(&pairs, y, within, moved + between(&up, z0, z), half);
@@ -401,7 +408,7 @@ impl CellSweep<'_> {
         }
     }
 
-    /// Computes the sections of the facets at a height.
+    /// Computes the sections of the facets in the plane at height `z`.
     fn cut(&mut self, facets: &[usize], z: f64) {
         let sections = &mut self.lists.sections;
         sections.clear();
@@ -411,8 +418,8 @@ impl CellSweep<'_> {
         }));
     }
 
-    /// Adds the plane of the sections between two y, with a thickness. `winding` is the winding number at the
-    /// start of the column in the plane, whose y is `within`.
+    /// Adds the volumes in the plane of the sections between two y, for a layer of this thickness. `winding`
+    /// is the winding number at the start of the column in this plane, at the y coordinate `within`.
     fn plane(
         &mut self,
         pairs: &[[usize; 2]],
@@ -459,7 +466,8 @@ impl CellSweep<'_> {
         self.lists.rows = rows;
     }
 
-    /// Adds the volumes along a row at `y` in the plane of the sections, with a cross-section of `area`.
+    /// Adds the volumes along a line at `y` in the plane of the sections. `area` is the cross-section that
+    /// the line represents.
     fn row(&mut self, y: f64, within: f64, winding: i32, area: f64) {
         let SweepLists {
             sections,
@@ -518,9 +526,9 @@ impl CellSweep<'_> {
         pairs
     }
 
-    /// Returns heights between which areas in planes are quadratic: heights of corners of facets, of their
-    /// intersections, of crossings of both with walls, and of facets on edges of the column. Additional
-    /// heights do no harm.
+    /// Returns heights such that the areas in planes are quadratic between consecutive heights. These are the
+    /// heights of corners of facets, of intersections of facets, of crossings of facets and intersections
+    /// with walls, and of facets on edges of the column. Further heights do no harm.
     fn levels(&self, facets: &[usize], pairs: &[[usize; 2]], [y, z]: [[f64; 2]; 2]) -> Vec<f64> {
         let mut levels = z.to_vec();
         let mut add = |level: f64| {
@@ -539,7 +547,8 @@ impl CellSweep<'_> {
                 }
             }
         }
-        // A point that rounding may have moved out of a box counts. Additional heights do no harm.
+        // If rounding may have moved a point out of a box, the point counts, because additional heights do no
+        // harm.
         let height_in = |planes: [&FacetPlane; 3], some: &[usize]| -> Option<f64> {
             let (point, error) = common(planes)?;
             let is_in = some.iter().all(|n| {
@@ -558,7 +567,7 @@ impl CellSweep<'_> {
                 }
             }
         }
-        // Facets that each facet may cross, as bits of their positions in the list.
+        // For each facet, the facets that it may cross, as bits of their positions in the list.
         let place = |n: &usize| facets.partition_point(|facet| facet < n);
         let mut crossed = vec![0_u64; facets.len()];
         for [m, n] in pairs {
@@ -580,7 +589,7 @@ impl CellSweep<'_> {
                     .into_iter()
                     .for_each(&mut add);
             }
-            // Each triple of facets that cross each other is handled once, with its numbers in ascending
+            // Each set of three facets that cross each other is handled once, with their numbers in ascending
             // order.
             let mut thirds = crossed[place(m)] & crossed[place(n)];
             while thirds != 0 {
@@ -598,7 +607,7 @@ impl CellSweep<'_> {
     }
 }
 
-/// Returns the box of a facet, within the cell and between two y and two z.
+/// Returns the bounding box of a facet, limited to the cell and to two y and two z.
 fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     let walls = [[0.0, 1.0], y, z];
     [0, 1, 2].map(|a| {
@@ -607,15 +616,16 @@ fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     })
 }
 
-/// Returns `true` if two facets may cross other than in an edge or a corner that they share. They do not
-/// cross if a plane surely separates them. The candidates are the plane of either facet, the planes through
-/// its edges perpendicular to it (for neighbours in one plane), and the planes along an edge of each.
+/// Returns `true` if two facets may cross other than in an edge or corner that they share. They do not cross
+/// if some plane surely separates them. Three kinds of planes are tried: the plane of either facet, the
+/// planes through an edge of a facet perpendicular to its plane (for neighbours in one plane), and the planes
+/// parallel to an edge of each facet.
 fn may_cross(f: &Facet, g: &Facet) -> bool {
     !is_on_one_side(f, g) && !is_on_one_side(g, f) && !are_apart_along_edges(f, g)
 }
 
-/// Returns `true` if a plane along an edge of each of two facets surely separates them. If they share a
-/// corner, the plane and both edges must pass through it.
+/// Returns `true` if a plane that is parallel to an edge of each of two facets surely separates the facets.
+/// If the facets share a corner, the plane and both edges must pass through it.
 fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
     let mut shared = f.corners.iter().filter(|corner| g.corners.contains(corner));
     let (corner, another) = (shared.next(), shared.next());
@@ -627,7 +637,8 @@ fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
             let [along, other] = [minus(q, p), minus(s, r)];
             let normal = cross(&along, &other);
             let sizes = cross_sizes(&along.map(f64::abs), &other.map(f64::abs));
-            // Range of a facet across the plane, without its corners in a plane through a shared corner.
+            // Range of a facet's corners across the plane. If there is a shared corner, the corners on the
+            // plane through it are left out.
             let range =
                 |corners: &CellTriangle, [from, to]: [&IndexPoint; 2], base: &IndexPoint| {
                     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -663,8 +674,9 @@ fn are_apart_along_edges(f: &Facet, g: &Facet) -> bool {
     false
 }
 
-/// Returns `true` if the plane of `other`, or a plane through one of its edges perpendicular to it, surely
-/// has `facet` on one side. Corners that both share are on the plane and do not count.
+/// Returns `true` if `facet` surely lies on one side of the plane of `other`, or outside `other` beyond a
+/// plane that contains one of its edges and is perpendicular to the plane of `other`. Corners that both
+/// facets share are on the plane and do not count.
 fn is_on_one_side(facet: &Facet, other: &Facet) -> bool {
     let mut own = [&facet.corners[0]; 3];
     let mut shared = own;
@@ -691,11 +703,12 @@ fn is_on_one_side(facet: &Facet, other: &Facet) -> bool {
         return true;
     }
     edges(&other.corners).into_iter().any(|[p, q]| {
-        // A shared corner opposite the edge is not on its plane: the facet has points on both sides.
+        // If the facets share the corner opposite the edge, it is not on the plane through the edge. The
+        // facet then has points on both sides.
         if shared.iter().any(|corner| *corner != p && *corner != q) {
             return false;
         }
-        // Away from the facet, whose corners are counterclockwise around its normal.
+        // This direction points away from `other`, whose corners are counter-clockwise around its normal.
         let edge = minus(q, p);
         sides(
             &cross(&edge, normal),
@@ -705,8 +718,9 @@ fn is_on_one_side(facet: &Facet, other: &Facet) -> bool {
     })
 }
 
-/// Returns the product of a normal and the vector to a point from a base in the plane, and its error bound.
-/// `sizes` are the sums of the absolute products that form the normal, which was rounded at most eight times.
+/// Returns the dot product of a normal with the vector from a base in the plane to a point, and its error
+/// bound. `sizes` are the sums of the absolute products that form the components of the normal. The normal
+/// was rounded at most eight times.
 fn height(
     normal: &IndexPoint,
     sizes: &IndexPoint,
@@ -723,15 +737,16 @@ fn edges(facet: &CellTriangle) -> [[&IndexPoint; 2]; 3] {
     [[a, b], [b, c], [c, a]]
 }
 
-/// Returns the point at `s` along an axis on the edge between two points, computed from the lower one. It is
-/// therefore the same for both facets that share the edge.
+/// Returns the point at coordinate `s` of an axis on the edge between two points. It is computed from the
+/// lower of the two points, so that it is the same for both facets that share the edge.
 fn point_on(p: &IndexPoint, q: &IndexPoint, axis: usize, s: f64) -> IndexPoint {
     let (p, q) = if p[axis] < s { (p, q) } else { (q, p) };
     let t = (s - p[axis]) / (q[axis] - p[axis]);
     [0, 1, 2].map(|a| p[a] + t * (q[a] - p[a]))
 }
 
-/// Returns the part of a facet at `s` along an axis.
+/// Returns the intersection of a facet with the plane at coordinate `s` of an axis. `None` if they do not
+/// meet.
 fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
     let [mut up, mut down] = [None; 2];
     for [p, q] in edges(facet) {
@@ -744,9 +759,9 @@ fn section(facet: &CellTriangle, axis: usize, s: f64) -> Option<Section> {
     Some([up?, down?])
 }
 
-/// Returns the coordinate along another axis at which a section, or an edge, is at `t` along an axis, and 1
-/// if it rises there. In a plane across z, this is the increase of the winding number beyond it along x, and
-/// the decrease along y.
+/// Returns the crossing of a section or an edge with coordinate `t` of `axis`: its coordinate along the axis
+/// `along`, and 1 if the section rises there, otherwise −1. In a plane across z, this number is the increase
+/// of the winding number along x, or its decrease along y.
 fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> WindingStep {
     (
         point_on(p, q, axis, t)[along],
@@ -754,8 +769,8 @@ fn crossing([p, q]: [&IndexPoint; 2], axis: usize, t: f64, along: usize) -> Wind
     )
 }
 
-/// Returns the crossings of facets along a line: along the last of the axes, at these coordinates along the
-/// other two.
+/// Returns the crossings of facets with a line. The line is parallel to the axis `last`, and its coordinates
+/// along the axes `first` and `second` are `s` and `t`.
 fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -> Vec<WindingStep> {
     let mut crossed = vec![];
     for facet in facets {
@@ -766,14 +781,15 @@ fn line(facets: &[Facet], [first, second, last]: [usize; 3], [s, t]: [f64; 2]) -
     crossed
 }
 
-/// Returns the crossing of a facet along a line: along the last of the axes, at these coordinates along the
-/// other two.
+/// Returns the crossing of a facet with a line. The line is parallel to the axis `last`, and its coordinates
+/// along the axes `first` and `second` are `s` and `t`. `None` if they do not cross.
 pub(super) fn crossing_on_line(
     facet: &CellTriangle,
     [first, second, last]: [usize; 3],
     [s, t]: [f64; 2],
 ) -> Option<WindingStep> {
-    // The sign of x along lines in planes across z depends on the handedness of the axes.
+    // The sign is defined for lines along x in planes across z. For other axes it depends on the handedness
+    // of their order.
     let turned = if (first + 2) % 3 == second { 1 } else { -1 };
     let [p, q] = section(facet, first, s)?;
     if (p[second] < t) == (q[second] < t) {
@@ -783,7 +799,7 @@ pub(super) fn crossing_on_line(
     Some((at, turned * sign))
 }
 
-/// Returns the change of the winding number from one coordinate on a line to another.
+/// Returns the change of the winding number from coordinate `from` to coordinate `to` on a line.
 fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
     let sum = |low: f64, high: f64| -> i32 {
         crossings
@@ -800,7 +816,7 @@ fn between(crossings: &[WindingStep], from: f64, to: f64) -> i32 {
 }
 
 /// Returns the change of the winding number like [`between`]. `None` if a crossing is so close to either end
-/// that rounding may have moved it beyond.
+/// that rounding may have moved it to the other side.
 fn surely_between(crossings: &[WindingStep], from: f64, to: f64) -> Option<i32> {
     for (at, _) in crossings {
         if (at - from).abs() < CLOSE || (at - to).abs() < CLOSE {
@@ -810,7 +826,7 @@ fn surely_between(crossings: &[WindingStep], from: f64, to: f64) -> Option<i32> 
     Some(between(crossings, from, to))
 }
 
-/// Returns the y at which two sections cross.
+/// Returns the y coordinate at which two sections cross. `None` if they do not cross.
 fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
     let [d, e, f] = [(p, q), (r, s), (p, r)].map(|(from, to)| [to[0] - from[0], to[1] - from[1]]);
     let cross = |a: [f64; 2], b: [f64; 2]| a[0] * b[1] - a[1] * b[0];
@@ -818,11 +834,12 @@ fn meeting([p, q]: &Section, [r, s]: &Section) -> Option<f64> {
     (0.0..=1.0).contains(&t).then(|| p[1] + t * d[1])
 }
 
-/// Plane: the points whose product with the normal is the offset.
+/// Plane. It consists of the points whose dot product with the normal is the offset.
 #[derive(Clone, Copy)]
 struct FacetPlane {
     normal: IndexPoint,
-    /// Sums of the absolute products that form the normal. They bound its rounding.
+    /// For each component of the normal, the sum of the absolute products that form it. It bounds the
+    /// rounding error.
     sizes: IndexPoint,
     offset: f64,
     /// Sum of the absolute products that form the offset.
@@ -841,7 +858,7 @@ fn plane([a, b, c]: &CellTriangle) -> FacetPlane {
     }
 }
 
-/// Returns a wall across an axis as a plane.
+/// Returns the plane of the wall at coordinate `wall` of an axis.
 fn wall_plane(axis: usize, wall: f64) -> FacetPlane {
     let mut normal = [0.0; 3];
     normal[axis] = 1.0;
@@ -869,7 +886,7 @@ fn cross(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     ]
 }
 
-/// Returns the sums of the absolute products that form a cross product.
+/// Returns, for each component of a cross product, the sum of the absolute products that form it.
 fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     [
         p[1] * q[2] + p[2] * q[1],
@@ -878,8 +895,8 @@ fn cross_sizes(p: &IndexPoint, q: &IndexPoint) -> IndexPoint {
     ]
 }
 
-/// Returns the common point of three planes, and its error bound along each axis. `None` if there is no
-/// single one. The error of a determinant is at most 24 roundings of its terms.
+/// Returns the common point of three planes, and its error bound along each axis. `None` if there is not
+/// exactly one such point. The error of a determinant is at most 24 roundings of its terms.
 fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
     let [mn, nl, lm] = [
         cross(&m.normal, &n.normal),
@@ -910,7 +927,7 @@ fn common([l, m, n]: [&FacetPlane; 3]) -> Option<(IndexPoint, IndexPoint)> {
     Some((point, error))
 }
 
-/// Converts a mean from units to a number.
+/// Converts a mean from units to a double.
 pub(super) fn number_of(mean: i64) -> f64 {
     mean as f64 / UNITS
 }
@@ -942,7 +959,7 @@ mod tests {
         across(less(b, a), less(c, a))
     }
 
-    /// A point as a quotient, `p / w` with positive w.
+    /// Point as a fraction `p / w` with positive w.
     type Quotient = (Whole, i128);
 
     fn is_in((p, w): Quotient, triangle: [Whole; 3]) -> bool {
@@ -955,7 +972,7 @@ mod tests {
         product(n, from(triangle[0])) == 0 && (0..3).all(is_within)
     }
 
-    /// Returns `true` if a point is a corner that two triangles share, or on their common edge.
+    /// Returns `true` if a point is the corner that two triangles share, or is on their common edge.
     fn is_shared((p, w): Quotient, shared: &[Whole]) -> bool {
         let from = |a: Whole| less(p, a.map(|c| c * w));
         match *shared {
@@ -969,14 +986,14 @@ mod tests {
         }
     }
 
-    /// Returns `true` if two triangles meet outside their shared features. In that case a corner of their
-    /// intersection, which is on an edge of one of them, lies outside.
+    /// Returns `true` if two triangles meet outside of their shared corners and edges. Their intersection
+    /// then has a corner outside of these, and it is on an edge of one of the triangles.
     fn do_cross(f: [Whole; 3], g: [Whole; 3]) -> bool {
         let shared: Vec<_> = f.into_iter().filter(|corner| g.contains(corner)).collect();
         let mut points: Vec<Quotient> = f.into_iter().chain(g).map(|corner| (corner, 1)).collect();
         for (facet, other) in [(f, g), (g, f)] {
-            // The plane of the other triangle, and the planes through its edges perpendicular to it, for
-            // triangles in one plane.
+            // The plane of the other triangle, and the planes through its edges perpendicular to it. The
+            // latter are for triangles in one plane.
             let n = normal(other);
             let mut planes = vec![(n, other[0])];
             planes
@@ -1009,7 +1026,7 @@ mod tests {
             let shares = n / 3 % 3;
             g[..shares].copy_from_slice(&f[..shares]);
             if n % 7 == 0 {
-                // In one plane.
+                // Puts both triangles in one plane.
                 f.iter_mut().chain(&mut g).for_each(|corner| corner[2] = 0);
             }
             let common = f.into_iter().filter(|corner| g.contains(corner)).count();
@@ -1018,7 +1035,7 @@ mod tests {
             }
             f.rotate_left(n / 9 % 3);
             g.rotate_left(n / 27 % 3);
-            // In eighths, which are exact.
+            // Coordinates are scaled to multiples of 1/8, which are exact in doubles.
             let [scaled_f, scaled_g] =
                 [f, g].map(|t| Facet::new(t.map(|v| v.map(|c| c as f64 * 0.125)), 1));
             let found = may_cross(&scaled_f, &scaled_g);
@@ -1037,7 +1054,7 @@ mod tests {
         );
     }
 
-    /// Triangles of a tetrahedron, outwards.
+    /// Returns the triangles of a tetrahedron, facing outwards.
     fn tetrahedron(mut corners: [[f64; 3]; 4]) -> Vec<CellTriangle> {
         let [a, b, c, d] = corners;
         if dot(&cross(&minus(&b, &a), &minus(&c, &a)), &minus(&d, &a)) < 0.0 {
@@ -1069,7 +1086,7 @@ mod tests {
         let alone: Vec<_> = box_of(0.0, 1.0).collect();
         let inner: Vec<_> = box_of(0.25, 0.75).collect();
         let hole: Vec<_> = inner.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
-        // Two tetrahedra that touch in a corner, the second one inside out.
+        // Two tetrahedra that touch at a corner. The second one is inside out.
         let first = tetrahedron([[0.5; 3], [0.0, 0.1, 0.2], [0.3, 0.0, 0.1], [0.1, 0.2, 0.0]]);
         let second = tetrahedron([[0.5; 3], [1.0, 0.9, 0.8], [0.7, 1.0, 0.9], [0.9, 0.8, 1.0]]);
         let turned: Vec<_> = second.iter().map(|[a, b, c]| [*a, *c, *b]).collect();

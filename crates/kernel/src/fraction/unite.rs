@@ -1,4 +1,4 @@
-//! Cells in which parts of a mesh may overlap, with the triangles near them.
+//! Cells in which parts of a mesh may overlap, and the triangles near these cells.
 
 use std::ops::Range;
 
@@ -11,36 +11,37 @@ use super::union::{CellTriangle, CellUnion, crossing_on_line};
 use crate::geom::Triangle;
 use crate::lattice::KernelLattice;
 
-/// Part number of a triangle that is near no other part.
+/// Part number of a triangle that is not near another part.
 pub const NO_PART: u32 = u32::MAX;
 
-/// Flag in the number of a part that overlaps itself.
+/// Flag in the part number of a part that overlaps itself.
 pub const OVERLAPS_ITSELF: u32 = 1 << 31;
 
-/// Returns the x at which a line along x, at some y and z, passes through a triangle, and the increase of the
-/// winding number beyond it. Triangles that share an edge share its points.
+/// Returns the x coordinate at which a line along x passes through a triangle, and the increase of the
+/// winding number at this point. The line has these y and z coordinates. `None` if it does not pass through
+/// the triangle. Two triangles that share an edge have the same points on it.
 pub fn crossing_along_x(triangle: &[[f64; 3]; 3], [y, z]: [f64; 2]) -> Option<(f64, i32)> {
     crossing_on_line(triangle, [2, 1, 0], [z, y])
 }
 
-/// Number of cells whose triangles are in memory together.
+/// Number of cells whose triangles are in memory at the same time.
 pub(super) const CELLS_AT_A_TIME: usize = 1 << 10;
 
-/// Cells whose shares belong to the union of parts that overlap in them.
+/// Cells in which parts overlap, so that their shares are those of the union.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct UnitedCells {
-    /// Number of cells.
+    /// Number of these cells.
     pub cells: u64,
-    /// First of the cells.
+    /// The first of these cells.
     pub first: Option<[usize; 3]>,
-    /// Error bound of the shares, without the rounding to a float.
+    /// Error bound of the shares, without the error of rounding to floats.
     pub error: f64,
-    /// Number of cells in which the union is not known. Their shares follow from their means.
+    /// Number of cells whose union could not be computed. Their shares follow from their means.
     pub unknown: u64,
 }
 
 impl UnitedCells {
-    /// Adds the result for cells that follow these.
+    /// Adds the result for later cells.
     pub fn add(&mut self, other: Self) {
         self.cells += other.cells;
         self.first = self.first.or(other.first);
@@ -48,8 +49,8 @@ impl UnitedCells {
         self.unknown += other.unknown;
     }
 
-    /// Sets the value of a cell with this mean from the decision about it. A cell in an inverted part is odd,
-    /// even if its mean is barely below 0.
+    /// Sets the value of a cell, given its mean winding number and the result `known` for it. A cell in an
+    /// inverted part is counted as odd, even if its mean is only slightly below 0.
     pub(super) fn set(
         &mut self,
         cell: [usize; 3],
@@ -78,10 +79,10 @@ impl UnitedCells {
     }
 }
 
-/// Part number of bricks that may contain several parts, or one that overlaps itself.
+/// Part number of a brick that may contain several parts, or a part that overlaps itself.
 const SEVERAL: u32 = NO_PART - 1;
 
-/// Bricks of some layers, with the part in each.
+/// Bricks of some layers, with the number of the part in each brick.
 struct PartBricks {
     /// Number of bricks along x.
     count: usize,
@@ -89,7 +90,7 @@ struct PartBricks {
 }
 
 impl PartBricks {
-    /// Creates the bricks of a lattice with these numbers of cells along x and y.
+    /// Creates the bricks of a lattice with this number of cells along x and along y.
     fn new(cells: [i64; 2]) -> Self {
         let [x, y] = cells.map(|n| (n as usize).div_ceil(SIDE));
         Self {
@@ -98,13 +99,13 @@ impl PartBricks {
         }
     }
 
-    /// Returns the bricks within the extents of a triangle.
+    /// Returns the bricks within the bounds of a triangle.
     fn near(&self, corners: &[IndexPoint; 3]) -> impl Iterator<Item = usize> + use<> {
         let count = self.count;
         let all = [count, self.parts.len() / count.max(1)];
         let [x, y] = [0, 1].map(|axis| {
             let [low, high] = extent(corners, axis);
-            // A triangle on a wall needs the bricks on both sides.
+            // A triangle on a wall counts for the bricks on both sides.
             let brick = |x: f64| x.clamp(0.0, f64::from(u32::MAX)) as usize / SIDE;
             brick(low.next_down())..(brick(high) + 1).min(all[axis])
         });
@@ -132,13 +133,13 @@ impl PartBricks {
     }
 }
 
-/// Cells that contain triangles, with the parts of the triangles.
+/// Receiver of pieces. It records the cells that contain triangles, and the parts of these triangles.
 struct CellsOfParts {
     part: u32,
     cells: [i64; 2],
-    /// Only cells in bricks with several parts are recorded.
+    /// Part of each brick. Only cells in bricks with several parts are recorded.
     bricks: PartBricks,
-    /// k, j and i of a cell, and the part.
+    /// Recorded cells, each as k, j, i and the part.
     found: Vec<[u32; 4]>,
 }
 
@@ -149,7 +150,7 @@ impl PieceTaker for CellsOfParts {
             self.found.push([k as u32, j as u32, i as u32, self.part]);
             if self.found.len() == self.found.capacity() {
                 self.merge();
-                // Otherwise a list that stays nearly full would be merged again and again.
+                // The list is enlarged if it stays nearly full. Otherwise it would be merged again and again.
                 if self.found.len() > self.found.capacity() / 2 {
                     self.found.reserve(self.found.capacity());
                 }
@@ -159,15 +160,15 @@ impl PieceTaker for CellsOfParts {
 }
 
 impl CellsOfParts {
-    /// Removes duplicate pairs.
+    /// Removes duplicate entries.
     fn merge(&mut self) {
         self.found.sort_unstable();
         self.found.dedup();
     }
 }
 
-/// Returns the cells of some layers, by k, j and i, that contain triangles of several parts, or of one that
-/// overlaps itself.
+/// Returns the cells of some layers that contain triangles of several parts, or of one part that overlaps
+/// itself. Each cell is given as k, j and i.
 pub(super) fn shared_cells(
     frame: &KernelLattice,
     layers: Range<usize>,
@@ -209,7 +210,7 @@ pub(super) fn shared_cells(
     shared
 }
 
-/// Calls `take` with the triangles near each of some cells. The cells are sorted by k, j and i.
+/// Calls `take` with each of some cells and the triangles near it. The cells must be sorted by k, j and i.
 pub(super) fn each_union(
     frame: &KernelLattice,
     (triangles, lists): (&[Triangle], [&[u32]; 2]),
@@ -226,7 +227,7 @@ pub(super) fn each_union(
         let [[x_low, x_high], [y_low, y_high], [z_low, z_high]] =
             ranges.map(|[low, high]| [low.max(0) as u32, high as u32]);
         let mut rest = starting_at(cells, [z_low, 0, 0]);
-        // Row by row, over the rows that contain any of the cells.
+        // Visits the rows that contain any of these cells.
         while let Some(&[k, j, _]) = rest.first()
             && k <= z_high
         {
@@ -261,19 +262,19 @@ pub(super) fn each_union(
             placed(frame, &triangles[*n as usize])
                 .map(|corner| [0, 1, 2].map(|a| corner[a] - origin[a]))
         }));
-        // A canonical order, so that the order of the mesh changes no bit.
+        // The triangles are sorted, so that the order of the mesh does not change the result.
         facets.sort_unstable_by(|f, g| f.partial_cmp(g).unwrap_or(std::cmp::Ordering::Equal));
         take(cell, &facets);
     }
 }
 
-/// Returns the lowest and the highest cell near an extent along an axis. An extent on a wall needs the cells
-/// on both sides.
+/// Returns the lowest and the highest cell near an extent along an axis. If the extent starts on a wall, the
+/// cell below it is included.
 fn cells_near([low, high]: [f64; 2]) -> [i64; 2] {
     [low.next_down(), high].map(|x| x.clamp(-1.0, f64::from(u32::MAX)).floor() as i64)
 }
 
-/// Returns the sorted cells from a cell on.
+/// Returns the part of the sorted cells that starts at cell `first`.
 fn starting_at(cells: &[[u32; 3]], first: [u32; 3]) -> &[[u32; 3]] {
     &cells[cells.partition_point(|cell| *cell < first)..]
 }
@@ -298,7 +299,7 @@ fn meets(corners: &[IndexPoint; 3], cell: &[u32; 3]) -> bool {
         .as_flattened()
         .iter()
         .fold(0.0_f64, |most, c| most.max(c.abs()));
-    // With u = 2^-53, n has an error of at most 32 u s², and the distance times n an error of at most 168 u
-    // s³.
+    // With u = 2^-53 and s the size, the error of n is at most 32 u s², and the error of the distance times n
+    // is at most 168 u s³.
     far <= (n[0].abs() + n[1].abs() + n[2].abs()) / 2.0 + 2.0_f64.powi(-44) * size * size * size
 }

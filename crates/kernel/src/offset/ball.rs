@@ -1,17 +1,21 @@
-//! Decides whether the centre of a cell is within a radius of a triangle, eight cells at a time, by the seven
-//! separating axes of `geom/tri_sphere.rs` (Ericson, "Optimizing a sphere-triangle intersection test", 2010).
+//! Test whether the centre of a cell is within a radius of a triangle, for eight cells at a time. It uses the
+//! seven separating axes of `crates/geom/src/tri_sphere.rs` (Ericson, "Optimizing a sphere-triangle
+//! intersection test", 2010).
 //!
-//! With `A`, `B`, `C` relative to the centre, everything that the axes compare consists of `A²` and three
-//! products with vectors of the triangle, `p = A · AB`, `q = A · AC` and `d = A · V`:
+//! Let `A`, `B`, `C` be the vertices relative to the centre. The axes compare only `A²` and three products of
+//! `A` with vectors of the triangle, which are the edges `AB`, `AC` and the normal `V`: `p = A · AB`, `q = A
+//! · AC` and `d = A · V`:
 //!
-//! - far sides of vertices: `A · B - A² = p`, `B · C - B² = q - p + AB · AC - AB²`, and so on;
-//! - the foot on edge `AB`, times its length: `Q² > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is
-//!   `q AB² - p AB · AC >= 0`.
+//! - whether the other vertices are on the far side of a vertex: `A · B - A² = p`, `B · C - B² = q - p + AB ·
+//!   AC - AB²`, and so on;
+//! - whether the foot of the perpendicular on edge `AB` is far, in terms multiplied by the edge's length: `Q²
+//!   > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is `q AB² - p AB · AC >= 0`.
 //!
-//! Each comparison is between zero and a value with an error bound (docs/internals/error-bounds.md, section 10). A cell
-//! is surely *out* if on some axis all comparisons surely hold. It is surely *in* if on every axis one
-//! comparison surely does not hold. It is also surely in if a vertex, or a foot that is surely on its edge,
-//! surely is within the radius. That decides slivers, whose normal has no sure direction.
+//! Each comparison is between zero and a value with an error bound (docs/internals/error-bounds.md, section
+//! 10). A cell is surely *out* if all comparisons of some axis surely hold. It is surely *in* if for every
+//! axis some comparison surely does not hold. It is also surely in if a vertex surely is within the radius,
+//! or if the foot on an edge surely is on the edge and within the radius. This decides slivers, for which the
+//! direction of the normal is not sure.
 
 use fearless_simd::{Simd, f64x8, mask64x8, prelude::*};
 
@@ -19,25 +23,26 @@ use crate::geom::vector::{cross, dot, minus};
 
 use crate::lattice::U;
 
-/// Triangle and radius with the error bounds of all comparisons. Lengths are in units of the smallest side of
-/// a cell.
+/// Triangle and radius, prepared for the test, with the error bounds of all comparisons. The unit of length
+/// is the smallest side of a cell.
 pub struct BallTest {
     a: [f64; 3],
     ab: [f64; 3],
     ac: [f64; 3],
     normal: [f64; 3],
-    /// Squared lengths of AB, BC, CA.
+    /// Squared lengths of the edges AB, BC and CA.
     squared: [f64; 3],
-    /// `AB · AC`.
+    /// Dot product `AB · AC`.
     product: f64,
     /// Squared length of the normal.
     area: f64,
     rr: f64,
-    /// Error bounds of comparisons with the radius: vertices, edges AB, BC, CA, the face.
+    /// Error bounds of the comparisons with the radius: for the vertices, for the edges AB, BC and CA, and
+    /// for the face.
     near: [f64; 5],
-    /// Error bounds of far sides at the ends of edges AB, BC, CA.
+    /// Error bounds of the comparisons at the ends of the edges AB, BC and CA.
     ends: [f64; 3],
-    /// Error bounds of far sides of edges.
+    /// Error bound of the comparisons of the centre's projection with the edges of the triangle.
     sides: f64,
 }
 
@@ -48,23 +53,23 @@ pub struct BallRadius {
     pub radius: f64,
     /// Square of the exact radius, rounded once.
     pub squared: f64,
-    /// Power of two, at most a half, that divides the radius, or zero.
+    /// Power of two, at most 1/2, that divides the radius. Zero if no suitable one does.
     pub grain: f64,
 }
 
-/// Decisions about eight cells as bit masks.
+/// Decisions about eight cells, as bit masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decided {
-    /// Cells surely within the radius.
+    /// Cells whose centres are surely within the radius.
     pub within: u64,
-    /// Cells surely outside.
+    /// Cells whose centres are surely not within the radius.
     pub outside: u64,
 }
 
 impl BallTest {
     /// Creates the test for a triangle from its vertices. Each coordinate has an error of at most `error`, or
-    /// is an exact multiple of `grain` if `error` is zero. The test is valid for centres whose coordinates
-    /// differ from the coordinates of the vertices by at most `reach`, which is larger than the radius.
+    /// is an exact multiple of `grain` if `error` is zero. The test is valid for centres of which no
+    /// coordinate differs from that of a vertex by more than `reach`. `reach` must be larger than the radius.
     #[inline(always)]
     pub fn new(
         [a, b, c]: [[f64; 3]; 3],
@@ -101,7 +106,7 @@ impl BallTest {
                 [a == b, b == c, c == a],
             );
         }
-        // An edge without length has no foot.
+        // There is no foot on an edge of length zero, so its comparison is never sure.
         for n in 0..3 {
             if squared[n] == 0.0 {
                 this.near[n + 1] = f64::INFINITY;
@@ -110,8 +115,9 @@ impl BallTest {
         this
     }
 
-    /// Sets the error bounds for coordinates with error `e`, edges up to `edge`, and centres up to `reach`
-    /// away.
+    /// Sets the error bounds. Coordinates have an error of at most `e`, components of edges are at most
+    /// `edge`, and centres are at most `reach` away along each axis. `no_length` states which edges have
+    /// length zero.
     #[inline(always)]
     fn bound(&mut self, e: f64, edge: f64, reach: f64, no_length: [bool; 3]) {
         let edge = edge + 4.0 * e;
@@ -125,9 +131,9 @@ impl BallTest {
             quantum * edge * edge * (1300.0 * reach + 370.0 * edge),
         ];
         let end = e * (13.0 * reach + 68.0 * edge);
-        // Nothing is computed between equal vertices, so nothing rounds.
+        // Between equal vertices all terms are exactly zero, so there is no rounding error.
         self.ends = no_length.map(|none| if none { 0.0 } else { end });
-        // The third vertex is not next to an edge either in this case.
+        // In this case the terms for the third vertex are exact as well.
         let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
         self.sides = if no_length.contains(&true) { 0.0 } else { side };
         if e > reach * SMALL {
@@ -136,7 +142,7 @@ impl BallTest {
         }
     }
 
-    /// Decides for eight centres.
+    /// Decides eight cells, given their centres.
     #[inline(always)]
     pub fn decide<S: Simd>(&self, simd: S, centre: [f64x8<S>; 3]) -> Decided {
         let splat = |value: f64| f64x8::splat(simd, value);
@@ -153,12 +159,12 @@ impl BallTest {
         let d = x * self.normal[0] + y * self.normal[1] + z * self.normal[2];
         let bb = aa + (p + p + ab2);
         let cc = aa + (q + q + ca2);
-        // A · AB, B · BC and C · CA: their signs show whether a centre lies before the start of an edge. The
-        // next line has the same for the ends.
+        // A · AB, B · BC and C · CA. Their signs show whether a centre lies before the start of each edge.
+        // The next line has the corresponding terms for the ends.
         let difference = q - p;
         let starts = [p, difference + (k - ab2), -(q + ca2)];
         let ends = [-(p + ab2), -(difference + (ca2 - k)), q];
-        // Twice the area of the projected triangle minus the part beyond an edge.
+        // Twice the area of the projected triangle, minus the part beyond an edge.
         let sides = [
             q * ab2 - p * k,
             ends[0] * bc2 - starts[1] * (ab2 - k),
@@ -186,7 +192,7 @@ impl BallTest {
     ) -> Decided {
         let splat = |value: f64| f64x8::splat(simd, value);
         let mut outside = face.simd_gt(splat(self.near[4]));
-        // Cells that surely no axis separates.
+        // Cells that surely no axis separates from the triangle.
         let mut joined = face.simd_le(splat(-self.near[4]));
         let mut within = mask64x8::splat(simd, false);
         for n in 0..3 {
@@ -215,11 +221,11 @@ impl BallTest {
     }
 }
 
-/// Largest error, relative to the reach, at which the test is used.
+/// Largest error of a coordinate, relative to the reach, for which the test is used.
 const SMALL: f64 = 1.0 / (1 << 20) as f64;
 
-/// Returns `true` if no product of the test rounds: all coordinates are multiples of `grain`, and the largest
-/// products of six of them are below 2^53 times its sixth power.
+/// Returns `true` if no product of the test is rounded. This holds if all coordinates are multiples of
+/// `grain` and the largest products, which have six factors, are below 2^53 times the sixth power of `grain`.
 #[inline(always)]
 fn is_exact(reach: f64, edge: f64, grain: f64) -> bool {
     let m = reach / grain;
@@ -237,7 +243,7 @@ mod tests {
     use crate::levels::{Level, on_level};
     use crate::random::Random;
 
-    /// Number of parts of a cell. Coordinates are multiples of one part.
+    /// Number of steps per cell. Coordinates are whole numbers of steps.
     const PART: i64 = 1 << 12;
 
     fn corner(random: &mut Random, step: i64) -> [i64; 3] {
@@ -245,8 +251,9 @@ mod tests {
         [(); 3].map(|()| random.whole(-most, most - 1) * step)
     }
 
-    /// A triangle and a radius, in parts of a cell: arbitrary ones, on halves of cells, with few different
-    /// corners or almost on a line, slivers, across an axis, and radii that reach exactly to some centre.
+    /// Returns a triangle and a radius, in steps of which [`PART`] are a cell. There are several kinds of
+    /// triangles: random ones, triangles on halves of cells, with few different corners, almost on a line,
+    /// slivers, and triangles across an axis. Some radii reach exactly to the centre of a cell.
     fn case(random: &mut Random, n: u64) -> ([[i64; 3]; 3], i64) {
         let step = [1, PART / 2, PART, 1][n as usize % 4];
         let [a, mut b, mut c] = [(); 3].map(|()| corner(random, step));
@@ -272,7 +279,7 @@ mod tests {
         let radius = match n / 32 % 4 {
             0 => random.whole(0, 4 * PART - 1),
             1 => random.whole(0, 8) * PART / 2,
-            // The vector from a corner to a centre, if its length is whole.
+            // The distance from a corner to a centre, if it is a whole number.
             2 => (0..3).map(|i| a[i].abs() % (3 * PART)).max().unwrap_or(0),
             _ => random.of(&[0, 3, 5, 13]) * PART / 2,
         };
@@ -283,8 +290,8 @@ mod tests {
         on_level!(level, simd => test.decide(simd, centre.each_ref().map(|c| f64x8::from_slice(simd, c))))
     }
 
-    /// Checks that sure decisions are right on every level, and that triangles without rounding are always
-    /// sure. `VOXELIZE_BALL_SOAK=10` decides ten times as often.
+    /// Asserts that sure decisions are right on every level, and that decisions without rounding errors are
+    /// always sure. With `VOXELIZE_BALL_SOAK=10` there are ten times as many cases.
     #[test]
     fn what_is_sure_is_right() {
         let soak: u64 =
@@ -314,7 +321,7 @@ mod tests {
             } else {
                 to_cells(1)
             };
-            // Occasionally the error bound of the coordinates exceeds their actual error.
+            // In some cases the stated error bound of the coordinates exceeds their actual error.
             let error = if n % 5 == 0 { 1e-12 } else { 0.0 };
             let test = BallTest::new(
                 triangle.map(|v| v.map(to_cells)),
@@ -356,7 +363,7 @@ mod tests {
             "{decisions} decisions, {sure} sure, {exact} without rounding, {within} within, {touching} touch"
         );
         assert!(decisions > 1_000_000 && exact > 100_000 && within > 100_000 && touching > 200);
-        // Only ties and normals of slivers are unsure.
+        // Only ties and the normals of slivers may be unsure.
         assert!(sure * 100 > decisions * 85, "{sure} of {decisions}");
     }
 }

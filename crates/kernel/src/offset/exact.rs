@@ -1,4 +1,5 @@
-//! Triangle and radius in exact integers of one unit, created only when lanes are not sure.
+//! Exact triangle and radius, as integers in a common unit. They are created only when the test in lanes is
+//! not sure.
 
 use crate::geom::tri_sphere::{FITS, is_within};
 use crate::geom::wide::{IBig, Wide, difference};
@@ -7,7 +8,7 @@ use crate::lattice::KernelLattice;
 
 use super::OffsetLattice;
 
-/// Triangle relative to the centre of a base cell, made exact on first use.
+/// Triangle relative to the centre of a base cell. The exact numbers are computed at the first use.
 pub struct LazyBall<'a> {
     offset: &'a OffsetLattice,
     triangle: &'a Triangle,
@@ -16,10 +17,10 @@ pub struct LazyBall<'a> {
     wide: Option<ExactBall<IBig>>,
 }
 
-/// Triangle and radius in a unit of length so short that all numbers are whole.
+/// Triangle and radius in a unit of length that makes all their numbers integers.
 struct ExactBall<T> {
     vertices: [[T; 3]; 3],
-    /// Sides of a cell.
+    /// Lengths of the sides of a cell.
     sides: [T; 3],
     radius: T,
 }
@@ -36,7 +37,8 @@ impl<'a> LazyBall<'a> {
         }
     }
 
-    /// Returns `true` if the centre of a cell, relative to the base, is within the radius.
+    /// Returns `true` if the centre of a cell is within the radius of the triangle. `cell` is relative to the
+    /// base.
     pub fn is_within(&mut self, cell: [i64; 3]) -> bool {
         let Self {
             offset,
@@ -55,14 +57,14 @@ impl<'a> LazyBall<'a> {
 }
 
 impl<T: Wide> ExactBall<T> {
-    /// Returns the vertices relative to the centre of a cell.
+    /// Returns the vertices relative to the centre of a cell, which is relative to the base.
     fn relative(&self, cell: [i64; 3]) -> [[T; 3]; 3] {
         let centre = std::array::from_fn(|a| T::from(cell[a]) * &self.sides[a]);
         self.vertices.each_ref().map(|v| difference(v, &centre))
     }
 }
 
-/// Returns `true` if the absolute value is below `2^bits`.
+/// Returns `true` if the absolute value of `n` is below `2^bits`.
 fn fits(n: i128, bits: u32) -> bool {
     n.unsigned_abs() < 1 << bits
 }
@@ -72,7 +74,7 @@ fn all_fit(vertices: &[[i128; 3]; 3], bits: u32) -> bool {
 }
 
 impl ExactBall<i128> {
-    /// Creates the ball in 128-bit integers, if the numbers are short enough.
+    /// Creates the triangle and radius in 128-bit integers. `None` if the numbers are too long.
     fn narrow(offset: &OffsetLattice, triangle: &Triangle, base: [i64; 3]) -> Option<Self> {
         let (sides, radius) = offset.ratios.as_ref()?;
         let mut scaled = vec![];
@@ -93,7 +95,7 @@ impl ExactBall<i128> {
         for (axis, (coordinates, side)) in scaled.iter().enumerate() {
             let factor = (unit / (coordinates.unit * side[1])).checked_mul(side[0])?;
             this.sides[axis] = coordinates.unit.checked_mul(factor)?;
-            // Centres are whole because the unit is even.
+            // The unit is chosen even, so that the coordinates of centres are integers.
             let centre = coordinates
                 .unit
                 .checked_mul(base[axis].into())?
@@ -108,7 +110,7 @@ impl ExactBall<i128> {
         Some(this)
     }
 
-    /// Returns the decision if 128 bits are sufficient for it.
+    /// Returns the decision. `None` if 128 bits are not sufficient for it.
     fn decide(&self, cell: [i64; 3]) -> Option<bool> {
         for axis in 0..3 {
             let centre = self.sides[axis].checked_mul(cell[axis].into())?;
@@ -128,7 +130,7 @@ impl ExactBall<i128> {
 }
 
 impl ExactBall<IBig> {
-    /// Creates the ball in integers of any size.
+    /// Creates the triangle and radius in integers of any size.
     fn wide(offset: &OffsetLattice, triangle: &Triangle, base: [i64; 3]) -> Self {
         let mut numbers = vec![offset.radius.clone()];
         for (axis, map) in maps(&offset.lattice).enumerate() {
@@ -140,7 +142,7 @@ impl ExactBall<IBig> {
             }
         }
         let unit = numbers.iter().fold(IBig::from(1), |product, number| {
-            // A common denominator, not necessarily the least.
+            // A common denominator, which need not be the least one.
             let scaled = number * &Rational::from_wide(product.clone());
             product * IBig::from(scaled.denominator().clone())
         });

@@ -1,11 +1,13 @@
-//! Cells whose centres are within a radius of a triangle, written into the bricks of one thread.
+//! Finds the cells whose centres are within a radius of a triangle, and writes them into the bricks of one
+//! thread.
 //!
-//! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its own middle. The centres
-//! within the radius of the piece therefore lie in a larger ball, row by row, and between two planes parallel
-//! to the piece (`rows`). Centres within the radius of the middle are in, because the middle is a point of
-//! the triangle. Other centres that are not occupied yet are tested against the whole triangle, eight at a
-//! time (`ball`), and in integers if that test is unsure (`exact`). Pieces only select candidate centres,
-//! with room to spare. The result does not depend on the cuts or their order.
+//! A triangle is cut into *pieces* of a few cells. A piece lies in a ball around its middle. Centres within
+//! the radius of the piece therefore lie in a larger ball, and also between two planes parallel to the piece.
+//! They are found row by row (`rows`). Centres within the radius of the middle are surely in, because the
+//! middle is a point of the triangle. The other centres are tested against the whole triangle, unless their
+//! cells are already occupied: eight at a time (`ball`), and in integers if that test is unsure (`exact`).
+//! Pieces only select candidates, with a margin for errors. The result therefore depends neither on the cuts
+//! nor on their order.
 
 mod ball;
 mod exact;
@@ -29,24 +31,26 @@ use ball::{BallRadius, BallTest};
 use exact::LazyBall;
 use rows::{Pending, Places, TrianglePiece};
 
-/// Lattice and radius, prepared for the kernel. Lengths are in units of the smallest side of a cell.
+/// Lattice and radius, prepared for the kernel. The unit of length is the smallest side of a cell.
 #[derive(Debug)]
 pub struct OffsetLattice {
     lattice: KernelLattice,
-    /// Sides of a cell, at least 1.
+    /// Lengths of the sides of a cell, at least 1.
     sides: [f64; 3],
     ball: BallRadius,
     /// Radius in world units.
     radius: Rational,
-    /// Sides and radius as fractions, if these are short.
+    /// Sides of a cell and radius as fractions. `None` if the fractions are too long.
     ratios: Option<([[i128; 2]; 3], [i128; 2])>,
 }
 
-/// Largest radius in cells. Larger radii have no fractions of a cell in floats and exceed every lattice.
+/// Largest radius in cells. A larger radius exceeds every lattice, and floats of that size have no fractions
+/// of a cell.
 const LARGEST: f64 = (1u64 << 40) as f64;
 
 impl OffsetLattice {
-    /// Prepares centres of cells within `radius`, in world units, of triangles within `bounds`.
+    /// Prepares the search for cells whose centres are within `radius` of triangles. `radius` is in world
+    /// units, and the coordinates of the triangles are within `bounds`.
     pub fn new(axes: [LatticeAxis; 3], bounds: &Bounds, radius: Rational) -> Self {
         let spacing = axes.each_ref().map(|axis| axis.map.spacing().clone());
         let smallest = spacing.iter().min().cloned().unwrap_or(Rational::ONE);
@@ -81,13 +85,13 @@ impl OffsetLattice {
         }
     }
 
-    /// Returns the longest side of a cell.
+    /// Returns the length of the longest side of a cell.
     fn longest_side(&self) -> f64 {
         self.sides.iter().fold(1.0, |most, side| side.max(most))
     }
 }
 
-/// Returns the sides of a cell and the radius as fractions, if they are short.
+/// Returns the sides of a cell and the radius as fractions. `None` if the fractions are too long.
 fn ratios(sides: &[Rational; 3], radius: &Rational) -> Option<([[i128; 2]; 3], [i128; 2])> {
     let [x, y, z] = sides.each_ref().map(short_ratio);
     Some(([x?, y?, z?], short_ratio(radius)?))
@@ -98,19 +102,19 @@ fn short_ratio(number: &Rational) -> Option<[i128; 2]> {
     Some([numerator, denominator])
 }
 
-/// Occupies the cells of bricks whose centres are near triangles.
+/// Occupies the cells whose centres are within the radius of triangles, in the bricks of one thread.
 pub struct Offsetter<'a, 'b, 't> {
     offset: &'a OffsetLattice,
     triangles: &'a [Triangle],
     bricks: Bricks<'b, 't>,
     places: Places,
-    /// Parts of the current triangle that are not processed yet.
+    /// Parts of the current triangle that were not processed yet.
     parts: Vec<[[f64; 3]; 3]>,
     pending: Pending,
     snapped: u64,
 }
 
-/// Triangle being processed.
+/// Triangle that is being processed.
 struct TargetTriangle<'a> {
     test: BallTest,
     exact: LazyBall<'a>,
@@ -120,8 +124,7 @@ struct TargetTriangle<'a> {
 }
 
 impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
-    /// Creates an offsetter for triangles of a mesh that writes to `target`. `threads` is the number of
-    /// threads that do so.
+    /// Creates the state of one thread. The cells are written to `target`, to which `threads` threads write.
     pub fn new(
         offset: &'a OffsetLattice,
         triangles: &'a [Triangle],
@@ -148,8 +151,8 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         on_level!(level, simd => self.cover_with(simd, triangles));
     }
 
-    /// Returns the cells, and the number of coordinates that snapping moved in triangles that begin in the
-    /// layers passed with them.
+    /// Returns the occupied cells, and the number of coordinates that snapping moved. A triangle is counted
+    /// only by the call of [`cover`](Self::cover) whose layers contain its lowest cell.
     pub fn finish(self) -> (ThreadBricks, u64) {
         (self.bricks.finish(), self.snapped)
     }
@@ -170,7 +173,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         if self.bricks.layers.contains(&setup.base[2].max(0)) {
             self.snapped += u64::from(setup.snapped);
         }
-        // A cell of the grid, so that cells of the grid are near it.
+        // The base is a cell of the grid, so that it is near the other cells of the grid.
         let near = |a: usize| setup.base[a].clamp(0, offset.lattice.axes[a].cells - 1);
         let base = [near(0), near(1), near(2)];
         let shift = [0, 1, 2].map(|a: usize| (setup.base[a] - base[a]) as f64 - 0.5);
@@ -184,14 +187,15 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
             .iter()
             .flatten()
             .fold(0.0, |most: f64, c| c.abs().max(most));
-        // Halves and multiples of the grain add up exactly if they are this short.
+        // For coordinates below this limit, adding multiples of 1/2 and of the grain is exact.
         let is_exact = setup.error == 0.0 && farthest < (1 << 30) as f64 && ball.grain > 0.0;
         let error = if is_exact {
             0.0
         } else {
             (setup.error + 4.0 * U * farthest) * longest
         };
-        // No tested centre is farther from a vertex: a piece, its ball, and a cell to spare.
+        // No tested centre is farther than this from a vertex. The sum has the extent of a piece, the radius
+        // of its ball, and a cell as a margin.
         let reach = 3.0 * extent + ball.radius + 4.0 * longest;
         let mut target = TargetTriangle {
             test: BallTest::new(vertices, [error, setup.grain], ball, reach),
@@ -222,7 +226,8 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         self.decide(simd, &mut target);
     }
 
-    /// Tests all cells that are not occupied. Used if doubles barely resolve the position of the triangle.
+    /// Tests all cells that are not occupied yet. This is used if the triangle is so far away that doubles
+    /// barely resolve its position.
     fn test_all<S: Simd>(&mut self, simd: S, piece: &TrianglePiece, target: &mut TargetTriangle) {
         let Some([x, y, z]) = piece.ranges(&self.bricks) else {
             return;
@@ -238,14 +243,14 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         }
     }
 
-    /// Queues a cell for testing, and tests the queue once it is full.
+    /// Adds a cell to the queue of cells to test. Tests the queue when it is full.
     #[inline(always)]
     fn queue_test<S: Simd>(&mut self, simd: S, cell: [i64; 3], target: &mut TargetTriangle) {
         if self
             .pending
             .push([0, 1, 2].map(|a: usize| cell[a] - target.base[a]))
         {
-            // Not inlined: it is long.
+            // This function is long and must not be inlined.
             simd.vectorize(
                 #[inline(always)]
                 || self.decide(simd, target),
@@ -253,7 +258,7 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
         }
     }
 
-    /// Decides for the waiting centres and forgets them.
+    /// Tests all cells of the queue and empties it.
     #[inline(always)]
     fn decide<S: Simd>(&mut self, simd: S, target: &mut TargetTriangle) {
         let count = self.pending.count;
@@ -292,12 +297,13 @@ impl<'a, 'b, 't> Offsetter<'a, 'b, 't> {
     }
 }
 
-/// Returns the maximum number of bytes that threads use, without bricks, for a grid of these dims.
+/// Returns the maximum number of bytes that all threads use for a grid of these dims, in addition to their
+/// bricks.
 pub fn bytes_for(dims: [usize; 3], threads: usize) -> u128 {
     threads as u128 * Places::bytes_for(dims)
 }
 
-/// Returns the largest difference of coordinates.
+/// Returns the largest difference of two vertices along an axis.
 fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
     let [a, b, c] = vertices;
     (0..3).fold(0.0, |most, i| {
@@ -305,8 +311,8 @@ fn extent(vertices: &[[f64; 3]; 3]) -> f64 {
     })
 }
 
-/// Returns the unit normal of a triangle whose coordinates have an error of `error`. `None` if its direction
-/// is not sure.
+/// Returns the unit normal of a triangle whose coordinates have errors of at most `error`. `None` if the
+/// direction of the normal is not sure.
 #[inline(always)]
 fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
     let ab = minus(*b, *a);
@@ -314,12 +320,12 @@ fn normal([a, b, c]: &[[f64; 3]; 3], error: f64) -> Option<[f64; 3]> {
     let normal = cross(ab, ac);
     let length = dot(normal, normal).sqrt();
     let longest = dot(ab, ab).max(dot(ac, ac));
-    // Each component has an error below 11 (error + u extent) times an edge.
+    // The error of each component is below 11 (error + u extent) times an edge.
     let sure = length > 2f64.powi(26) * (error * longest.sqrt() + f64::EPSILON * longest);
     sure.then(|| normal.map(|n| n / length))
 }
 
-/// Cuts a triangle through the middle of its longest edge.
+/// Cuts a triangle in two at the midpoint of its longest edge.
 fn halves([a, b, c]: &[[f64; 3]; 3]) -> [[[f64; 3]; 3]; 2] {
     let length = |p: &[f64; 3], q: &[f64; 3]| dot(minus(*p, *q), minus(*p, *q));
     let turns = [[a, b, c], [b, c, a], [c, a, b]];

@@ -1,8 +1,8 @@
-//! Rows of centres that a piece of a triangle may reach: the centres that are surely in, and the centres to
-//! test.
+//! Rows of cells near a piece of a triangle: finds the centres that are surely within the radius, and the
+//! centres to test.
 //!
-//! All numbers are floats with room to spare. Too many centres may be tested, and too few may be found to be
-//! in.
+//! All numbers are floats with a margin for their errors. As a consequence, a few more centres may be tested
+//! than necessary, and a few centres may not be recognized as surely in.
 
 use fearless_simd::{Simd, f32x16, mask32x16, mask64x8, prelude::*, u32x16, u64x8};
 
@@ -13,27 +13,27 @@ use crate::sink::{SIDE, Shape, bricks_in};
 
 use super::{OffsetLattice, Offsetter, TargetTriangle};
 
-/// Lanes of a vector: the rows of two layers of a brick.
+/// Number of rows in a vector: the eight rows of each of two layers of a brick.
 const LANES: usize = 16;
 
-/// Row of each lane.
+/// Number of the row of each lane within its layer.
 const ROWS: [f32; LANES] = [
     0., 1., 2., 3., 4., 5., 6., 7., 0., 1., 2., 3., 4., 5., 6., 7.,
 ];
 
-/// Relative error bound of floats, with room to spare.
+/// Relative error bound of the computations in floats, with a margin.
 const SLACK: f64 = 1.0 / (1 << 18) as f64;
 
-/// Least absolute x component of a normal. Smaller components are replaced by it.
+/// Least absolute x component of a normal. It replaces smaller components.
 const LEAST: f64 = 1.0 / (1 << 12) as f64;
 
-/// Largest size of a needle's pieces, in units of the smallest side of a cell.
+/// Maximum size of a piece that is a needle, in units of the smallest side of a cell.
 const NEEDLE: f64 = 16.0;
 
-/// Squared sine of the angle to x below which a line counts as parallel to x.
+/// A line is treated as parallel to x if the squared sine of its angle to x is below this.
 const LEAST_STEEP: f64 = 1.0 / 16.0;
 
-/// Centres that wait to be tested, relative to a base cell.
+/// Queue of cells whose centres have to be tested, relative to a base cell.
 #[derive(Default)]
 pub struct Pending {
     pub cells: [[f32; LANES]; 3],
@@ -41,7 +41,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Adds a cell. Returns `true` if no further cell fits.
+    /// Adds a cell. Returns `true` if the queue is now full.
     #[inline(always)]
     pub fn push(&mut self, cell: [i64; 3]) -> bool {
         for (cells, c) in self.cells.iter_mut().zip(cell) {
@@ -51,19 +51,19 @@ impl Pending {
         self.count == LANES
     }
 
-    /// Returns the cell that waits in a lane.
+    /// Returns the cell in a lane of the queue.
     #[inline(always)]
     pub fn cell(&self, lane: usize, base: [i64; 3]) -> [i64; 3] {
         [0, 1, 2].map(|a: usize| self.cells[a][lane] as i64 + base[a])
     }
 }
 
-/// Bricks, and layers of bricks, that are full and need no further visit.
+/// Bricks and layers of bricks that are full, so that they need not be visited again.
 pub struct Places {
     shape: Shape,
-    /// Bit for each layer of a brick.
+    /// For each brick, a bit for each of its layers. The bit is set if the layer is full.
     full: Vec<u8>,
-    /// Number of bricks that are not full, per layer of bricks.
+    /// For each layer of bricks, the number of its bricks that are not full.
     open: Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ impl Places {
         bricks_in(dims) as u128 + 4 * dims[2].div_ceil(SIDE) as u128
     }
 
-    /// Records that layers of a brick are full.
+    /// Records that some layers of a brick are full. `layers` has a bit for each of them.
     fn fill(&mut self, number: usize, layers: u8) {
         let before = self.full[number];
         self.full[number] |= layers;
@@ -95,25 +95,25 @@ impl Places {
     }
 }
 
-/// Part of a triangle, in a ball around its middle.
+/// Piece of a triangle, in a ball around its middle.
 pub struct TrianglePiece {
-    /// Middle in cells. Cell 0 has its centre at 0.
+    /// Middle of the piece in cells. The centre of cell 0 is at 0.
     middle: [f64; 3],
     /// Radius of the ball.
     pub size: f64,
-    /// Radii around the middle: no centre beyond `outer` is within the radius of the piece, and every centre
-    /// within `inner` is.
+    /// Radius around the middle outside of which no centre is within the radius of the piece (`outer`), and
+    /// radius inside of which every centre is (`inner`).
     outer: f64,
     inner: f64,
     sides: [f64; 3],
     normal: Option<[f64; 3]>,
     radius: f64,
     needle: Option<Needle>,
-    /// Distance below and above the middle within which centres may lie, along each axis.
+    /// For each axis, distances below and above the middle within which centres may be within the radius.
     extent: [[f64; 2]; 3],
 }
 
-/// Line along a piece that is much longer than wide, through its middle.
+/// Line through the middle of a piece that is much longer than wide, along the piece.
 struct Needle {
     direction: [f64; 3],
     /// Distance from the line beyond which no centre is within the radius of the piece.
@@ -165,12 +165,14 @@ impl TrianglePiece {
         }
     }
 
-    /// Returns `true` if the position is barely resolved: doubles that far away have no fractions left.
+    /// Returns `true` if the position of the piece is barely resolved, because doubles of that size hardly
+    /// have fractions.
     pub fn is_vague(&self) -> bool {
         self.outer - self.size - self.inner > 1.0
     }
 
-    /// Returns `true` if the piece should be cut. A needle has few rows even if it is long.
+    /// Returns `true` if the piece is larger than `largest` and should be cut. The limit for a needle is at
+    /// least [`NEEDLE`], because a needle has few rows even if it is long.
     #[inline(always)]
     pub fn is_too_long(&self, largest: f64) -> bool {
         self.size
@@ -181,8 +183,8 @@ impl TrianglePiece {
             }
     }
 
-    /// Returns the cells of the grid that the ball and the box around the piece may contain, per axis. `None`
-    /// if there are none.
+    /// Returns, for each axis, the range of cells of the grid whose centres may be within the radius of the
+    /// piece. `None` if there are none.
     #[inline(always)]
     pub fn ranges(&self, bricks: &Bricks) -> Option<[[i64; 2]; 3]> {
         let mut ranges = [[0; 2]; 3];
@@ -202,8 +204,8 @@ impl TrianglePiece {
 }
 
 impl Needle {
-    /// Returns the direction of the longest edge, if no vertex is farther from that line than an eighth of
-    /// the size.
+    /// Returns the line through the middle in the direction of the longest edge. `None` if the distance of
+    /// some vertex from that line is at least an eighth of the size.
     #[inline(always)]
     fn of([a, b, c]: &[[f64; 3]; 3], centre: [f64; 3], size: f64, radius: f64) -> Option<Self> {
         let edges = [minus(*b, *a), minus(*c, *b), minus(*a, *c)];
@@ -220,7 +222,7 @@ impl Needle {
             dot(across, across)
         };
         let width = aside(a).max(aside(b)).max(aside(c)).sqrt();
-        // False for a point, whose direction is NaN.
+        // This is false if all vertices are one point, because the direction is NaN.
         (8.0 * width < size).then_some(Self {
             direction,
             reach: (radius + width) * (1.0 + SLACK),
@@ -228,26 +230,27 @@ impl Needle {
     }
 }
 
-/// Inputs of the rows of a brick, relative to its first row and cell.
+/// Rows of a brick, relative to the middle of the piece.
 struct BrickRows<S: Simd> {
-    /// Distance of the rows from the middle along y, and its square.
+    /// Distance along y of each row from the middle of the piece (`dy`), and its square (`dy2`).
     dy: f32x16<S>,
     dy2: f32x16<S>,
-    /// Rows within the grid.
+    /// Rows of a layer that are within the grid, as bits.
     rows: u64,
-    /// Squares of radii, with their slack.
+    /// Squares of the radii `outer` and `inner` of the piece, with a margin for errors.
     outer2: f64,
     inner2: f64,
-    /// Cells per unit of length.
+    /// Number of cells per unit of length.
     scale: f32,
     slack: f32,
 }
 
-/// Cells of sixteen rows.
+/// Cells of sixteen rows, as one word for each row.
 type RowCells<S> = [u64x8<S>; 2];
 
 impl Offsetter<'_, '_, '_> {
-    /// Occupies centres that are surely in, and tests the other centres that are not occupied.
+    /// Occupies the cells near a piece whose centres are surely within the radius, and tests the other cells
+    /// near it that are not occupied.
     #[inline(always)]
     pub(super) fn cover_piece<S: Simd>(
         &mut self,
@@ -282,7 +285,8 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// Covers bricks `words` along x, in one column of rows of some layers of one layer of bricks.
+    /// Covers bricks with the numbers `words` along x, in a column of rows. `layers` are within one layer of
+    /// bricks.
     #[inline(always)]
     fn cover_bricks<S: Simd>(
         &mut self,
@@ -316,7 +320,8 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// Occupies the cells `inner` of two layers of a brick, and tests the empty cells of `outer`.
+    /// Occupies the cells in `inner` of two layers of a brick, and tests the cells in `outer` that are still
+    /// empty.
     #[inline(always)]
     fn put<S: Simd>(
         &mut self,
@@ -357,7 +362,7 @@ impl Offsetter<'_, '_, '_> {
         }
     }
 
-    /// Marks full layers, so that they are not visited again.
+    /// Records which of two layers of a brick are full, so that they are not visited again.
     #[inline(always)]
     fn mark_full_layers<S: Simd>(&mut self, simd: S, [n, k]: [i64; 2], number: usize, rows: u64) {
         let layer = (k - self.places.shape.first) as usize % SIDE;
@@ -403,8 +408,9 @@ impl<S: Simd> BrickRows<S> {
         }
     }
 
-    /// Returns the cells of word `n` in two layers from `k` on, limited to `layers`: first the cells within
-    /// the outer ball and between the planes, then the cells within the inner ball.
+    /// Returns the cells of brick `n` along x in the two layers from `k` on, limited to `layers`. The first
+    /// result has the cells whose centres are within the outer ball, between the planes and near the needle.
+    /// The second has the cells whose centres are within the inner ball.
     #[inline(always)]
     fn cells(
         &self,
@@ -475,7 +481,7 @@ impl<S: Simd> BrickRows<S> {
     }
 }
 
-/// Rows that come near a line, and the cells in which they do, relative to the middle.
+/// Rows that come near a line, and the range of cells in which they do, relative to the middle of the piece.
 struct NearLine<S: Simd> {
     rows: u64,
     low: f32x16<S>,
@@ -483,15 +489,15 @@ struct NearLine<S: Simd> {
 }
 
 impl<S: Simd> BrickRows<S> {
-    /// Returns the cells of rows, `dz` from the middle along z, that are within reach of the line of a
-    /// needle.
+    /// Returns the rows, and the cells in them, that are within reach of the line of a needle. `dz` is the
+    /// distance of the rows from the middle along z.
     ///
     /// With the direction `d`, a centre at `p` from the middle has the squared distance `p² - (p · d)²` from
-    /// the line. In a row this square minus the squared reach is `a x² - 2 b x + c`, with
-    /// `q = y d₁ + z d₂`, `a = 1 - d₀²`, `b = d₀ q` and `c = y² + z² - q²` minus the squared reach. The cells
-    /// therefore lie between the roots. If the line is nearly parallel to the row, the roots are far apart
-    /// and inaccurate. Then only whole rows are omitted; on a piece the line deviates from the row by at most
-    /// `size √a`.
+    /// the line. In a row this square minus the squared reach is `a x² - 2 b x + c`, with `q = y d₁ + z d₂`,
+    /// `a = 1 - d₀²`, `b = d₀ q` and `c = y² + z² - q²` minus the squared reach. The cells therefore lie
+    /// between the roots. If the line is nearly parallel to the row, the roots are far apart and inaccurate.
+    /// Then the result has either all cells of a row or none. On a piece the line deviates from the row by at
+    /// most `size √a`.
     #[inline(always)]
     fn near_line(
         &self,
@@ -533,18 +539,19 @@ impl<S: Simd> BrickRows<S> {
     }
 }
 
-/// Returns the distance of a coordinate from a range.
+/// Returns the distance of a coordinate from a range. Zero if it is within the range.
 fn outside(middle: f64, [low, high]: [i64; 2]) -> f64 {
     (low as f64 - middle).max(middle - high as f64).max(0.0)
 }
 
-/// Returns the cells of word `n` that are within a grid of `nx` cells.
+/// Returns the cells of word `n` of a row that are within a grid of `nx` cells.
 fn cells_of_word(n: i64, nx: usize) -> u64 {
     let beyond = 64 * (n + 1) - nx as i64;
     !0 >> beyond.max(0)
 }
 
-/// Returns cells `low..=high` of a word in sixteen rows, limited to `all` and to `rows`.
+/// Returns a word for each of sixteen rows with the cells `low..=high`. Cells outside of `all` and rows
+/// outside of `rows` are left out.
 #[inline(always)]
 fn words<S: Simd>(simd: S, low: f32x16<S>, high: f32x16<S>, rows: u64, all: u64) -> RowCells<S> {
     let zero = f32x16::splat(simd, 0.0);
