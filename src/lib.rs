@@ -1,7 +1,7 @@
 //! Turn triangle meshes into voxels, exactly.
 //!
-//! A [`Mesh`] is a list of triangles, a [`Lattice`] places the cells, and a [`Rule`] decides which cells
-//! are occupied. [`voxelize()`] returns the [`Voxels`].
+//! A [`Mesh`] is a list of triangles. A [`Lattice`] defines the position of the cells. A [`Rule`] decides
+//! which cells are occupied. [`voxelize()`] returns the [`Voxels`].
 //!
 //! ```no_run
 //! use voxelize::{Lattice, Mesh, Rule, voxelize};
@@ -16,14 +16,16 @@
 //!
 //! # Every cell by a written rule
 //!
-//! Lattice and rule decide every bit. [`Run`] holds threads, instruction set, progress and memory, and
-//! never changes a bit. No decision depends on rounded numbers: where doubles are uncertain, big
-//! integers decide. Two grids can be compared by their [`Digest`].
+//! The lattice and the rule determine every bit of the result. [`Run`] sets the threads, the instruction set,
+//! the progress and the memory, and never changes a bit. No decision depends on rounded numbers: where the
+//! result in doubles is uncertain, it is computed again in big integers. Two grids can be compared by their
+//! [`Digest`].
 //!
-//! Faces of CAD parts often lie exactly on the walls between cells. By default such a face marks the
-//! cell above it, never two. [`Rule::with_ties`] selects another of the [`Ties`].
+//! Faces of CAD parts often lie exactly on the walls between cells. By default such a face marks only the
+//! cell above it. [`Rule::with_ties`] selects another of the [`Ties`].
 //!
-//! The options of a rule are its data. They chain, and a rule refuses options that it lacks:
+//! A rule has methods that set its options. The methods can be chained. They return an error if the rule does
+//! not have the option:
 //!
 //! ```
 //! use voxelize::{Inside, Rule, Ties};
@@ -36,13 +38,13 @@
 //!
 //! # Axes and units
 //!
-//! The order is always x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along x, and
-//! so on. Wall `i` is at `origin + i * spacing`, and the origin is the outer corner of cell (0, 0, 0).
-//! In memory x varies fastest. Coordinates have the unit of the file and are not scaled. Origin and
-//! spacing are exact fractions ([`Rational`]): a tenth is a tenth.
+//! The axes are always in the order x, y, z. Cell `(i, j, k)` is the box between walls `i` and `i + 1` along
+//! x, and likewise along y and z. Wall `i` is at `origin + i * spacing`. The origin is the outer corner of
+//! cell (0, 0, 0). In memory x varies fastest. Coordinates have the unit of the file and are not scaled.
+//! Origin and spacing are exact fractions ([`Rational`]), so a tenth is stored exactly.
 //!
-//! Small grids can be printed as text: `#` for an occupied cell, x to the right, y upwards. This is the
-//! third layer of a pyramid without a floor, whose top leans to the left:
+//! A small grid can be printed as text, one layer at a time. `#` is an occupied cell, x points to the right
+//! and y upwards. This is the third layer of a pyramid that has no floor and whose top leans to the left:
 //!
 //! ```
 //! use voxelize::{Fit, Mesh, Rational, Rule, Size, voxelize};
@@ -69,25 +71,26 @@
 //!
 //! # Where to go on
 //!
-//! - [`Rule::Solid`], [`Rule::Filled`] and [`Inside`]: what is inside, also of meshes that are not closed.
-//! - [`Fit`]: every way to choose a lattice: cell size, cells per axis, a box, padding.
-//! - [`Voxelizer`]: threads, instruction set, progress, cancellation, a limit of memory; grids larger than
-//!   memory, written slab by slab.
-//! - [`format`](mod@format): saving and reading voxels; [`mesh::read`]: reading meshes.
-//! - [`compare`]: what differs between two grids, and between their lattices.
+//! - [`Rule::Solid`], [`Rule::Filled`] and [`Inside`]: the inside of a mesh, even if the mesh is not closed.
+//! - [`Fit`]: all ways to choose a lattice: by cell size, by number of cells, by a box, with padding.
+//! - [`Voxelizer`]: threads, instruction set, progress, cancellation and a memory limit. It can also write
+//!   grids that are larger than memory, slab by slab.
+//! - [`format`](mod@format): saving and reading voxels. [`mesh::read`]: reading meshes.
+//! - [`compare`]: differences between two grids and between their lattices.
 //! - [`view`]: pictures of cells.
-//! - [`Cells`]: [`BitGrid`] (64 cells to a word), [`Labels`] or [`Field`]; with the feature `ndarray`, dense arrays
-//!   `[x, y, z]` in Fortran order, x fastest.
-//! - [`Error`]: what is wrong, where, what to do about it, and [`Kind`]: who must act.
+//! - [`Cells`]: [`BitGrid`] (64 cells per word), [`Labels`] or [`Field`]. With the feature `ndarray` they
+//!   convert to dense arrays `[x, y, z]` in Fortran order, in which x varies fastest.
+//! - [`Error`]: what is wrong, where, and what to do about it. [`Kind`]: who has to act.
 //!
-//! Without the default feature `cli` the crates of the command line are not dependencies.
+//! Without the default feature `cli`, the library does not depend on the crates that only the command line
+//! needs.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
 #[cfg(feature = "cli")]
 extern crate self as voxelize;
 
-/// Command line, for packages that also offer it. It is not stable.
+/// Command line, for packages that include the command. This interface is not stable.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 #[allow(missing_docs, unreachable_pub)]
@@ -111,11 +114,12 @@ pub use voxelize_rules::{
     distance, fraction, voxelize,
 };
 
-/// Crate of the arrays that cells are converted to and from.
+/// The crate `ndarray`, whose arrays cells can be converted to and from.
 #[cfg(feature = "ndarray")]
 pub use voxelize_core::ndarray;
 
-// Documented items are for programs. Hidden items are for the command, the tests and the Python package.
+// Documented items are for users of the library. Hidden items are for the command, the tests and the Python
+// package.
 
 /// Comparison of grids and lattices, checks and clearance of meshes, and golden results.
 pub mod compare {
@@ -131,7 +135,7 @@ pub mod compare {
     };
 }
 
-/// Errors and findings, with their codes and hints.
+/// Errors and findings, their codes and their hints.
 pub mod error {
     #[doc(inline)]
     pub use voxelize_core::error::CodeInfo;
@@ -139,7 +143,7 @@ pub mod error {
     pub use voxelize_core::error::*;
 }
 
-/// Voxel formats: saving, reading, and the table [`FORMATS`](format::FORMATS).
+/// Voxel formats: saving and reading, and the table of all formats, [`FORMATS`](format::FORMATS).
 pub mod format {
     #[cfg(feature = "npz")]
     #[doc(inline)]
@@ -154,7 +158,7 @@ pub mod format {
     };
 }
 
-/// Exact predicates: triangles, boxes, spheres, segments, closest points.
+/// Exact geometric predicates for triangles, boxes, spheres, segments and closest points.
 pub mod geom {
     #[doc(hidden)]
     pub use voxelize_core::geom::*;
@@ -164,7 +168,7 @@ pub mod geom {
     };
 }
 
-/// Lattices, cells, and records of their creation.
+/// Lattices, cells, and records that state how cells were made.
 pub mod grid {
     #[doc(hidden)]
     pub use voxelize_core::grid::*;
@@ -179,7 +183,7 @@ pub mod grid {
     pub use voxelize_formats::Voxels;
 }
 
-/// Jobs from a mesh to a file: transforms, parts, labels, memory, regions.
+/// Jobs from a mesh to a file: transforms, parts, labels, memory and regions.
 pub mod job {
     #[doc(hidden)]
     pub use voxelize_rules::job::*;
@@ -203,7 +207,7 @@ pub mod job {
     }
 }
 
-/// Meshes: reading, parts, colours, boundary, repair.
+/// Meshes: reading, parts, colours, boundary and repair.
 pub mod mesh {
     #[doc(hidden)]
     pub use voxelize_meshes::*;
@@ -230,7 +234,7 @@ pub mod par {
     pub use voxelize_core::par::{MAX_THREADS, available_threads, with_threads};
 }
 
-/// Reports of the rules, and searches for doubtful cells.
+/// Reports of the rules, and searches for cells in doubt.
 pub mod rule {
     #[doc(hidden)]
     pub use voxelize_rules::rule::*;
@@ -248,14 +252,14 @@ pub mod rule {
         pub use voxelize_rules::rule::doubt::{Doubt, doubt};
     }
 
-    /// Path by which a flood enters a mesh.
+    /// Path on which a flood enters a mesh.
     pub mod leak_path {
         #[doc(inline)]
         pub use voxelize_rules::rule::leak_path::leak_path;
     }
 }
 
-/// Settings of the work.
+/// Settings that decide how the work is done, such as threads and memory.
 pub mod run {
     #[doc(hidden)]
     pub use voxelize_rules::run::*;
@@ -274,12 +278,12 @@ pub mod view {
     };
 }
 
-/// The examples of the README are tests.
+/// Runs the examples of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The examples of the page about the library are tests.
+/// Runs the examples of the page about the library as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/reference/library.md")]
 struct LibraryPage;

@@ -1,4 +1,4 @@
-//! The `voxelize` command: parse → plan → run → exit code, all in `cli`.
+//! The `voxelize` command. The module `cli` does all the work.
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {

@@ -1,4 +1,4 @@
-//! Options of a call, and their names in messages.
+//! The options that the user typed, and their names in messages.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use clap::{Arg, ArgMatches, FromArgMatches};
 use voxelize::job::{OPTIONS, Request};
 use voxelize::{Error, Result};
 
-/// Options of a call.
+/// The options that the user typed.
 #[derive(Clone)]
 pub struct Argv {
     matches: ArgMatches,
-    /// Name of the command. `None` for the conversion.
+    /// Name of the command. `None` for the conversion, which has no name.
     command: Option<&'static str>,
 }
 
@@ -20,23 +20,23 @@ impl Argv {
         Self { matches, command }
     }
 
-    /// Name of the command. `None` for the conversion.
+    /// Returns the name of the command. `None` for the conversion, which has no name.
     pub fn command(&self) -> Option<&'static str> {
         self.command
     }
 
-    /// Returns a group of arguments of the command.
+    /// Returns the arguments of the group `A`.
     pub fn args<A: FromArgMatches>(&self) -> Result<A> {
         A::from_arg_matches(&self.matches).map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// Returns `true` if the option of this id was typed.
+    /// Returns `true` if the user typed the option with this clap id.
     pub fn is_given(&self, id: &str) -> bool {
         self.matches.try_contains_id(id).unwrap_or(false)
             && self.matches.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// Returns the request that the options of a job make.
+    /// Returns the request that the typed job options make.
     pub fn request(&self) -> Result<Request> {
         let mut request = Request::new(|name| format!("--{name}"));
         for option in OPTIONS {
@@ -44,7 +44,7 @@ impl Argv {
             if !self.is_given(&id) {
                 continue;
             }
-            // Options of other values may have the same name.
+            // An option of a command may have the same name as a job option but another type.
             if let Ok(texts) = self.matches.try_get_many::<String>(&id) {
                 for text in texts.into_iter().flatten() {
                     request.set(option.name, text)?;
@@ -59,10 +59,10 @@ impl Argv {
         Ok(request)
     }
 
-    /// Returns the option with its value as typed, `--res 8192`. `None` if it was not typed.
+    /// Returns the option with its value as typed, such as `--res 8192`. `None` if the option was not typed.
     pub fn with_value(&self, long: &str) -> Option<String> {
         let field = long.replace('-', "_");
-        // The choices of formats have no field of their own.
+        // The ids of most options have underscores, but the ids of format choices have hyphens.
         let id = if self.is_given(&field) { &field } else { long };
         if !self.is_given(id) {
             return None;
@@ -89,7 +89,7 @@ pub fn spelled(arg: &Arg) -> String {
     }
 }
 
-/// Returns the error for two options that exclude each other, in the words of clap.
+/// Returns the error for two options that exclude each other, worded like the errors of clap.
 pub fn exclusive(first: &str, second: &str) -> Error {
     Error::usage(format!(
         "the argument '{first}' cannot be used with '{second}'"

@@ -1,4 +1,4 @@
-//! Contents of cells: labels with their counts, values of a field.
+//! Contents of a grid's cells: labels with the number of their cells, or the values of a field.
 
 use serde::Serialize;
 use voxelize::grid::{CellsRef, Field, FieldSummary};
@@ -7,7 +7,7 @@ use voxelize::{Lattice, Rule};
 use super::report::display::{grouped, number, occupancy};
 use super::report::value::FieldValues;
 
-/// Kind of cells, with their legend or their values.
+/// Kind of the cells, with their legend or their range of values.
 #[derive(Serialize)]
 pub struct Contents {
     kind: &'static str,
@@ -17,7 +17,7 @@ pub struct Contents {
     field: Option<FieldValues>,
 }
 
-/// Label of some cells, with their number.
+/// Label with the number of cells that have it.
 #[derive(Serialize)]
 pub struct LegendEntry {
     value: u8,
@@ -46,7 +46,7 @@ impl Contents {
     }
 }
 
-/// Returns the labels of cells; none of bits and fields.
+/// Returns the labels of the cells. The list is empty for bits and fields.
 pub fn labels(cells: CellsRef) -> Vec<LegendEntry> {
     let CellsRef::Labels(labels) = cells else {
         return Vec::new();
@@ -66,7 +66,8 @@ pub fn labels(cells: CellsRef) -> Vec<LegendEntry> {
     entries
 }
 
-/// Returns `2,295 surface` for each label. Labels without cells are left out if these are more than a few.
+/// Returns `2,295 surface` for each label. If more than `FEW` labels have no cells, these labels are left
+/// out.
 pub fn texts(labels: &[LegendEntry]) -> Vec<String> {
     const FEW: usize = 4;
     let shows_unused = labels.iter().filter(|label| label.cells == 0).count() <= FEW;
@@ -78,7 +79,7 @@ pub fn texts(labels: &[LegendEntry]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the sum of all values. Summing chunks first rounds less.
+/// Returns the sum of all values. Adding up chunks first makes the rounding error smaller.
 pub fn sum(field: &Field) -> f64 {
     let chunks = field.values().chunks(1 << 12);
     chunks
@@ -86,7 +87,7 @@ pub fn sum(field: &Field) -> f64 {
         .sum()
 }
 
-/// Returns `-1.5 … 3.25`.
+/// Returns the range of the values as text: `-1.5 … 3.25`.
 pub fn range(summary: &FieldSummary) -> String {
     match summary.range {
         Some(range) => range.map(|value| number(value.into())).join(" … "),
@@ -94,7 +95,8 @@ pub fn range(summary: &FieldSummary) -> String {
     }
 }
 
-/// Returns the count of values that a rule made: `1,200 of 8,000 (15.0 %) within the band; the others have the value 0.3`.
+/// Returns the number of cells to which the rule gave a value: `1,200 of 8,000 (15.0 %) within the band; the
+/// others have the value 0.3`.
 pub fn made_values(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> String {
     let cells = occupancy(summary.cells, lattice.dims());
     let background = rule.background(lattice).unwrap_or_default();
@@ -113,7 +115,8 @@ pub fn made_values(rule: &Rule, summary: &FieldSummary, lattice: &Lattice) -> St
     }
 }
 
-/// Returns the counts of the values in a file: `1,200 of 8,000 (15.0 %) differ from the background, 0.3, 3 NaN; 70 are -0.3`.
+/// Returns the numbers of different values in a file: `1,200 of 8,000 (15.0 %) differ from the background,
+/// 0.3, 3 NaN; 70 are -0.3`.
 pub fn values(summary: &FieldSummary, field: &Field) -> String {
     let FieldSummary {
         cells,

@@ -65,7 +65,8 @@ struct Conversion {
     digest: Option<Digests>,
     warnings: Option<Vec<Warning>>,
     outputs: Option<Vec<value::OutputJson>>,
-    /// Null if the file does not contain it, absent if the file was not read.
+    /// Volume of the mesh that the cells were made from. Null if the file does not record it. Absent until
+    /// the file has been read.
     #[serde(skip_serializing_if = "Option::is_none")]
     mesh_volume: Option<Option<f64>>,
 }

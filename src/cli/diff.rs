@@ -21,7 +21,7 @@ use super::report::value::{self, DifferenceBox, OutputJson, lossy};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::record_text;
 
-/// Number of cells that -v lists.
+/// Number of differing cells that `-v` lists.
 const LISTED: usize = 20;
 
 pub const COMMAND: Command = Command {
@@ -107,7 +107,7 @@ struct ComparedFile {
     cells: Option<ComparedCells>,
 }
 
-/// Cells of a file that has been read.
+/// Cells of one of the two files, once it has been read.
 #[derive(Serialize)]
 struct ComparedCells {
     kind: &'static str,
@@ -150,7 +150,7 @@ enum DifferenceCounts {
     },
 }
 
-/// Cell in which two fields differ most.
+/// Cell in which the values of two fields differ most.
 #[derive(Serialize)]
 struct Largest {
     cell: [usize; 3],
@@ -309,12 +309,12 @@ fn outcome(passes: bool) -> Outcome {
     }
 }
 
-/// Returns the memory that is left of a limit.
+/// Returns the memory that remains of the limit `most` after `taken` bytes.
 fn less(most: u64, taken: u128) -> u64 {
     most.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX))
 }
 
-/// Adds the rows about files, grid, counts and box.
+/// Adds the rows about the files, the grid, the numbers of cells and the bounding box of the differences.
 fn add_rows(
     rows: &mut ReportRows,
     args: &DiffArgs,
@@ -380,7 +380,7 @@ fn add_rows(
     }
 }
 
-/// Adds the first cells that differ.
+/// Adds a row for each of the first cells that differ.
 fn list(rows: &mut ReportRows, first: &BitGrid, second: &BitGrid, difference: &Difference) {
     for ([i, j, k], label) in diff::cells(first, second).take(LISTED) {
         rows.row("cell", format!("({i}, {j}, {k}) {}", label.name));
@@ -395,11 +395,11 @@ fn list(rows: &mut ReportRows, first: &BitGrid, second: &BitGrid, difference: &D
 struct ComparedGrid<'a> {
     /// Lattice of both files, or of the only file that states it.
     lattice: Option<&'a Lattice>,
-    /// Differences between the lattices.
+    /// Properties in which the two lattices differ.
     mismatches: Vec<Mismatch>,
-    /// The differences are rounding, since an image of another program has no exact position.
+    /// The lattices differ only by rounding. Images of other programs do not store exact positions.
     is_rounding: bool,
-    /// Each file contains the position of its cells.
+    /// Whether each file states the position of its cells.
     known: [bool; 2],
     ignored: bool,
 }
@@ -488,7 +488,8 @@ impl<'a> ComparedGrid<'a> {
         })
     }
 
-    /// Returns `true` if the cells are known to be the same boxes.
+    /// Returns `true` if both files state their positions, and cells with the same index are the same box,
+    /// apart from rounding.
     fn is_same(&self) -> bool {
         self.known == [true; 2] && (self.mismatches.is_empty() || self.is_rounding)
     }
@@ -520,13 +521,14 @@ impl<'a> ComparedGrid<'a> {
     }
 }
 
-/// Returns `true` for an image of another program, whose position is stored as decimals or floats.
+/// Returns `true` for an image of another program. Such files store positions as decimals or floats.
 fn is_rounded(path: &Path, voxels: &Voxels) -> bool {
     let is_image = |format: &Format| ["nrrd", "nii", "nii.gz", "vti"].contains(&format.name);
     voxels.record.tool.is_none() && format::sniff(path).is_some_and(is_image)
 }
 
-/// Returns the text of the differences. A difference that is equal on all axes appears once.
+/// Returns the text of the differences between the lattices. A difference that is the same on all axes
+/// appears once.
 fn difference_text(mismatches: &[Mismatch]) -> String {
     let mut texts: Vec<String> = Vec::new();
     let all_sizes = match mismatches
@@ -561,8 +563,8 @@ fn spacings(mismatch: &Mismatch) -> Option<&[Rational; 2]> {
     }
 }
 
-/// Returns the text of two different numbers: six digits if they differ, else the exact numbers and
-/// their difference.
+/// Returns the text of two different numbers. If six digits tell them apart, these are shown; otherwise the
+/// exact numbers and their difference.
 fn pair([first, second]: &[Rational; 2]) -> String {
     let [a, b] = [first, second].map(|value| number(value.to_f64()));
     match a == b {
@@ -594,7 +596,7 @@ impl From<&Mismatch> for GridDifference {
     }
 }
 
-/// Returns the file of `-o`: voxels with labels, or a picture.
+/// Returns the output file of `-o`: a voxel format with labels, or a picture.
 fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     let file = OutputFile::new(path, "the output");
     if let Some(format) = format::by_path(path).filter(|format| format.holds(CellKind::Labels)) {
@@ -614,7 +616,7 @@ fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     Err(error.with_hint(format!("use {}, or .png for a picture", known.join(", "))))
 }
 
-/// Refuses an output whose cells take more memory than is left.
+/// Refuses an output that needs more memory than is left.
 fn refuse_too_large(output: &OutputFile, dims: [usize; 3], left: Option<u64>) -> Result<()> {
     let need = match output.format() {
         Some(_) => 2 * BitGrid::bytes_for(dims),
@@ -648,7 +650,7 @@ fn write(
     let second = second.occupied()?;
     call.signals.listen()?;
     let Some(format) = output.format() else {
-        // Common cells are drawn dimmed, to show the position of the differences in the part.
+        // Common cells are drawn dimmed, so that the picture shows where in the part the differences are.
         let spacing = match lattice {
             Some(lattice) => lattice.spacing().each_ref().map(Rational::to_f64),
             None => [1.0; 3],
@@ -665,7 +667,7 @@ fn write(
     let written = output.save_source(&mut InMemory::new(&changes), format, &options);
     bar.clear();
     written.map_err(|error| match error.kind() {
-        // The cells are not cubes, and no other option helps.
+        // The renderer refuses cells that are not cubes, and no other option would help.
         Kind::Usage => error
             .in_file(output.path())
             .with_hint("without -o the grids are still compared"),

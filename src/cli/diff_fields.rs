@@ -10,7 +10,7 @@ use super::command::Call;
 use super::report::ReportRows;
 use super::report::display::{cell_box, counted, dims, grouped, number};
 
-/// Refuses options and kinds of cells that do not go together.
+/// Refuses to compare a field with other cells, and refuses options that do not apply to the kind of cells.
 pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> Result<()> {
     let is_field = [first, second].map(|voxels| voxels.field().is_some());
     let name = |option: &str| call.argv.with_value(option).unwrap_or_default();
@@ -47,17 +47,18 @@ pub fn check([a, b]: [&Path; 2], [first, second]: [&Voxels; 2], call: &Call) -> 
     }
 }
 
-/// Options of a comparison of fields, and the position of their cells.
+/// Options of a comparison of fields.
 pub struct FieldOptions<'a> {
     pub paths: [&'a Path; 2],
     pub tolerance: Option<f64>,
     pub gate: Gate,
-    /// Row about the grid.
+    /// Text of the row about the grid.
     pub grid: String,
     pub lattice: Option<&'a Lattice>,
 }
 
-/// Compares two fields, and adds the rows about them. Returns the difference, and whether it is allowed.
+/// Compares two fields and adds the rows about them. Returns the difference, and `true` if the options allow
+/// it.
 pub fn compare(
     [first, second]: [&Field; 2],
     options: &FieldOptions,

@@ -1,4 +1,4 @@
-//! `voxelize explain CODE`: the meaning of an error or a finding, and what to do.
+//! `voxelize explain CODE` prints the meaning of an error or a finding, and what to do about it.
 
 use clap::ArgAction;
 use serde::Serialize;
@@ -83,7 +83,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// Returns the row of a code. Upper and lower case are equal.
+/// Returns the table row of a code. The case of its letter is ignored.
 fn found(name: &str) -> Result<&'static CodeInfo> {
     for row in CODES {
         if row.name.eq_ignore_ascii_case(name) {
@@ -101,7 +101,10 @@ fn found(name: &str) -> Result<&'static CodeInfo> {
 fn list(codes: &[ExplainedCode]) -> ReportRows {
     let mut text = String::new();
     for code in codes {
-        text += &format!("{:<12}  {:<7}  {}\n", code.code, code.severity, code.finding);
+        text += &format!(
+            "{:<12}  {:<7}  {}\n",
+            code.code, code.severity, code.finding
+        );
     }
     ReportRows(text)
 }

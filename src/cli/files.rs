@@ -1,4 +1,5 @@
-//! Files and streams that are read: meshes, voxel files, and the errors for files that are missing or of another kind.
+//! Input files and streams: meshes and voxel files. Also the errors for files that are missing or of another
+//! kind.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,23 +18,23 @@ use super::names::{InputFile, Names};
 pub use super::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
 use super::suggest;
 
-/// Origin of a mesh: a file, a stream, or several that are joined.
+/// Source of a mesh: a file, a stream, or several of them whose meshes are joined.
 #[derive(Clone)]
 pub struct MeshSource {
-    /// At least one.
+    /// Sources of the joined meshes, at least one.
     pub parts: Vec<PartSource>,
 }
 
 /// A file or a stream with a mesh.
 #[derive(Clone)]
 pub struct PartSource {
-    /// Name that `NAME=FILE` gives.
+    /// `NAME` if the argument is `NAME=FILE`.
     pub given_name: Option<String>,
     /// `None` for standard input.
     pub file: Option<InputFile>,
 }
 
-/// Destination of `--json`.
+/// Where `--json` writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     Stdout,
@@ -41,7 +42,8 @@ pub enum Destination {
 }
 
 impl PartSource {
-    /// Finds the mesh of this name, which must exist, or of `NAME=FILE`.
+    /// Finds the source for an argument: a mesh file, which must exist, `NAME=FILE`, or `-` for standard
+    /// input.
     fn find(path: &Path, names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
@@ -54,7 +56,7 @@ impl PartSource {
             });
         }
         match path.metadata() {
-            // A folder is refused by the reader, which knows its meshes.
+            // A folder is accepted here. The reader refuses it, and its error lists the meshes in the folder.
             Ok(_) => Ok(Self {
                 given_name: None,
                 file: Some(names.reads(path, "a mesh of this run")?),
@@ -83,7 +85,8 @@ impl PartSource {
         }
     }
 
-    /// Given name, or name of the file without folders.
+    /// Name that the user gave, or the file name without its folders. `None` for standard input without a
+    /// given name.
     fn file_name(&self) -> Option<String> {
         match &self.given_name {
             Some(name) => Some(name.clone()),
@@ -102,14 +105,14 @@ impl PartSource {
 }
 
 impl MeshSource {
-    /// Finds one mesh.
+    /// Finds the source for a single argument.
     pub fn find(path: &Path, names: &Names) -> Result<Self> {
         Ok(Self {
             parts: vec![PartSource::find(path, names)?],
         })
     }
 
-    /// Finds the meshes that are joined.
+    /// Finds the source for several arguments, whose meshes are joined.
     pub fn find_all(paths: &[PathBuf], names: &Names) -> Result<Self> {
         let mut parts = vec![];
         for path in paths {
@@ -140,7 +143,7 @@ impl MeshSource {
         names.join(", ")
     }
 
-    /// Name for records, without folders. `None` for standard input.
+    /// Names for records of the output, without folders. `None` for standard input.
     pub fn file_name(&self) -> Option<String> {
         let names: Vec<_> = self
             .parts
@@ -154,7 +157,7 @@ impl MeshSource {
         }
     }
 
-    /// Name of outputs, without an extension.
+    /// Name for outputs, without an extension.
     pub fn stem(&self) -> Result<OsString> {
         match (self.parts.as_slice(), self.path()) {
             (
@@ -175,7 +178,8 @@ impl MeshSource {
     }
 }
 
-/// Splits `NAME=FILE`. The name has no folder.
+/// Splits `NAME=FILE` into the name and the file. `None` if the argument does not have this form. The name
+/// must not contain a path separator.
 pub fn named(path: &Path) -> Option<(&str, &str)> {
     let (name, file) = path.to_str()?.split_once('=')?;
     let is_name = !name.trim().is_empty() && !file.is_empty() && !name.contains(is_separator);
@@ -183,7 +187,7 @@ pub fn named(path: &Path) -> Option<(&str, &str)> {
 }
 
 impl Destination {
-    /// Returns the destination of this name. `-` is standard output.
+    /// Returns the destination for the argument of `--json`. `-` stands for standard output.
     pub fn of(path: &Path) -> Self {
         if path.as_os_str() == "-" {
             Self::Stdout
@@ -206,13 +210,13 @@ pub fn stem(path: &Path) -> OsString {
     unpacked.file_stem().unwrap_or_default().to_os_string()
 }
 
-/// Returns `true` if `path` has this extension, in upper or lower case.
+/// Returns `true` if `path` has this extension. Upper and lower case do not matter.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-/// Returns `true` for the extension of a mesh format.
+/// Returns `true` if the file name has the extension of a mesh format, also before `.gz`.
 pub fn is_mesh_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let unpacked = name.strip_suffix(".gz").unwrap_or(&name);
@@ -224,13 +228,13 @@ pub fn is_mesh_name(path: &Path) -> bool {
         .any(|input| input.extensions.contains(&extension))
 }
 
-/// Returns `true` for the extension of a voxel format that is not also a mesh format.
+/// Returns `true` if the file name has the extension of a voxel format that is not also a mesh format.
 pub fn is_voxel_name(path: &Path) -> bool {
     format::by_path(path).is_some() && !is_mesh_name(path)
 }
 
-/// Returns `true` if the file may state the unit of its coordinates. Files of unknown extension and
-/// pipes may.
+/// Returns `true` if the format of the file can state the unit of its coordinates. Also `true` if the
+/// extension is unknown, and for pipes.
 pub fn may_state_unit(path: &Path) -> bool {
     let known = INPUTS.iter().find(|input| {
         input
@@ -241,7 +245,7 @@ pub fn may_state_unit(path: &Path) -> bool {
     known.is_none_or(|input| input.states_unit)
 }
 
-/// Checks that the file exists. The error names what may have been meant.
+/// Checks that the file exists. The error suggests a similar name.
 pub fn is_there(path: &Path) -> Result<()> {
     match path.metadata() {
         Ok(found) if found.is_dir() && format::sniff(path).is_none() => Err(is_folder(path)),
@@ -250,7 +254,8 @@ pub fn is_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Error for a folder in place of a file. It names a file in the folder.
+/// Returns the error for a folder where a file is expected. Its hint names a file in the folder, if there is
+/// one.
 fn is_folder(path: &Path) -> Error {
     let error = Error::input(Code::Folder, "is a folder; a file is expected").in_file(path);
     if let Some(hint) = unfinished_store(path) {
@@ -268,7 +273,8 @@ fn is_folder(path: &Path) -> Error {
     }
 }
 
-/// Reads the voxels of a file that is compared with `other`. The error for a mesh states how to voxelize it.
+/// Reads the voxels of a file that is compared with `other`. If the file is a mesh, the error has a hint with
+/// the command that voxelizes it.
 pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     let path = file.path();
     is_there(path)?;
@@ -288,7 +294,7 @@ pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> R
     })
 }
 
-/// Reads the voxels of a file, if they take at most so many bytes.
+/// Reads the voxels of a file. Fails if they need more than `max_memory` bytes.
 pub fn open_within(file: &InputFile, max_memory: Option<u64>) -> Result<Voxels> {
     format::open_within(file.path(), max_memory).map_err(|error| match error.kind() {
         Kind::TooLarge if error.hint().is_none() => error.with_hint("raise --max-memory"),
@@ -299,14 +305,14 @@ pub fn open_within(file: &InputFile, max_memory: Option<u64>) -> Result<Voxels> 
 /// Lattice of a voxel file.
 pub struct LatticeInFile {
     pub lattice: Lattice,
-    /// Axes of an image that has other axes than x, y and z.
+    /// Axes of the image, if they are not x, y and z.
     pub axes: Option<String>,
-    /// Unit of the coordinates, if the file states it.
+    /// Unit of the coordinates. `None` if the file does not state it.
     pub unit: Option<UnitOfLength>,
 }
 
-/// Reads the lattice of a voxel file, without its cells if the file holds the lattice itself. A sidecar is used only if
-/// it describes the cells of the file.
+/// Reads the lattice of a voxel file. The cells are read only if the lattice is in a sidecar, to check that
+/// the sidecar describes them.
 pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFile> {
     let path = file.path();
     is_there(path)?;
@@ -330,7 +336,7 @@ pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFil
     })
 }
 
-/// Replaces the error of a reader of voxels if the file is a mesh.
+/// If the file is a mesh, replaces the error of the voxel reader by one that states this.
 pub fn if_mesh(error: Error, path: &Path) -> Error {
     if error.code() != Code::V001 || !is_mesh_name(path) {
         return error;
@@ -338,7 +344,7 @@ pub fn if_mesh(error: Error, path: &Path) -> Error {
     Error::input(Code::V001, "is a mesh, not voxels").in_file(path)
 }
 
-/// Returns the format of a voxel file. A zip archive of anything else, such as a .3mf, has none.
+/// Returns the format of a voxel file. `None` for other files, including zip archives such as a .3mf.
 pub fn voxel_format(path: &Path) -> Option<&'static Format> {
     let named = format::by_path(path);
     let is_voxels = |format: &&'static Format| {
@@ -347,7 +353,7 @@ pub fn voxel_format(path: &Path) -> Option<&'static Format> {
     format::sniff(path).filter(is_voxels)
 }
 
-/// Advice about a folder that is a store with missing regions, or not finished.
+/// Returns advice for a folder that is an unfinished store of regions. `None` for other folders.
 pub fn unfinished_store(path: &Path) -> Option<String> {
     let is_store =
         format::sniff(path).is_none() && matches!(RegionStore::open_if_planned(path), Ok(Some(_)));
@@ -357,7 +363,7 @@ pub fn unfinished_store(path: &Path) -> Option<String> {
     })
 }
 
-/// Error for a file that holds voxels, if a mesh is expected.
+/// Returns the error for a voxel file where a mesh is expected. `None` if the file has no voxels.
 pub fn holds_voxels(path: &Path) -> Option<Error> {
     let format = voxel_format(path)?;
     let error = Error::input(
@@ -371,7 +377,7 @@ pub fn holds_voxels(path: &Path) -> Option<Error> {
     )))
 }
 
-/// Adds advice to an error that has none.
+/// Adds a hint to an error that has none.
 pub fn or_hint(error: Error, hint: &str) -> Error {
     if error.hint().is_some() {
         error
@@ -380,12 +386,13 @@ pub fn or_hint(error: Error, hint: &str) -> Error {
     }
 }
 
-/// Folders created for outputs that may never be written; dropping it removes empty ones.
+/// Folders that were created for outputs. An output may fail, so the folders that are still empty are removed
+/// on drop.
 #[derive(Default)]
 pub struct MadeFolders(Mutex<Vec<PathBuf>>);
 
 impl MadeFolders {
-    /// Makes `folder` and its parents, unless they exist.
+    /// Creates `folder` and its parents, unless they exist.
     pub fn make(&self, folder: &Path) -> Result<()> {
         let missing: Vec<_> = folder
             .ancestors()
@@ -398,7 +405,7 @@ impl MadeFolders {
                     .lock()
                     .unwrap_or_else(|e| e.into_inner())
                     .push(folder.to_path_buf()),
-                // Another job made it first.
+                // Another thread or process created it in the meantime.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
                 Err(e) => {
                     return Err(Error::output(format!(
@@ -411,7 +418,7 @@ impl MadeFolders {
         Ok(())
     }
 
-    /// Makes the folder of a file.
+    /// Creates the folder of a file, unless it exists.
     pub fn make_for(&self, file: &Path) -> Result<()> {
         file.parent().map_or(Ok(()), |folder| self.make(folder))
     }
@@ -420,9 +427,9 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         let made = self.0.get_mut().unwrap_or_else(|e| e.into_inner());
-        // Inner folders were made after outer ones.
+        // Inner folders were created after outer ones, so they are removed first.
         for folder in made.iter().rev() {
-            // The system removes only empty folders.
+            // The system refuses to remove a folder that is not empty.
             let _ = fs::remove_dir(folder);
         }
     }

@@ -1,5 +1,5 @@
-//! Boundary for panics. A panic ends one mesh, one case or one command with an internal error, and the
-//! others continue.
+//! Catches panics. A panic becomes the internal error of one mesh, one case of `verify` or one command. The
+//! other meshes and cases continue.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -7,13 +7,14 @@ use std::sync::{Mutex, PoisonError};
 
 use voxelize::{Error, Result};
 
-/// Messages of the last panics, with their places.
+/// Message and source location of the latest panics.
 static PLACES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// Number of places that are kept: threads of one job panic together.
+/// Maximum number of locations kept. Several threads of one job may panic at once.
 const KEPT: usize = 64;
 
-/// Silences panics, unless a backtrace is requested: [`guarded`] reports them.
+/// Replaces the panic hook by one that records the location and prints nothing, because [`guarded`] reports
+/// the panic. With `RUST_BACKTRACE` the panic is also printed.
 pub fn install() {
     let default = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -33,9 +34,10 @@ pub fn install() {
     }));
 }
 
-/// Does `work`. A panic becomes an internal error that states its place.
+/// Runs `work`. A panic becomes an internal error with the source location of the panic.
 pub fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
-    // Unfinished results are dropped with the work, and locks are taken over as they are.
+    // Asserting unwind safety is justified: the unfinished results of `work` are dropped, and the data behind
+    // a poisoned lock is used as it is.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let message = message(&*payload);
         let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +52,7 @@ pub fn guarded<R>(work: impl FnOnce() -> Result<R>) -> Result<R> {
     })
 }
 
-/// Returns the words of a panic.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     if let Some(text) = payload.downcast_ref::<&str>() {
         return (*text).to_string();
@@ -61,7 +63,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Panics if a test names this mesh. Only builds with debug assertions do.
+/// Panics if a test requests it for this mesh, by the environment variable `VOXELIZE_PANIC`. Does nothing
+/// without debug assertions.
 pub fn provoked(mesh: &str) {
     #[cfg(debug_assertions)]
     if std::env::var("VOXELIZE_PANIC").is_ok_and(|name| mesh.ends_with(&name)) {

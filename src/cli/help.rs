@@ -1,4 +1,4 @@
-//! Help pages, generated from the commands and the options, and the text of --version.
+//! Help pages, which are generated from the commands and their options, and the text of `--version`.
 
 use clap::Arg;
 use voxelize::Level;
@@ -8,14 +8,14 @@ use super::argv::spelled;
 use super::command::Command;
 use super::{COMMANDS, meshes};
 
-/// Groups of the options, in the order of the pages.
+/// Groups of options, in the order in which the pages show them.
 const GROUPS: [&str; 5] = ["Grid", "Rule", "Input", "Output", "Run"];
 
-/// Column where the text of an option begins.
+/// Column at which the description of an option begins.
 const COLUMN: usize = 31;
 const WIDTH: usize = 80;
 
-/// Commands that the short page lists without a description.
+/// Commands that the short page lists by name only.
 const RARE: [&str; 4] = ["plan", "finish", "completions", "man"];
 
 const SHORT_HEAD: &str = "\
@@ -44,7 +44,7 @@ Usage: voxelize [OPTIONS] <MESH>...
        voxelize [OPTIONS] <STORE> --region I/N      ('voxelize plan --help')
 ";
 
-/// Examples of the command without a name.
+/// Examples of the conversion.
 pub const EXAMPLES: &str = "\
 voxelize part.stl                       surface, 256 cells long, part.vox
 voxelize part.stl --filled -r 512 -o part.npz    no hole inside, for NumPy
@@ -79,7 +79,7 @@ pub const EXIT_CODES: &str = "\
 70  an internal error, which is a bug: please report it
 130  interrupted (143 when terminated, 129 when the terminal closed); no partial file is left";
 
-/// Returns the command line with the pages of help of all commands.
+/// Adds the help pages of all commands to the command line.
 pub fn with_pages(tree: clap::Command) -> clap::Command {
     let commands = list(COMMANDS, "  ");
     tree.help_template("{before-help}{all-args}{after-help}")
@@ -94,7 +94,7 @@ pub fn with_pages(tree: clap::Command) -> clap::Command {
         .mut_subcommands(with_page)
 }
 
-/// Adds the help page of a command, and hides the command from the list that clap generates.
+/// Adds the help page of a command. The command is hidden from the list that clap generates.
 fn with_page(parser: clap::Command) -> clap::Command {
     let Some(command) = crate::cli::command_of_name(parser.get_name()) else {
         return parser;
@@ -119,7 +119,7 @@ fn indented(lines: &str) -> String {
     lines.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// Returns the aligned exit codes.
+/// Returns the table of exit codes with aligned columns.
 fn exit_codes() -> String {
     let line = |line: &str| {
         line.split_once("  ")
@@ -128,7 +128,7 @@ fn exit_codes() -> String {
     EXIT_CODES.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the commands, one per line, after `margin`.
+/// Returns a list of the commands, one per line. Each line begins with `margin`.
 fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> String {
     let line = |command: &Command| format!("{margin}{:11} {}\n", command.name, command.about);
     commands
@@ -138,14 +138,14 @@ fn list<'a>(commands: impl IntoIterator<Item = &'a Command>, margin: &str) -> St
         .collect()
 }
 
-/// Returns the page of `-h`: one line per option, rare options by name only.
+/// Returns the page of `-h`. Usual options have one line each. Rare options are listed by name only.
 fn short_page(commands: &[Command]) -> String {
     let parser = meshes::COMMAND.parser();
     let groups: String = GROUPS
         .iter()
         .map(|group| group_lines(&parser, group))
         .collect();
-    // Commands for clusters and packagers appear by name only.
+    // Commands that only clusters and packagers need are listed by name only.
     let (rare, usual): (Vec<&Command>, Vec<&Command>) = commands
         .iter()
         .partition(|command| RARE.contains(&command.name));
@@ -159,7 +159,7 @@ fn short_page(commands: &[Command]) -> String {
 }
 
 fn group_lines(parser: &clap::Command, group: &str) -> String {
-    // The choices of formats are on the page of `voxelize formats`.
+    // Options for variants of formats are described on the page of `voxelize formats`.
     let is_choice = |arg: &Arg| {
         Choice::ALL
             .iter()
@@ -170,7 +170,7 @@ fn group_lines(parser: &clap::Command, group: &str) -> String {
         .filter(|arg| arg.get_help_heading() == Some(group) && !is_choice(arg));
     let (rare, usual): (Vec<&Arg>, Vec<&Arg>) =
         of_group.partition(|arg| arg.is_hide_short_help_set());
-    // File names come first.
+    // File arguments come before the options.
     let (options, names): (Vec<&Arg>, Vec<&Arg>) =
         usual.into_iter().partition(|arg| arg.get_long().is_some());
     let mut lines: Vec<String> = names.into_iter().chain(options).map(option_line).collect();
@@ -202,7 +202,7 @@ fn option_line(arg: &Arg) -> String {
     format!("{name:<width$}  {help}", width = COLUMN - 10)
 }
 
-/// Returns the text of --version.
+/// Returns the text of `--version`.
 pub fn version() -> String {
     let list = |levels: &[Level]| {
         levels
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Options that have an effect only together with these.
+    /// Options whose long help does not have to state a default.
     const NO_DEFAULT: [&str; 6] = ["voxel-size", "dims", "like", "radius", "json", "MESH"];
 
     #[test]

@@ -57,7 +57,7 @@ struct InfoArgs {
     memory: MemoryArgs,
 }
 
-/// Result of the command for a mesh or a voxel file.
+/// Result of the command for one mesh or one voxel file.
 #[derive(Default, Serialize)]
 struct FileInfo {
     path: Option<String>,
@@ -90,7 +90,7 @@ struct MeshInfoJson {
     unit: Option<&'static str>,
 }
 
-/// Options that make a grid of a mesh, and that grid.
+/// Suggested options for a grid of the mesh, and the grid that they make.
 #[derive(Serialize)]
 struct Suggestion {
     option: String,
@@ -100,7 +100,7 @@ struct Suggestion {
     spacing_exact: String,
 }
 
-/// Cells of a voxel file, with the record of their creation.
+/// Cells of a voxel file, and the record of how they were made.
 #[derive(Default, Serialize)]
 pub struct CellsInfo {
     contents: Option<Contents>,
@@ -117,7 +117,7 @@ pub struct CellsInfo {
     volume: Option<f64>,
 }
 
-/// Grid of a file, which may not contain its position.
+/// Grid of a file. A file may state the dims without the position of the cells.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum FileGrid {
@@ -139,7 +139,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     let read = |path: &PathBuf| call.names.reads(path, "a file to be read");
     let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     call.check_files()?;
-    // Nothing is written before the report, so a signal may end the process while it waits for a pipe.
+    // The command writes nothing before its report. If a pipe blocks it, a signal may therefore end the
+    // process at once.
     let _may_stall = call.signals.may_stall();
     let resources = call.resources(args.memory.max_memory)?;
     for (n, file) in files.iter().enumerate() {
@@ -189,7 +190,8 @@ fn describe(
     })
 }
 
-/// Memory for the description of a mesh, in meshes: the mesh and the lengths of its sides.
+/// Memory for the description of a mesh, as a multiple of the memory of the mesh. Covers the mesh and the
+/// lengths of its edges.
 const PER_MESH: u64 = 3;
 
 fn describe_mesh(
@@ -218,7 +220,7 @@ fn describe_mesh(
         oriented: edges.is_oriented(),
         open_edges: edges.open_edges,
         unbalanced_edges: edges.unbalanced_edges,
-        // The volume after subtraction of negative volumes is not computed.
+        // The volume with negative volumes subtracted is not computed.
         volume: (is_solid && mesh.cuts().is_none()).then(|| mesh.volume()),
         median_edge: median,
         dropped: loaded.dropped,
@@ -300,7 +302,8 @@ impl MeshInfoJson {
     }
 }
 
-/// Returns the median length of all sides that have a length.
+/// Returns the median length of the edges of all triangles. Edges of length 0 do not count. `None` if no edge
+/// remains.
 fn median_edge(mesh: &Mesh) -> Option<f64> {
     let mut lengths = vec![];
     for triangle in mesh.triangles() {
@@ -317,10 +320,10 @@ fn median_edge(mesh: &Mesh) -> Option<f64> {
     (!lengths.is_empty()).then(|| *lengths.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// Returns grids to suggest: the default, and cells about as long as the median edge, which is near the
-/// size of the details. A grid that does not fit is left out.
+/// Returns suggested grids: the default, and a grid whose cells are about as long as the median edge, because
+/// that length is near the size of the details. A grid that cannot be made is left out.
 fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
-    /// Numbers of cells on the longest axis that are suggested.
+    /// Suggested grids have this many cells along the longest axis.
     const SENSIBLE: RangeInclusive<usize> = 16..=4096;
     let mut found = Vec::new();
     let default = Fit::longest(DEFAULT_RES).to(bounds).ok();
@@ -332,7 +335,7 @@ fn suggestions(bounds: &Bounds, median: Option<f64>) -> Vec<Suggestion> {
         )
     }));
     let Some(median) = median else { return found };
-    // Two digits are enough to begin with.
+    // Two digits are enough for a suggestion.
     let size = number(format!("{median:.1e}").parse().unwrap_or(median));
     if let Ok(exact) = Rational::parse_decimal(&size)
         && let Ok(lattice) =
@@ -524,14 +527,14 @@ impl CellsInfo {
     }
 }
 
-/// Returns the sum of the shares of cells as a volume. `None` for other cells, or if their size is
-/// unknown.
+/// Returns the volume of the part, computed from the shares of the cells. `None` if the cells hold no shares,
+/// or if their size is unknown.
 fn volume_of_shares(voxels: &Voxels) -> Option<f64> {
     Rule::from_record(&voxels.record).filter(|rule| matches!(rule, Rule::Fraction { .. }))?;
     Some(contents::sum(voxels.field()?) * voxels.lattice.as_ref()?.cell_volume().to_f64())
 }
 
-/// Returns the volume of the mesh of the shares, if the file records it.
+/// Returns the volume of the mesh that the shares were computed from. `None` if the file does not record it.
 pub fn mesh_volume(record: &Record) -> Option<f64> {
     record
         .mesh_volume
@@ -578,7 +581,7 @@ fn grid_text(
     text
 }
 
-/// Returns the position as fractions, if decimals are not exact.
+/// Returns the position and size of the cells as fractions. `None` if decimals state them exactly.
 fn exact_text(lattice: &Lattice) -> Option<String> {
     let is_decimal =
         |value: &Rational| Rational::parse_decimal(&number(value.to_f64())).as_ref() == Ok(value);
@@ -614,10 +617,11 @@ fn made_text(record: &Record) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())
 }
 
-/// Returns the number of occupied cells. `None` for a field.
+/// Returns the number of occupied cells as text. `None` for a field.
 fn cells_text(cells: &CellsInfo, voxels: &Voxels) -> Option<String> {
     let text = occupancy(cells.counts.as_ref()?.occupied?, voxels.dims());
-    // The volume of a shell would be mistaken for the volume of the part.
+    // A hollow grid gets no volume, because the volume of a shell would be mistaken for the volume of the
+    // part.
     if Rule::from_record(&voxels.record).is_some_and(|rule| rule.is_hollow()) {
         return Some(format!("{text}; hollow"));
     }

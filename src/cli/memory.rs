@@ -1,5 +1,5 @@
-//! Resources of a call: threads, instruction set, and the memory limit with the share of the program
-//! itself.
+//! Resources of a call: threads, instruction set and memory limit. The limit includes the memory of the
+//! program itself.
 
 use voxelize::job::system::{address_space, affordable_threads, available_memory};
 use voxelize::job::{MemoryBudget, MemoryLimit};
@@ -8,39 +8,41 @@ use voxelize::{Error, Level, Result, Run, par};
 use super::args::{PowerArgs, prefixed};
 use super::report::display::bytes;
 
-/// Memory of code and of buffers that every job needs, in bytes: up to 13 MiB, plus 4 MiB of output in
-/// flight.
+/// Upper bound, in bytes, for the memory of code and buffers that every job needs: up to 13 MiB, plus 4 MiB
+/// of output that is being written.
 const PROGRAM: u64 = 67 << 18;
 
-/// Expected part of these bytes.
+/// Expected memory use of code and buffers in bytes, as opposed to the upper bound.
 const EXPECTED_PROGRAM: u64 = 19 << 19;
 
-/// Minimum address space of buffers and stacks. With less, a failed allocation would end the process.
+/// Minimum address space, in bytes, for buffers and stacks. With less, a failed allocation would abort the
+/// process.
 const LEAST_SPACE: u64 = 8 << 20;
 
-/// Memory of a thread for its stack and in the allocator. 64 threads took 3 MiB.
+/// Memory of a thread in bytes, for its stack and in the allocator. 64 threads took 3 MiB.
 const THREAD: u64 = 64 << 10;
 
-/// Memory that the allocator may retain for a thread. The memory limit bounds the number of threads by
-/// it.
+/// Memory that the allocator may retain for each thread, in bytes. The memory limit must allow this much for
+/// every thread, which bounds the number of threads.
 const KEPT: u64 = 1 << 20;
 
-/// Maximum number of threads, unless the system offers more. More threads only wait for each other, and
-/// starting a thousand takes most of a second.
+/// Maximum number of threads, unless the system offers more. More threads would only wait for each other, and
+/// starting a thousand threads takes most of a second.
 const MAX_THREADS: usize = 64;
 
-/// Resources of the work. They never change a result.
+/// Resources for the work. They affect its speed but never its result.
 #[derive(Clone)]
 pub struct Resources {
     pub threads: usize,
     pub level: Level,
     pub memory: MemoryLimit,
-    /// Memory in addition to mesh and grid, in bytes.
+    /// Memory needed in addition to the program, the mesh and the grid, in bytes.
     pub extra_bytes: u64,
 }
 
 impl Resources {
-    /// Creates the resources from the requested threads and instruction set, and the available memory.
+    /// Creates the resources from the requested threads and instruction set and the memory limit. Without a
+    /// limit, the memory of this machine that is available counts.
     pub fn new(args: &PowerArgs, max_memory: Option<u64>) -> Result<Self> {
         let level = args.simd.flatten();
         let run = Run::default()
@@ -86,21 +88,22 @@ impl Resources {
         }
     }
 
-    /// Returns the error for a limit that the program itself exceeds.
+    /// Returns the error for a memory limit that is lower than the memory of the program itself.
     fn too_little(&self, limit: u64) -> Error {
         let least = bytes(self.program().div_ceil(1 << 20) << 20);
         let error = Error::too_large(format!(
             "--max-memory {}: the program itself takes up to {least}",
             bytes(limit)
         ));
-        // The number was probably meant in mebibytes.
+        // The user probably meant this number of mebibytes.
         if (17..1 << 16).contains(&limit) {
             return error.with_hint(format!("did you mean --max-memory {limit}M?"));
         }
         error.with_hint(format!("raise --max-memory above {least}"))
     }
 
-    /// Returns the share of each of `jobs` concurrent jobs. The program itself counts once.
+    /// Returns the resources for one of `jobs` concurrent jobs. The memory of the program itself is
+    /// subtracted once, not once per job.
     pub fn share(&self, jobs: usize) -> Self {
         let memory = self.for_job().map_or(MemoryLimit::Unknown, |bytes| {
             MemoryLimit::Share(bytes / jobs as u64)
@@ -112,7 +115,7 @@ impl Resources {
         }
     }
 
-    /// Returns the limit of a job, and the share of the program.
+    /// Returns the memory limit, and the part of it that the program itself takes.
     pub fn budget(&self) -> MemoryBudget {
         MemoryBudget {
             limit: self.memory,
@@ -120,17 +123,17 @@ impl Resources {
         }
     }
 
-    /// Returns the memory that a limit leaves for the job after the program.
+    /// Returns the part of the memory limit that is left for the job, in bytes. `None` without a limit.
     pub fn for_job(&self) -> Option<u64> {
         self.budget().for_job()
     }
 
-    /// Returns the expected memory of the program itself, without mesh and grid.
+    /// Returns the expected memory of the program itself in bytes, without mesh and grid.
     pub fn expected_program(&self) -> u128 {
         u128::from(EXPECTED_PROGRAM + THREAD * self.threads as u64 + self.extra_bytes)
     }
 
-    /// Returns the upper bound for the memory of the program itself, without mesh and grid.
+    /// Returns the upper bound for the memory of the program itself in bytes, without mesh and grid.
     fn program(&self) -> u64 {
         PROGRAM + THREAD * self.threads as u64 + self.extra_bytes
     }

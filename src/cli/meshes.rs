@@ -1,4 +1,4 @@
-//! Command without a name, which converts one or several meshes to cells.
+//! The conversion, which has no command name. Converts one or several meshes to cells.
 
 use clap::Args;
 use voxelize::{Error, Result};
@@ -38,7 +38,7 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![one(args, call)])
 }
 
-/// Converts one mesh to one grid.
+/// Converts one mesh, or several joined meshes, to one grid.
 fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
     let mesh = args.input.meshes.first().cloned();
@@ -72,7 +72,8 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
     report
 }
 
-/// Returns the report of a dry run for a call whose files are devices, so that nothing is read or written: for fuzzing.
+/// Returns the report of a dry run of `mesh`, for fuzzing. All files of the call are replaced by devices, so
+/// that nothing is read or written.
 pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     use super::options::JobOptions;
     use super::report::Verbosity;
@@ -115,7 +116,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     Ok(report)
 }
 
-/// Replaces the named files by devices, in the formats of these names.
+/// Replaces every named file by a device. The formats stay those of the original names.
 fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
     use std::path::PathBuf;
     use voxelize::format;

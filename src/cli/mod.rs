@@ -1,5 +1,5 @@
-//! The command line: arguments → options → prepared → outputs → report. It uses only the public API of
-//! the library.
+//! The command-line program. A call parses arguments into options, prepares the job, writes the outputs and
+//! prints the report. The program uses only the public API of the library.
 
 mod args;
 mod argv;
@@ -50,7 +50,7 @@ use parse::{Parsed, json_destination, parse, with_region};
 use report::{Outcome, Printer, Report, ReportOptions, Verbosity, show};
 use signals::Signals;
 
-/// Commands in the order of the help. The first one has no name.
+/// Commands in the order of the help page. The first one is the conversion, whose name is empty.
 static COMMANDS: &[Command] = &[
     meshes::COMMAND,
     verify::COMMAND,
@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(start(std::env::args_os()))
 }
 
-/// Runs a command line and returns its exit code. The first word is the name of the program.
+/// Runs a command line and returns its exit code. The first of `words` is the name of the program.
 pub fn start(words: impl IntoIterator<Item = OsString>) -> u8 {
     guard::install();
     signals::survive_limits();
@@ -100,8 +100,8 @@ fn dispatch(words: impl IntoIterator<Item = OsString>, signals: &Signals, starte
     printer.finish()
 }
 
-/// Returns the options of the report. If the words do not parse, only the destination of the JSON is
-/// known.
+/// Returns the options of the report. If the command line cannot be parsed, only the destination of `--json`
+/// is taken from it.
 fn report_options(argv: &Result<Argv>, words: &[OsString]) -> ReportOptions {
     match argv.as_ref().map(Argv::args::<ReportArgs>) {
         Ok(Ok(args)) => args.options(),
@@ -118,13 +118,13 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     dispatch(words, &Signals::default(), Instant::now())
 }
 
-/// Meaning of a command line, found without access to files, for fuzzing.
+/// Result of parsing a command line, for fuzzing. It is found without access to files.
 pub enum DryRun {
-    /// Help or version.
+    /// Text of the help or of `--version`.
     Page(String),
-    /// Another command.
+    /// Name of a command other than the conversion.
     Command(&'static str),
-    /// Printed rows or printed error, and the line of JSON.
+    /// Report of the conversion: printed rows or printed error, and the line of JSON.
     Report {
         error: Option<voxelize::Error>,
         text: String,
@@ -133,7 +133,7 @@ pub enum DryRun {
     },
 }
 
-/// Returns the report of a dry run of `mesh` for these words.
+/// Returns the report of a dry run of `mesh` for this command line.
 pub fn dry_run(
     words: impl IntoIterator<Item = impl Into<OsString>>,
     mesh: &voxelize::Mesh,
@@ -169,7 +169,7 @@ pub fn dry_run(
     }
 }
 
-/// Returns the command of this name, `region` included.
+/// Returns the command of this name. Also finds `region`, which is not in the table.
 fn command_of_name(name: &str) -> Option<&'static Command> {
     COMMANDS
         .iter()
@@ -177,18 +177,19 @@ fn command_of_name(name: &str) -> Option<&'static Command> {
         .find(|command| command.name == name)
 }
 
-/// Returns the whole command line: the conversion, and every command with a name below it.
+/// Returns the parser of the whole command line: the conversion, with every named command as a subcommand.
 fn command_line() -> clap::Command {
     tree(|_| true)
 }
 
-/// Returns the command line that parses these words. A command that no word names has no arguments, since
-/// the arguments of all commands take a third of a millisecond.
+/// Returns a parser that is sufficient for this command line. Only commands whose name is in `words` get
+/// their arguments, because adding the arguments of all commands takes a third of a millisecond.
 fn command_line_of(words: &[OsString]) -> clap::Command {
     tree(|command| words.iter().any(|word| word == command.name))
 }
 
-/// Returns the command line with the arguments of the conversion and of the commands that `is_complete` chooses.
+/// Returns the parser of the command line. The conversion has its arguments, and so has each command for
+/// which `is_complete` is true.
 fn tree(is_complete: impl Fn(&Command) -> bool) -> clap::Command {
     let parser = |command: &Command| {
         if is_complete(command) {

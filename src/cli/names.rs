@@ -1,7 +1,9 @@
-//! The files of a run: every file that it reads or writes, known by identity and not by spelling.
+//! The files that a run reads or writes. Two files are the same if they have the same identity, even if their
+//! names are spelled differently.
 //!
-//! A command reads an [`InputFile`] and writes an [`OutputFile`], and registers both with the one [`Names`] of its call.
-//! An output is never another file of the run, and a file that no option names is replaced only if this tool made it.
+//! A command reads an [`InputFile`] and writes an [`OutputFile`], and registers both in the [`Names`] of its
+//! call. An output is never also another file of the run. A file that no option names is replaced only if
+//! this tool wrote it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
@@ -20,10 +22,10 @@ use voxelize::{Cells, Code, Error, Lattice, Record, Result, TOOL, Voxels, tool};
 use super::pipes::PipeWriter;
 use super::signals::Signals;
 
-/// Extension of sidecars, after the whole name of the file.
+/// Extension of sidecars. It is added to the complete file name.
 pub const SIDECAR: &str = "json";
 
-/// Advice about a file of the user that has the name of a sidecar.
+/// Advice if a file of the user has the name that a sidecar would get.
 const SIDECAR_STAYS: &str = "move it away, or give the output another name";
 
 /// All files of a run.
@@ -37,11 +39,11 @@ pub struct Names {
 struct KnownFiles {
     /// Files that exist, by device and inode.
     nodes: HashMap<(u64, u64), Arc<KnownFile>>,
-    /// All files, by place. The contents of a folder follow it.
+    /// All files, sorted by resolved path, so that files in a folder come directly after the folder.
     places: BTreeMap<PathBuf, Arc<KnownFile>>,
-    /// Outputs that are folders, and folders that are read: no other file of the run lies in one.
+    /// Folders that the run writes or reads. No other file of the run may be inside one of these folders.
     folders: HashMap<PathBuf, Arc<KnownFile>>,
-    /// Outputs that [`Names::check`] has not seen yet.
+    /// Outputs that [`Names::check`] has not checked yet.
     unchecked: Vec<OutputFile>,
 }
 
@@ -50,25 +52,25 @@ struct KnownFile {
     role: String,
     access: Access,
     is_folder: bool,
-    /// Advice if the file is written and is also another file of the run.
+    /// Advice if this file is written although it is also another file of the run.
     hint: Option<String>,
     state: Arc<OutputState>,
 }
 
-/// State of an output, shared with the files next to it.
+/// State of an output. The files that are written next to the output share it.
 #[derive(Default)]
 struct OutputState {
-    /// The run uses the same file in another way.
+    /// The run also uses this file in a conflicting way.
     is_disputed: AtomicBool,
-    /// The files next to it are registered.
+    /// The files that are written next to this one are registered.
     has_companions: AtomicBool,
 }
 
-/// Use of a file in a run.
+/// The way a run uses a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
-    /// Read before anything is written, so that the output of the run may replace the file.
+    /// Read before anything is written. The output of the run may therefore replace the file.
     ReadFirst,
     /// Output of the run, or its sidecar.
     Output,
@@ -82,7 +84,7 @@ impl Access {
 }
 
 impl Names {
-    /// Creates an empty set. The signals end the process while it waits for a pipe.
+    /// Creates an empty set of files. If a pipe blocks the process, these signals end it.
     pub fn new(signals: &Signals) -> Self {
         Self {
             signals: signals.clone(),
@@ -90,17 +92,17 @@ impl Names {
         }
     }
 
-    /// Registers a file that is read, and the sidecar that a voxel file may have.
+    /// Registers a file that is read. For a voxel file, also registers the sidecar that it may have.
     pub fn reads(&self, path: &Path, role: &str) -> Result<InputFile> {
         self.reads_as(path, role, Access::Read)
     }
 
-    /// Registers a file that is read before anything is written: the output may replace it.
+    /// Registers a file that is read before anything is written. The output may replace it.
     pub fn reads_first(&self, path: &Path, role: &str) -> Result<InputFile> {
         self.reads_as(path, role, Access::ReadFirst)
     }
 
-    /// Registers a folder whose files are read: the run writes nothing else into it.
+    /// Registers a folder whose files are read. The run must not write into this folder.
     pub fn reads_folder(&self, path: &Path, role: &str) -> Result<()> {
         self.lock()
             .add(KnownFile::read(path, role.to_string(), Access::Read))
@@ -109,7 +111,8 @@ impl Names {
     fn reads_as(&self, path: &Path, role: &str, access: Access) -> Result<InputFile> {
         let mut known = self.lock();
         known.add(KnownFile::read(path, role.to_string(), access))?;
-        // A file with the name of a write-only format is a mesh.
+        // A write-only format cannot be read, so a file with its extension must be a mesh, which has no
+        // sidecar.
         let named = || format::by_path(path).filter(|format| format.is_readable());
         if !is_pipe(path) && format::sniff(path).or_else(named).is_some() {
             let role = format!("the sidecar of {role}");
@@ -121,8 +124,9 @@ impl Names {
         })
     }
 
-    /// Checks that every output registered so far can be written, and that no file is in the way that stays. Outputs in
-    /// folders that are made later are not checked. Nothing is left behind.
+    /// Checks that every output registered since the last check can be written, and that it would not replace
+    /// a file that must be kept. Outputs in folders that do not exist yet are not checked. Leaves no files
+    /// behind.
     pub fn check(&self) -> Result<()> {
         let outputs = std::mem::take(&mut self.lock().unchecked);
         let mut probed = HashSet::new();
@@ -142,7 +146,7 @@ impl Names {
 }
 
 impl KnownFiles {
-    /// Adds a file, unless the run uses the same file in another way.
+    /// Adds a file. Fails if the run uses the same file in a conflicting way.
     fn add(&mut self, new: KnownFile) -> Result<()> {
         let place = place(&new.path);
         let node = node(&new.path);
@@ -172,7 +176,8 @@ impl KnownFiles {
         if new.is_folder {
             self.folders.insert(place.clone(), Arc::clone(&new));
         }
-        // A file that is read first may have a later, stricter use.
+        // A file that is read first may be registered again with another use, which then replaces the first
+        // one.
         let take = |known: &mut Arc<KnownFile>| {
             if known.access == Access::ReadFirst {
                 *known = Arc::clone(&new);
@@ -202,7 +207,8 @@ impl KnownFile {
         }
     }
 
-    /// Refuses another use of the same file, unless both read it, or the output replaces it after it was read.
+    /// Fails if two uses of the same file conflict. They do not conflict if both read the file, or if the
+    /// file is read first and then replaced by the output.
     fn check(&self, other: &Self) -> Result<()> {
         let is_read = self.access.is_read() && other.access.is_read();
         let is_replaced = matches!(
@@ -242,12 +248,12 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Name as it was given.
+    /// Path as the user gave it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Registers a file that this one names, such as materials or a picture.
+    /// Registers a file that this file refers to, such as its materials or a texture.
     pub fn reads_companion(&self, path: &Path) -> Result<()> {
         let role = format!("a file that {} names", self.path.display());
         self.names
@@ -256,32 +262,32 @@ impl InputFile {
     }
 }
 
-/// A file that the run writes. It is written under a temporary name in its folder, and renamed once it is whole.
-/// Standard output and pipes are written directly.
+/// A file that the run writes. It is written under a temporary name in the same folder, and renamed once it
+/// is complete. Standard output and pipes are written directly.
 #[derive(Clone)]
 pub struct OutputFile {
     path: PathBuf,
     is_stdout: bool,
-    /// Content in words.
+    /// Content of the file in words, for messages.
     role: String,
     /// Format and kind of the cells. `None` for a picture, a list or a report.
     cells: Option<(&'static Format, CellKind)>,
-    /// Option that requests cells in addition to the output.
+    /// Option that requests this file, if the file is written in addition to the output. Otherwise empty.
     option: &'static str,
     access: Access,
     existing: Existing,
-    /// The folder is made when it is needed.
+    /// The folder of the file is created when the file is written.
     in_made_folder: bool,
     /// Advice if the file cannot be written.
     hint: Option<String>,
-    /// Advice if an older file stays.
+    /// Advice if the file exists already and must be kept.
     stays_hint: Option<String>,
     state: Arc<OutputState>,
     names: Names,
 }
 
 impl OutputFile {
-    /// Creates a file that an option names, and that replaces an older one. It is not registered yet.
+    /// Creates an output that an option names. It replaces an existing file. It is not registered yet.
     pub fn new(path: &Path, role: &str) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -299,8 +305,8 @@ impl OutputFile {
         }
     }
 
-    /// Registers the file of an option for cells in addition to the output, and its sidecar. The extension names the
-    /// format.
+    /// Registers the file of an option that requests cells in addition to the output, and the sidecar of the
+    /// file. The extension of the file decides its format.
     pub fn of_option(
         path: &Path,
         kind: CellKind,
@@ -320,7 +326,7 @@ impl OutputFile {
         Ok(file)
     }
 
-    /// Makes it a file of cells, or a folder if the format has folders.
+    /// Sets the format and the kind of cells. The output is a folder if the format is a folder.
     #[must_use]
     pub fn of_cells(self, format: &'static Format, kind: CellKind) -> Self {
         Self {
@@ -329,7 +335,7 @@ impl OutputFile {
         }
     }
 
-    /// Makes it standard output if its name is `-`.
+    /// Writes to standard output if the name is `-`.
     #[must_use]
     pub fn or_stdout(self) -> Self {
         Self {
@@ -338,7 +344,7 @@ impl OutputFile {
         }
     }
 
-    /// Makes it the output of the run, which may replace a file that is read first.
+    /// Marks the file as the output of the run, which may replace a file that is read first.
     #[must_use]
     pub fn output_of_run(self) -> Self {
         Self {
@@ -347,7 +353,7 @@ impl OutputFile {
         }
     }
 
-    /// Decides whether an older file is replaced. `hint` is the advice if it stays.
+    /// Sets whether an existing file is replaced. `hint` is the advice if it must be kept.
     #[must_use]
     pub fn existing(self, existing: Existing, hint: &str) -> Self {
         Self {
@@ -357,7 +363,7 @@ impl OutputFile {
         }
     }
 
-    /// Puts the file in a folder that is made when it is needed.
+    /// Creates the folder of the file when the file is written.
     #[must_use]
     pub fn in_made_folder(self) -> Self {
         Self {
@@ -366,7 +372,7 @@ impl OutputFile {
         }
     }
 
-    /// Adds advice for a file that cannot be written.
+    /// Sets the advice for errors of a file that cannot be written.
     #[must_use]
     pub fn hint(self, hint: &str) -> Self {
         Self {
@@ -375,7 +381,8 @@ impl OutputFile {
         }
     }
 
-    /// Registers the file, unless it is another file of the run. Standard output is not a file.
+    /// Registers the file. Fails if it is also another file of the run. Standard output is not registered,
+    /// because it is not a file.
     pub fn register(mut self, names: &Names) -> Result<Self> {
         self.names = names.clone();
         if self.is_stdout {
@@ -390,7 +397,8 @@ impl OutputFile {
         Ok(self)
     }
 
-    /// Registers the sidecar of the file, if there will be one. It replaces only a sidecar of this tool.
+    /// Registers the sidecar of the file, if one will be written. The sidecar may replace only a sidecar that
+    /// this tool wrote.
     pub fn register_sidecar(&self, sidecar: Sidecar) -> Result<()> {
         let Some(path) = self.sidecar_path(sidecar) else {
             return Ok(());
@@ -418,7 +426,7 @@ impl OutputFile {
         }
     }
 
-    /// Name as it was given; `-` for standard output.
+    /// Path as the user gave it. `-` for standard output.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -436,7 +444,7 @@ impl OutputFile {
         }
     }
 
-    /// Content in words.
+    /// Content of the file in words, for messages.
     pub fn role(&self) -> &str {
         &self.role
     }
@@ -446,7 +454,7 @@ impl OutputFile {
         self.cells.map(|(format, _)| format)
     }
 
-    /// The file that this one replaces, to be read before.
+    /// Returns the existing file that this output replaces, so that it can be read before.
     pub fn before(&self) -> InputFile {
         InputFile {
             path: self.path.clone(),
@@ -454,7 +462,7 @@ impl OutputFile {
         }
     }
 
-    /// Path of the sidecar, if there will be one.
+    /// Returns the path of the sidecar. `None` if no sidecar will be written.
     pub fn sidecar_path(&self, requested: Sidecar) -> Option<PathBuf> {
         let is_wanted = requested == Sidecar::Write || self.format()?.carries == Carries::Sidecar;
         if is_wanted && !self.is_stdout {
@@ -464,7 +472,7 @@ impl OutputFile {
         }
     }
 
-    /// The run uses the same file in another way, so the file is not written.
+    /// Returns `true` if the run also uses the file in a conflicting way. It is then not written.
     pub fn is_disputed(&self) -> bool {
         self.state.is_disputed.load(Relaxed)
     }
@@ -473,7 +481,7 @@ impl OutputFile {
         self.format().is_some_and(Format::is_folder)
     }
 
-    /// Kind of the cells in the file: bits if the format does not hold all of the requested kind.
+    /// Kind of the cells in the file. Bits if the format cannot hold cells of the requested kind.
     fn kind(&self) -> CellKind {
         match self.cells {
             Some((format, kind)) if !format.dtypes_of(kind).is_empty() => kind,
@@ -481,7 +489,7 @@ impl OutputFile {
         }
     }
 
-    /// Refuses an older file that stays, with the code [`Code::Exists`].
+    /// Fails with the code [`Code::Exists`] if an existing file must be kept.
     pub fn check(&self) -> Result<()> {
         self.check_undisputed()?;
         self.existing
@@ -489,7 +497,7 @@ impl OutputFile {
             .map_err(|error| self.hinted(error.in_file(&self.path)))
     }
 
-    /// Refuses a format that does not hold cells of the requested kind.
+    /// Fails if the format cannot hold cells of the requested kind.
     pub fn check_kind(&self) -> Result<()> {
         let Some((format, kind)) = self.cells else {
             return Ok(());
@@ -520,7 +528,8 @@ impl OutputFile {
         )
     }
 
-    /// Registers the files that a format writes next to this one, once their number is known.
+    /// Registers the files that the format writes next to this one. Their number is known from `shape`. Does
+    /// nothing when called again.
     pub fn check_companions(&self, format: &Format, shape: &OutputShape) -> Result<()> {
         if self.is_stdout || self.state.has_companions.swap(true, Relaxed) {
             return Ok(());
@@ -591,7 +600,7 @@ impl OutputFile {
         self.written_by(|| format::save_source(source, &self.path, format, &options))
     }
 
-    /// Saves the cells of an option. Their record names the option instead of a rule.
+    /// Saves cells that an option requested. The record `about` names the option in place of a rule.
     pub fn save_cells(
         &self,
         cells: impl Into<Cells>,
@@ -618,7 +627,7 @@ impl OutputFile {
         self.save_source(&mut InMemory::new(&voxels), format, options)
     }
 
-    /// Labels as the file holds them.
+    /// Converts labels to the kind of cells that the file holds: labels or bits.
     pub fn labels(&self, labels: Labels) -> Cells {
         if self.kind() == CellKind::Labels {
             labels.into()
@@ -627,7 +636,8 @@ impl OutputFile {
         }
     }
 
-    /// Saves bytes. `format` is their name in reports. A signal ends the process if it stalls in a pipe.
+    /// Saves bytes. `format` is the name of their format in reports. If a pipe blocks the process, a signal
+    /// ends it.
     pub fn save_bytes(&self, format: &'static str, bytes: &[u8]) -> Result<Written> {
         let is_pipe = self.is_stdout || is_pipe(&self.path);
         let _may_stall = if is_pipe {
@@ -653,13 +663,13 @@ impl OutputFile {
         })
     }
 
-    /// Does `save`, which writes this file. An error gets the advice of the file.
+    /// Runs `save`, which writes this file. If it fails, adds the advice of this file to the error.
     pub fn written_by<T>(&self, save: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check_undisputed()?;
         save().map_err(|error| self.hinted(error))
     }
 
-    /// Adds the advice of this file, unless the error has its own.
+    /// Adds the advice of this file to an error that has no hint.
     fn hinted(&self, error: Error) -> Error {
         let hint = if error.code() == Code::Exists {
             &self.stays_hint
@@ -673,7 +683,7 @@ impl OutputFile {
     }
 }
 
-/// Error for standard output that cannot be written.
+/// Returns the error for a failed write to standard output.
 pub fn stdout_failure(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Error::closed_pipe(),
@@ -682,7 +692,7 @@ pub fn stdout_failure(error: io::Error) -> Error {
     }
 }
 
-/// Advice with the extensions of formats: `--doubt takes .npy, .npz`.
+/// Returns advice that lists the extensions of formats: `--doubt takes .npy, .npz`.
 fn takes(option: &str, is_taken: impl Fn(&Format) -> bool) -> String {
     let known: Vec<_> = FORMATS
         .iter()
@@ -692,11 +702,12 @@ fn takes(option: &str, is_taken: impl Fn(&Format) -> bool) -> String {
     format!("{option} takes .{}", known.join(", ."))
 }
 
-/// Identity of a file by its place: its real folder, as far as that exists, and its name.
+/// Returns the resolved path of a file, by which it is identified: the folder, with links followed as far as
+/// it exists, and the file name.
 fn place(path: &Path) -> PathBuf {
-    // A link may lead to a file that does not exist yet.
+    // A link may point to a file that does not exist yet.
     let place = real(&tool::link_target(path));
-    // File systems there ignore case.
+    // File systems of Windows and macOS usually ignore case.
     if cfg!(any(windows, target_os = "macos")) {
         place.to_string_lossy().to_lowercase().into()
     } else {
@@ -704,7 +715,7 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-/// Identity of a file that exists: its device and inode.
+/// Returns the device and inode of a file. `None` if the file does not exist.
 #[cfg(unix)]
 fn node(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -717,18 +728,19 @@ fn node(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Returns `true` if `path`, with all links followed, lies in `folder` or below.
+/// Returns `true` if `path` is `folder` or lies inside it. Links are followed.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
     real(&tool::link_target(path)).starts_with(real(folder))
 }
 
-/// Returns the absolute path, with all links followed. A file that does not exist is named by its real
-/// folder.
+/// Returns the absolute path with all links followed. If the file does not exist, only the links of its
+/// folder are followed.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| located(path))
 }
 
-/// Returns the absolute path, with links of folders followed and the name kept.
+/// Returns the absolute path. The links of the folder are followed, but a link that is the file itself is
+/// not.
 pub fn located(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) if folder.as_os_str().is_empty() => {
@@ -739,7 +751,7 @@ pub fn located(path: &Path) -> PathBuf {
     }
 }
 
-/// Adds `.extension` to the whole name.
+/// Adds `.extension` to the complete file name.
 pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
     let mut name = path.into();
     name.push(".");
@@ -747,7 +759,7 @@ pub fn with_suffix(path: impl Into<OsString>, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns `true` for a named pipe, where a write may block forever.
+/// Returns `true` for a named pipe. Writing to it may block forever.
 #[cfg(unix)]
 fn is_fifo(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -760,7 +772,7 @@ fn is_fifo(_: &Path) -> bool {
     false
 }
 
-/// Returns `true` for a pipe or a device, where a read may block forever.
+/// Returns `true` for a pipe or a device. Reading from it may block forever.
 pub fn is_pipe(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|found| !found.is_file() && !found.is_dir())

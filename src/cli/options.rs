@@ -1,5 +1,5 @@
-//! Resolves and validates arguments together. Errors that do not depend on the mesh are reported here,
-//! before the mesh is read.
+//! Resolves the arguments and validates their combination. Errors that do not depend on the mesh are reported
+//! here, before the mesh is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,59 +24,59 @@ use super::output::Output;
 use super::report::display::bytes;
 use super::report::{ReportOptions, Verbosity};
 
-/// Options that decide the cells of a grid and the way they are made, without the mesh.
+/// Options that decide which cells a grid has and how they are made. They do not depend on the mesh.
 #[derive(Clone)]
 pub struct JobOptions {
     pub request: Arc<Request>,
-    /// Lattice of `--like`.
+    /// Lattice of the file of `--like`.
     pub like: Option<Arc<LatticeInFile>>,
     pub grid: GridOptions,
     pub rule: Rule,
     pub tolerance: Tolerance,
     pub resources: Resources,
-    /// Search the mesh for findings. Off when nothing reports them and they do not decide the outcome.
+    /// Search the mesh for findings. `false` if findings are neither reported nor decide the outcome.
     pub has_findings: bool,
-    /// Keep the vertex numbers of the file.
+    /// Keep the vertex indices of the file.
     pub has_numbers: bool,
-    /// Read the coordinates of a mesh that is far from the origin relative to a point near the mesh.
+    /// If a mesh is far from the origin, read its coordinates relative to a point near the mesh.
     pub reads_near: bool,
-    /// Error if the file states no unit. `None` if no length needs the file's unit.
+    /// Error to report if the file states no unit. `None` if no length needs the unit of the file.
     pub waiting: Option<Error>,
 }
 
-/// A mesh with the options for it.
+/// Mesh with the options for it.
 pub struct Job {
     pub source: MeshSource,
     pub options: JobOptions,
 }
 
-/// Options of the grid, before the mesh is known.
+/// Options of the grid that are known before the mesh is read.
 #[derive(Clone)]
 pub struct GridOptions {
     pub from: GridFrom,
-    /// Fit that decides the padding. `None` for the lattice of a file.
+    /// Fit that decides the padding. `None` if the lattice comes from a file.
     pub padding: Option<Fit>,
-    /// Snapping of coordinates.
+    /// Treatment of coordinates that lie almost on a wall or centre plane.
     pub snap: Snap,
-    /// Option that decides the size, as typed: `-r 512`.
+    /// Option that decides the size of the grid, as typed: `-r 512`.
     pub option: String,
-    /// Lowest and highest corner of the given box, before it grows to whole cells. The mesh may continue
-    /// in the padding.
+    /// Lowest and highest corner of the box that the user gave, before the box grows to whole cells. The mesh
+    /// may continue beyond it, into the padding.
     pub bounds: Option<[[Rational; 3]; 2]>,
-    /// Axes of the image whose lattice is used, if they are not x, y and z.
+    /// Axes of the image whose lattice is used. `None` if they are x, y and z.
     pub image_axes: Option<String>,
     /// Map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
 
-/// Source of the lattice.
+/// Where the lattice comes from.
 #[derive(Clone)]
 pub enum GridFrom {
-    /// Fit to the mesh.
+    /// Fitted to the mesh.
     Mesh(Box<Fit>),
-    /// Lattice of a voxel file.
+    /// Taken from a voxel file.
     Like(Box<Lattice>),
-    /// Lattice around many meshes, and their common bounds.
+    /// Fitted to several meshes. The bounds are their common bounds.
     Shared(Box<Lattice>, Bounds),
 }
 
@@ -89,7 +89,7 @@ impl JobOptions {
     ) -> Result<Self> {
         let (resolved, waiting) = match request.resolve(&[]) {
             Ok(resolved) => (resolved, None),
-            // A second attempt with an arbitrary unit finds out if only the unit is missing.
+            // The second attempt assumes some unit, to find out whether a missing unit is the only error.
             Err(error) => {
                 let stated = (Some(UnitOfLength::Millimetre), None);
                 (request.resolve(&[stated])?, Some(error))
@@ -114,7 +114,7 @@ impl JobOptions {
             None => None,
         };
         let mut grid = GridOptions::new(&request, resolved, like.as_deref())?;
-        // Files may state another unit.
+        // The unit of the request, not the assumed unit: the files may state another one.
         grid.transform.unit = request.unit;
         let tolerance = read.tolerance();
         Ok(Self {
@@ -131,12 +131,12 @@ impl JobOptions {
         })
     }
 
-    /// Returns the meaning of the labels, if the cells have labels of the mesh.
+    /// Returns what the labels of the cells stand for. `Off` if the cells have no labels of the mesh.
     pub fn labels(&self) -> JobLabels {
         self.request.labels.unwrap_or_default()
     }
 
-    /// Returns an error if `what` needs more memory than the limit allows.
+    /// Fails if `what` needs more memory than the limit allows.
     pub fn admit(&self, need: u64, what: &str) -> Result<()> {
         if self.resources.for_job().is_none_or(|most| need <= most) {
             return Ok(());
@@ -148,7 +148,7 @@ impl JobOptions {
         )))
     }
 
-    /// Returns the kind of the cells.
+    /// Returns the kind of the cells that are made.
     pub fn kind(&self) -> CellKind {
         if self.labels().are_of_mesh() {
             CellKind::Labels
@@ -157,7 +157,7 @@ impl JobOptions {
         }
     }
 
-    /// Returns these options for a call with these report options.
+    /// Returns these options, adjusted to the options of the report.
     pub fn reported(self, report: &ReportOptions) -> Self {
         let is_reported = report.verbosity != Verbosity::Quiet || report.json.is_some();
         Self {
@@ -166,8 +166,8 @@ impl JobOptions {
         }
     }
 
-    /// Returns these options for meshes of these names. Refuses a length with a unit now if none of
-    /// their formats can state a unit.
+    /// Checks these options against the names of the meshes. If a length needs the unit of a file and no mesh
+    /// has a format that can state a unit, this is an error.
     pub fn for_meshes<'p>(self, mut meshes: impl Iterator<Item = &'p Path>) -> Result<Self> {
         match &self.waiting {
             Some(error) if !meshes.any(files::may_state_unit) => Err(error.clone()),
@@ -175,8 +175,8 @@ impl JobOptions {
         }
     }
 
-    /// Applies the unit and the up axis that the files state, unless an option overrides them, and the
-    /// point that the coordinates of the mesh are relative to.
+    /// Applies the unit and the up axis that the files state, unless an option overrides them. Also applies
+    /// `near`, the point that the coordinates of the mesh are relative to.
     pub fn take_stated(
         &mut self,
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
@@ -186,7 +186,7 @@ impl JobOptions {
         self.rule = resolved.rule;
         let grid = GridOptions::new(&self.request, resolved, self.like.as_deref())?;
         match self.grid.from {
-            // With a shared grid, only the transform depends on the file.
+            // A shared grid is fixed already. Only the transform depends on the file.
             GridFrom::Shared(..) => self.grid.transform = grid.transform,
             _ => self.grid = grid,
         }
@@ -218,11 +218,11 @@ impl GridOptions {
                 transform,
             });
         };
-        // Coordinates on the grid of a scan have the unit of the scan.
+        // The grid of a scan has the unit of the scan, and so have coordinates on this grid.
         transform.unit = transform.unit.or(found.unit);
         check_unit_of_grid(found.unit, &transform, &option)?;
         let lattice = transform.unplace(&found.lattice)?;
-        // The option overrides the snapping of the file.
+        // The option `--snap` overrides the snapping that the file states.
         let snap = request.snap.unwrap_or(lattice.snap());
         Ok(Self {
             padding: None,
@@ -235,8 +235,7 @@ impl GridOptions {
         })
     }
 
-    /// Returns the number of cells that were added on every side, per axis. `None` for the lattice of a
-    /// file.
+    /// Returns the number of cells added on each side, per axis. `None` if the lattice comes from a file.
     pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
         let spacing = lattice
             .spacing()
@@ -245,19 +244,19 @@ impl GridOptions {
         self.padding.as_ref().map(|fit| fit.padding(&spacing))
     }
 
-    /// Returns `true` if coordinates may be relative to a point near the mesh. Meshes that share a grid
-    /// must keep the coordinates of their files.
+    /// Returns `true` if the coordinates may be read relative to a point near the mesh. Meshes that share a
+    /// grid must keep the coordinates of their files.
     pub fn may_be_near(&self) -> bool {
         !matches!(self.from, GridFrom::Shared(..))
     }
 
-    /// Returns the lattice in scaled coordinates, which files and digests use, for a lattice in the
-    /// coordinates of the mesh file.
+    /// Converts a lattice from the coordinates of the mesh file to scaled coordinates, which output files and
+    /// digests use.
     pub fn placed(&self, lattice: &Lattice) -> Result<Lattice> {
         self.transform.place(lattice)
     }
 
-    /// Returns the lattice for a mesh of these bounds, in the coordinates of its file.
+    /// Returns the lattice for a mesh with these bounds, in the coordinates of the mesh file.
     pub fn lattice(&self, mesh: &Bounds) -> Result<Lattice> {
         match &self.from {
             GridFrom::Mesh(fit) => fit.to(mesh),
@@ -266,17 +265,18 @@ impl GridOptions {
     }
 }
 
-/// Options of cells in doubt.
+/// Options of the cells in doubt.
 #[derive(Clone)]
 pub struct DoubtOptions {
-    /// Output file of the cells.
+    /// Output file of the cells in doubt. `None` if only their share is checked.
     pub file: Option<OutputFile>,
-    /// Allowed share of the cells that any compared method counts as inside.
+    /// Maximum number of cells in doubt, as a share of the cells that any compared method counts as inside.
+    /// `None` for no maximum.
     pub most: Option<Rational>,
 }
 
 impl DoubtOptions {
-    /// Returns the options of these arguments, or `None` without them.
+    /// Returns the options. `None` if no option about doubt was given.
     pub fn new(
         args: &DoubtArgs,
         rule: &Rule,
@@ -311,7 +311,8 @@ impl DoubtOptions {
     }
 }
 
-/// Returns the record of a rule's cells, as far as it is known before they are made.
+/// Returns the record of the cells that a rule makes. It has only the facts that are known before the cells
+/// are made.
 pub fn record_of(rule: &Rule) -> Record {
     Record {
         rule_name: Some(rule.name().to_string()),
@@ -319,7 +320,7 @@ pub fn record_of(rule: &Rule) -> Record {
     }
 }
 
-/// Returns the file of the leak path, if requested.
+/// Returns the output file of the leak path. `None` if it was not requested.
 pub fn leak(
     args: &LeakArgs,
     rule: &Rule,
@@ -352,7 +353,7 @@ pub fn leak(
     .map(Some)
 }
 
-/// Returns the file of the nearest triangles, if requested.
+/// Returns the output file of the nearest triangles. `None` if it was not requested.
 pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<OutputFile>> {
     let Some(path) = &args.nearest else {
         return Ok(None);
@@ -378,7 +379,7 @@ pub fn nearest(args: &NearestArgs, rule: &Rule, call: &Call) -> Result<Option<Ou
     OutputFile::of_option(path, CellKind::Bits, about, Sidecar::Auto, &call.names).map(Some)
 }
 
-/// Returns the requested arrays next to the field.
+/// Returns the quantities requested with `--with`, which are stored as arrays in addition to the field.
 pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Result<Quantities> {
     let wanted: Quantities = args.with.iter().copied().collect();
     if let Some(other) = wanted
@@ -398,11 +399,11 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
     Ok(wanted)
 }
 
-/// Kind of run.
+/// Whether the run writes its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Write,
-    /// Prepare and report the plan.
+    /// The run prepares the job and reports the plan, but writes nothing.
     DryRun,
 }
 
@@ -415,21 +416,21 @@ pub struct Options {
     pub leak: Option<OutputFile>,
     /// Output file of the nearest triangles.
     pub nearest: Option<OutputFile>,
-    /// Arrays next to the field.
+    /// Quantities that are stored as arrays in addition to the field.
     pub quantities: Quantities,
     pub mode: Mode,
 }
 
 impl Options {
-    /// Creates the options of these arguments. Looks at files but changes none.
+    /// Creates the options from the arguments. Looks at files but changes none.
     pub fn new(args: ConvertArgs, request: Request, call: &Call) -> Result<Self> {
         let options = Self::unchecked(args, request, call, Output::new)?;
         call.check_files()?;
         Ok(options)
     }
 
-    /// Creates the options of these arguments with the output that `output` makes. Does not check that
-    /// files can be written.
+    /// Creates the options from the arguments. The function `output` creates their output. Does not check
+    /// that the files can be written.
     pub fn unchecked(
         args: ConvertArgs,
         request: Request,
@@ -473,7 +474,7 @@ impl Options {
         })
     }
 
-    /// Returns the meaning of the labels in the output.
+    /// Returns what the labels in the output stand for.
     pub fn labels(&self) -> JobLabels {
         match self.job.options.labels() {
             JobLabels::Off if self.output.keeps_labels() => JobLabels::SurfaceAndInterior,
@@ -481,7 +482,7 @@ impl Options {
         }
     }
 
-    /// Returns the files of cells in addition to the output.
+    /// Returns the output files that are written in addition to the main output.
     pub fn aux_outputs(&self) -> impl Iterator<Item = &OutputFile> {
         let doubt = self.doubt.iter().filter_map(|doubt| doubt.file.as_ref());
         doubt.chain(&self.leak).chain(&self.nearest)

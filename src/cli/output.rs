@@ -1,4 +1,4 @@
-//! Output of a run: its file, format and type of numbers, checked before anything is computed.
+//! Output of a run: its file, format and number type. All of them are checked before anything is computed.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -20,39 +20,39 @@ use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
 use super::names::{Names, OutputFile};
 
-/// Format of an output without a name or an option.
+/// Format if no extension and no option decides it.
 const DEFAULT_FORMAT: &str = "vox";
 
-/// Format of a field without a name or an option.
+/// Format of a field if no extension and no option decides it.
 const FIELD_FORMAT: &str = "npz";
 
 /// Destination and format of the cells of a run.
 #[derive(Clone)]
 pub struct Output {
     pub file: OutputFile,
-    /// Folder of `-o DIR/`. It is created when it is needed, with its subfolders.
+    /// Folder of `-o DIR/`. The folder and its subfolders are created when they are needed.
     pub folder: Option<Arc<OutputFolder>>,
     pub format: &'static Format,
     pub format_by: FormatBy,
     kind: CellKind,
-    /// Requested type of numbers.
+    /// Requested number type.
     dtype: Option<Dtype>,
-    /// Other options of the format.
+    /// Requested variants of the format.
     choices: Vec<Choice>,
-    /// Requested numbers for cells.
+    /// Requested numbers for empty cells and for labels.
     values: Vec<i16>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
-    /// Place of the mesh in the array of all meshes. `None` without `--stack`.
+    /// Position of this mesh in the array of all meshes. `None` without `--stack`.
     pub stack: Option<StackPlace>,
-    /// Collects finished files until all of them can be renamed.
+    /// Collects finished files until all of them can be renamed. `None` if each file is renamed at once.
     later: Option<Arc<PendingNames>>,
-    /// An option names the output.
+    /// The user named the output with `-o`.
     is_named: bool,
 }
 
-/// Origin of the choice of the format.
+/// What decided the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormatBy {
     Option,
@@ -60,7 +60,7 @@ pub enum FormatBy {
     Default,
 }
 
-/// Place of a mesh in the array of all meshes.
+/// Position of a mesh in the array of all meshes.
 #[derive(Clone)]
 pub struct StackPlace {
     pub stack: Arc<GridStack>,
@@ -75,9 +75,10 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Makes the folder now, so that obstacles are found before the work.
+    /// Creates the folder before the work begins, so that obstacles are found early.
     fn new(root: &Path) -> Result<Self> {
-        // Components have no / at the end, which would hide a file of that name.
+        // Rebuilding the path from its components drops a final slash, which would hide that a file with this
+        // name exists.
         let folder = Self {
             root: root.components().collect(),
             made: MadeFolders::default(),
@@ -95,14 +96,14 @@ impl OutputFolder {
     }
 }
 
-/// Returns `true` if `-o` names a folder for many outputs. The extension of a format whose outputs are
-/// folders names a single output.
+/// Returns `true` if `-o` names a folder for several outputs. A path with the extension of a folder format,
+/// such as `.zarr`, names a single output.
 pub fn is_folder(path: &Path) -> bool {
     let is_output = format::by_path(path).is_some_and(Format::is_folder);
     (path.is_dir() || path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR])) && !is_output
 }
 
-/// Checks that standard output is free for data: it is not a terminal and does not receive the JSON.
+/// Checks that data can be written to standard output: it is not a terminal, and the JSON does not go there.
 pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
     let option = typed(call.argv, "-");
     if call.printer.options.json == Some(Destination::Stdout) {
@@ -120,7 +121,7 @@ pub fn check_stdout(call: &Call, example: &str) -> Result<()> {
 }
 
 impl Output {
-    /// Target for the plan of memory.
+    /// Returns the target for which the memory plan is made.
     pub fn target(&self) -> Target<'_> {
         let path = if self.file.is_stdout() {
             None
@@ -135,7 +136,7 @@ impl Output {
         }
     }
 
-    /// Creates the output that the arguments request, and registers its files.
+    /// Creates the output that the arguments request and registers its files.
     pub fn new(
         args: &OutputArgs,
         kind: CellKind,
@@ -147,8 +148,8 @@ impl Output {
         output
             .registered(&call.names)
             .map_err(|error| match source.path() {
-                // The implied output of part.vox is part.vox itself. The better message is that part.vox
-                // is not a mesh.
+                // Without `-o`, the output for `part.vox` would be `part.vox` itself. The more useful message
+                // is that `part.vox` is not a mesh.
                 Some(path) if !is_named => files::holds_voxels(path).unwrap_or(error),
                 _ => error,
             })
@@ -220,7 +221,8 @@ impl Output {
         }
     }
 
-    /// Keeps temporary names until [`Output::give_names`], so that several outputs can be synced side by side.
+    /// Keeps the temporary names of finished files until [`Output::give_names`] is called, so that several
+    /// outputs can be synced in parallel.
     #[must_use]
     pub fn named_later(self) -> Self {
         let later = if self.durability == Durability::Synced {
@@ -231,7 +233,7 @@ impl Output {
         Self { later, ..self }
     }
 
-    /// Renames the files that wait for it.
+    /// Renames the files that still have temporary names.
     pub fn give_names(&mut self, progress: &dyn Progress) -> Result<()> {
         match self.later.take().and_then(Arc::into_inner) {
             Some(saved) => self.file.written_by(|| saved.give(progress)),
@@ -239,7 +241,8 @@ impl Output {
         }
     }
 
-    /// Creates the common part of all outputs in a folder. [`Output::named`] makes one of them.
+    /// Creates the settings that all outputs in a folder share. [`Output::named`] adds the name of one
+    /// output.
     pub fn in_folder(
         folder: &Path,
         args: &OutputArgs,
@@ -253,7 +256,7 @@ impl Output {
         Ok(output)
     }
 
-    /// Creates the array of all meshes. [`Output::stacked_at`] makes the place of one.
+    /// Creates the array of all meshes. [`Output::stacked_at`] sets the position of one mesh.
     pub fn stacked(args: &OutputArgs, kind: CellKind, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let Some(path) = args
@@ -296,7 +299,7 @@ impl Output {
         output.registered(&call.names)
     }
 
-    /// Returns the place of a mesh in the array of all.
+    /// Returns the output of mesh `number` in the array of all meshes.
     pub fn stacked_at(&self, number: usize, name: String) -> Self {
         let stack = self.stack.as_ref().map(|place| StackPlace {
             number,
@@ -309,7 +312,7 @@ impl Output {
         }
     }
 
-    /// Returns the output `name`, without an extension, in the folder.
+    /// Returns the output `name` in the folder. `name` has no extension.
     pub fn named(&self, name: &Path) -> Self {
         let root = self
             .folder
@@ -322,7 +325,7 @@ impl Output {
         }
     }
 
-    /// Existing file that is kept.
+    /// Returns the path if an existing file is kept and the run is therefore skipped.
     pub fn kept(&self) -> Option<&Path> {
         let path = self.file.path();
         let exists = path.is_file() || self.format.is_folder() && path.is_dir();
@@ -333,7 +336,7 @@ impl Output {
         }
     }
 
-    /// An existing file is kept.
+    /// Returns `true` if existing files are kept.
     pub fn skips_existing(&self) -> bool {
         self.skips_existing
     }
@@ -342,18 +345,18 @@ impl Output {
         self.file.name()
     }
 
-    /// Requested type of numbers.
+    /// Returns the number type that the user requested.
     pub fn requested_dtype(&self) -> Option<Dtype> {
         self.dtype
     }
 
-    /// Type of numbers in the file.
+    /// Returns the number type of the file: the requested type, or the default of the format.
     pub fn dtype(&self) -> Option<Dtype> {
         self.dtype
             .or(self.format.dtypes_of(self.kind).first().copied())
     }
 
-    /// The file distinguishes labels.
+    /// Returns `true` if the file has a separate number for each label.
     pub fn keeps_labels(&self) -> bool {
         matches!(self.dtype(), Some(Dtype::U8 | Dtype::I8)) && self.values.len() != 2
     }
@@ -405,7 +408,7 @@ impl Output {
         self.file.save_source(source, format, &options)
     }
 
-    /// Refuses cells that the format cannot hold, and files next to the output that would be lost.
+    /// Fails if the format cannot hold the cells, or if files next to the output would be overwritten.
     pub fn check_lattice(&self, kind: CellKind, lattice: &Lattice, up: UpAxis) -> Result<()> {
         format::check(kind, lattice, self.format, &self.save_options(&()))
             .map_err(|e| e.in_file(self.name()))?;
@@ -420,8 +423,8 @@ impl Output {
         self.file.check_companions(self.format, &shape)
     }
 
-    /// Refuses to round a field to bytes, except shares of cells. The record names the rule of the
-    /// field.
+    /// Fails if a field would be rounded to bytes, unless its values are shares of cells. `record` names the
+    /// rule of the field.
     pub fn check_rounding(&self, record: &Record) -> Result<()> {
         match (self.kind, self.dtype) {
             (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
@@ -430,12 +433,12 @@ impl Output {
         }
     }
 
-    /// Path of the sidecar, if there will be one.
+    /// Returns the path of the sidecar. `None` if no sidecar will be written.
     pub fn sidecar_path(&self) -> Option<PathBuf> {
         self.file.sidecar_path(self.sidecar)
     }
 
-    /// Refuses a grid that programs would not show completely, if nothing requested the format.
+    /// Fails if programs would not show the grid completely, unless the user requested the format.
     fn check_shown(&self, lattice: &Lattice, up: UpAxis) -> Result<()> {
         match self.target().limits(lattice, up).first() {
             Some(limit) if self.format_by == FormatBy::Default => {
@@ -447,7 +450,7 @@ impl Output {
         }
     }
 
-    /// Refuses options that the format or the destination does not have.
+    /// Fails if an option does not apply to the format or the destination.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
         if !self.format.holds_with(self.kind, &self.choices) {
@@ -525,7 +528,7 @@ impl Output {
         Err(exclusive(option, &typed(argv, "-")).with_hint(hint))
     }
 
-    /// Registers the file and its sidecar with the names of the run. A file that is kept is not registered.
+    /// Registers the file and its sidecar in `names`. A file that is kept is not registered.
     pub fn registered(mut self, names: &Names) -> Result<Self> {
         if self.kept().is_some() {
             return Ok(self);
@@ -563,13 +566,13 @@ fn extension(format: &Format) -> &'static str {
     format.extensions.first().unwrap_or(&format.name)
 }
 
-/// Returns the output as typed: the option, or `name` without an option.
+/// Returns the output option as typed, or `name` if the option was not typed.
 fn typed(argv: &Argv, name: &str) -> String {
     argv.with_value("output")
         .unwrap_or_else(|| name.to_string())
 }
 
-/// Returns the format of an output whose name has no known extension.
+/// Returns the format for an output whose name has no known extension.
 fn by_default(args: &OutputArgs, kind: CellKind) -> (&'static Format, FormatBy) {
     let by = if args.file.format.is_some() {
         FormatBy::Option

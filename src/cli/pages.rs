@@ -69,7 +69,7 @@ fn man(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![printed(page(command))])
 }
 
-/// Returns the report of a requested text.
+/// Returns a report that consists of a text which the user requested.
 fn printed(text: Vec<u8>) -> Report {
     Report::of(|report, _: &mut NoResult| {
         report.out = ReportRows(String::from_utf8_lossy(&text).into_owned());
@@ -82,7 +82,7 @@ fn named() -> impl Iterator<Item = &'static Command> {
     COMMANDS.iter().filter(|command| !command.name.is_empty())
 }
 
-/// Returns the completions for a shell.
+/// Returns the completion script for a shell.
 fn script(shell: Shell) -> Vec<u8> {
     if shell == Shell::Zsh {
         return zsh().into_bytes();
@@ -100,10 +100,11 @@ fn generated(shell: Shell, mut parser: clap::Command, name: &str) -> Vec<u8> {
     text
 }
 
-/// Returns the completions for zsh. The script of clap finds commands only after a mesh. Here each
-/// command has its own function, and the first command among the words is called.
+/// Returns the completion script for zsh. The script that clap generates completes commands only after a
+/// mesh. In this script each command has its own function, and the first command on the line decides which
+/// function is called.
 fn zsh() -> String {
-    // The function without the lines around it that make a complete file.
+    // Takes only the function out of clap's script, without the lines that make the script a complete file.
     let function = |command: &Command| {
         let name = if command.name.is_empty() {
             "mesh"
@@ -116,7 +117,7 @@ fn zsh() -> String {
         let start = text.find(&format!("_{name}()")).unwrap_or(0);
         text[start..text.find("\n(( $+functions").unwrap_or(text.len())].to_string() + "\n"
     };
-    // A command may stand in the place of a mesh.
+    // The first argument may be a command as well as a mesh.
     let whole = function(&COMMANDS[0]);
     let is_mesh = |line: &&str| line.starts_with("'*::meshes");
     let of_mesh = whole.lines().find(is_mesh).unwrap_or_default();
@@ -207,7 +208,7 @@ fn page(command: &Command) -> Vec<u8> {
     text
 }
 
-/// Returns paragraphs below a heading.
+/// Returns a section of the manual page with a text of several paragraphs.
 fn section(heading: &str, text: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [heading]);
@@ -218,7 +219,7 @@ fn section(heading: &str, text: &str) -> Roff {
     roff
 }
 
-/// Returns unwrapped lines below a heading.
+/// Returns a section of the manual page whose lines are not wrapped.
 fn preformatted(heading: &str, lines: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [heading]);

@@ -1,5 +1,5 @@
-//! Translation of a command line to a call, a help page or a usage error. clap parses. This file finds
-//! the command and the destination of the JSON for words that do not parse, and converts clap's errors.
+//! Parsing of the command line to a call, a help page or a usage error. clap does the parsing. This file
+//! converts clap's errors, and finds the command and the destination of the JSON if parsing fails.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,15 +13,15 @@ use super::argv::{Argv, spelled};
 use super::files::Destination;
 use super::{COMMANDS, command, help, meshes, regions, suggest};
 
-/// Meaning of a command line.
+/// Result of parsing a command line.
 pub enum Parsed {
-    /// A help page or the version.
+    /// A help page, or the text of `--version`.
     Page(String),
-    /// A call of this command, or a usage error.
+    /// A call of a command, or a usage error of that command.
     Call(&'static command::Command, Result<Argv>),
 }
 
-/// Inserts the command `region` into `STORE --region I/N`.
+/// Inserts the command name `region` into `STORE --region I/N`. Other command lines are returned unchanged.
 pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let has_region = words
@@ -36,7 +36,7 @@ pub fn with_region(words: impl IntoIterator<Item = impl Into<OsString>>) -> Vec<
     words
 }
 
-/// Parses a command line. The first word is the name of the program.
+/// Parses a command line. The first of `words` is the name of the program.
 pub fn parse(words: &[OsString]) -> Parsed {
     let mut tree = crate::cli::command_line_of(words);
     match tree.try_get_matches_from_mut(words) {
@@ -49,7 +49,8 @@ pub fn parse(words: &[OsString]) -> Parsed {
     }
 }
 
-/// Returns the call of the matched command. Options of the conversion cannot precede another command.
+/// Returns the call of the command that clap found. Options of the conversion must not precede the name of
+/// another command.
 fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     let misplaced = tree.get_arguments().find(|arg| {
         let source = matches.value_source(arg.get_id().as_str());
@@ -72,7 +73,7 @@ fn call(tree: &Command, mut matches: ArgMatches) -> Parsed {
     Parsed::Call(command, argv)
 }
 
-/// Returns the help page that these words request.
+/// Returns the help page that the command line requests.
 fn page(words: &[OsString]) -> String {
     match help::with_pages(crate::cli::command_line()).try_get_matches_from(words) {
         Ok(_) => String::new(),
@@ -80,7 +81,7 @@ fn page(words: &[OsString]) -> String {
     }
 }
 
-/// Returns the usage error of words that do not parse, and its command.
+/// Returns the usage error for a command line that cannot be parsed, with the command that it probably calls.
 fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
     let found = crate::cli::command_line_of(words)
         .ignore_errors(true)
@@ -106,7 +107,7 @@ fn failed(words: &[OsString], tree: &Command, error: &clap::Error) -> Parsed {
     Parsed::Call(command, Err(usage_error(error, parser)))
 }
 
-/// Returns the destination of `--json`, for words that do not parse.
+/// Returns the destination of `--json` for a command line that cannot be parsed.
 pub fn json_destination(words: &[OsString]) -> Option<Destination> {
     for word in words.iter().filter_map(|word| word.to_str()) {
         match word.strip_prefix("--json=") {
@@ -120,7 +121,8 @@ pub fn json_destination(words: &[OsString]) -> Option<Destination> {
     None
 }
 
-/// Returns clap's error about the arguments of `command` as an error of this tool, with advice as its hint.
+/// Converts a clap error about the arguments of `command` to an error of this tool. Its hint is the advice on
+/// how to correct the arguments.
 pub fn usage_error(error: &clap::Error, command: &Command) -> Error {
     let usage = Error::usage(first_sentence(error));
     match advice(error, command) {
@@ -129,7 +131,7 @@ pub fn usage_error(error: &clap::Error, command: &Command) -> Error {
     }
 }
 
-/// Returns clap's error on one line, without the list of possible values.
+/// Returns the message of a clap error on one line, without the list of possible values.
 fn first_sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
@@ -180,7 +182,7 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
     }
 }
 
-/// Returns the context of this kind in an error of clap.
+/// Returns the values of this kind that a clap error lists.
 fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     match error.get(kind) {
         Some(ContextValue::String(word)) => vec![word.clone()],

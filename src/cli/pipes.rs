@@ -1,5 +1,5 @@
-//! Pipes whose other end may stall forever. A separate thread makes the system calls, and an interrupt
-//! ends the wait for that thread.
+//! Pipes whose other end may never respond. A separate thread makes the system calls, and an interrupt ends
+//! the wait for that thread.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Cursor, Read, Write};
@@ -11,13 +11,13 @@ use voxelize::{Error, Result, tool};
 
 use super::signals::Signals;
 
-/// Bytes of a block.
+/// Number of bytes in a block.
 const BLOCK: usize = 256 << 10;
 
 /// Time between two checks for interrupts.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Waits for the next block. Returns `None` if the other thread has ended.
+/// Waits for the next block. Returns `None` if the other thread has ended. Fails after an interrupt.
 fn receive(
     blocks: &Receiver<io::Result<Vec<u8>>>,
     signals: &Signals,
@@ -34,7 +34,7 @@ fn receive(
     }
 }
 
-/// A pipe that is read.
+/// Reading end of a pipe.
 pub struct PipeReader {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Cursor<Vec<u8>>,
@@ -47,7 +47,7 @@ impl PipeReader {
         Self::start(signals, || Ok(io::stdin()))
     }
 
-    /// Opens a named pipe, which waits for its writer.
+    /// Opens a named pipe. A separate thread waits for the writer.
     pub fn open(path: &Path, signals: &Signals) -> Result<Self> {
         let path = PathBuf::from(path);
         Self::start(signals, || File::open(path))
@@ -60,7 +60,7 @@ impl PipeReader {
         let (sender, blocks) = sync_channel(1);
         tool::detached(move || {
             let read = open().and_then(|mut pipe| {
-                // Ends with the pipe, or when nobody receives.
+                // The loop ends at the end of the pipe, or when the receiver has been dropped.
                 loop {
                     let mut block = Vec::with_capacity(BLOCK);
                     pipe.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
@@ -95,10 +95,10 @@ impl Read for PipeReader {
     }
 }
 
-/// A pipe that is written.
+/// Writing end of a pipe.
 pub struct PipeWriter {
     blocks: SyncSender<Vec<u8>>,
-    /// The block that was written last, to be filled again.
+    /// Returns each block once it is written, so that its buffer can be filled again.
     written: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
     signals: Signals,
@@ -110,7 +110,7 @@ impl PipeWriter {
         Self::start(signals, || Ok(io::stdout()))
     }
 
-    /// Opens a named pipe, which waits for its reader.
+    /// Opens a named pipe. A separate thread waits for the reader.
     pub fn open(path: &Path, signals: &Signals) -> Result<Self> {
         let path = PathBuf::from(path);
         Self::start(signals, || OpenOptions::new().write(true).open(path))
@@ -158,7 +158,7 @@ impl Write for PipeWriter {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // A thread that takes no block has ended, and its last message is the reason.
+        // Sending fails if the thread has ended. Its last message is then the reason.
         let _ = self.blocks.send(std::mem::take(&mut self.block));
         match receive(&self.written, &self.signals)? {
             Some(block) => self.block = block,

@@ -1,5 +1,5 @@
-//! The progress bar. It appears on a terminal only, and only for work that takes a while. One bar shows all phases of a
-//! run.
+//! Progress bar. It appears only on a terminal and only for work that takes a while. One bar covers all
+//! phases of a run.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -16,11 +16,11 @@ use super::signals::Signals;
 /// Time after which the bar appears.
 const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
-/// Steps of the bar.
+/// Number of positions of the bar.
 const STEPS: f64 = 1000.0;
 
-/// Phases of runs in order, each with its usual share of the time. A run may skip phases. Phases in no
-/// list share the rest.
+/// Phases of the two kinds of runs, in order, each with its usual share of the time. A run may skip phases. A
+/// phase that is not listed fills the rest of the bar.
 const RUNS: [&[(&str, f64)]; 2] = [
     &[("bounds", 1.0), ("meshes", 4.0)],
     &[
@@ -35,26 +35,26 @@ const RUNS: [&[(&str, f64)]; 2] = [
     ],
 ];
 
-/// Shows progress, and passes interrupts on to the work.
+/// Shows progress and tells the work to stop after an interrupt.
 pub struct Bar {
     bar: ProgressBar,
     phase: Mutex<BarPhase>,
-    /// Progress of the phase, in its own unit.
+    /// Completed part of the current phase, in the unit of the phase.
     done: AtomicU64,
-    /// Time at which the bar appears, or `None` for never.
+    /// Time at which the bar appears. `None` if it never appears.
     due: Option<Instant>,
     shown: Once,
     signals: Signals,
 }
 
-/// Part of the bar that a phase fills.
+/// Section of the bar that a phase fills. 0 is the start of the bar and 1 its end.
 #[derive(Debug, Clone, Copy)]
 struct BarPhase {
     start: f64,
     end: f64,
-    /// Start of the first slab.
+    /// Position of the first slab. `None` before the first slab.
     slabs: Option<f64>,
-    /// Length of the phase in its own unit.
+    /// Length of the phase, in the unit of the phase.
     total: u64,
 }
 
@@ -67,7 +67,7 @@ impl BarPhase {
         total: 0,
     };
 
-    /// Returns the phase that follows this one.
+    /// Returns the section of the phase `name`, which begins where this phase ends.
     fn next(self, name: &str, total: u64) -> Self {
         let start = self.end;
         if let Some((slab, slabs)) = slab(name) {
@@ -81,7 +81,7 @@ impl BarPhase {
                 total,
             };
         }
-        // Share of this phase in the rest of the run.
+        // Share of the remaining bar that this phase fills.
         let mut share = 1.0;
         for run in RUNS {
             if let Some(at) = run.iter().position(|(phase, _)| *phase == name) {
@@ -96,7 +96,7 @@ impl BarPhase {
         }
     }
 
-    /// Returns the position of the bar when so much of the phase is done.
+    /// Returns the position of the bar when `done` units of the phase are completed.
     fn place(self, done: u64) -> f64 {
         let share = if self.total == 0 {
             0.0
@@ -107,8 +107,8 @@ impl BarPhase {
     }
 }
 
-/// Estimates the time that is left from the average rate of the run, as the rate of one phase would jump at the next. Empty
-/// at the start of the run.
+/// Estimates the remaining time from the average rate of the whole run, because the rate of a single phase
+/// would jump at the next phase. Returns an empty text at the start of the run.
 fn time_left(share: f64, elapsed: Duration) -> String {
     if share < 0.02 || elapsed < Duration::from_secs(2) {
         return String::new();
@@ -121,7 +121,7 @@ fn time_left(share: f64, elapsed: Duration) -> String {
     }
 }
 
-/// Parses `slab 2/7` or `region 2/7`.
+/// Parses `slab 2/7` or `region 2/7` into the number and the total.
 fn slab(name: &str) -> Option<(f64, f64)> {
     let numbers = name
         .strip_prefix("slab ")
@@ -134,14 +134,14 @@ fn slab(name: &str) -> Option<(f64, f64)> {
 }
 
 impl Bar {
-    /// Creates a bar. It never appears if the run is quiet or standard error is not a terminal.
+    /// Creates a bar. It never appears in a quiet run, or if standard error is not a terminal.
     pub fn new(verbosity: Verbosity, signals: Signals) -> Self {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::hidden());
         if let Ok(style) =
             ProgressStyle::with_template("{msg:9} {wide_bar} {percent:>3} %  {left:>10}")
         {
             let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
-                // A failure to draw does not fail the work.
+                // An error in drawing the bar must not end the work.
                 let _ = out.write_str(&time_left(f64::from(state.fraction()), state.elapsed()));
             };
             bar.set_style(style.with_key("left", left));
@@ -158,7 +158,7 @@ impl Bar {
         }
     }
 
-    /// Removes the bar from the screen until the next phase.
+    /// Removes the bar from the screen. The next phase shows it again.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
@@ -168,7 +168,7 @@ impl Bar {
         self.bar.suspend(print)
     }
 
-    /// Moves the bar to the position of the work.
+    /// Moves the bar to the position for `done` units of the phase.
     fn show(&self, phase: BarPhase, done: u64) {
         self.bar.set_position((STEPS * phase.place(done)) as u64);
     }
@@ -178,7 +178,8 @@ impl Bar {
     }
 }
 
-/// Shows nothing and passes interrupts on. Slabs show their own progress while they are written.
+/// Progress that shows nothing but still passes on interrupts. Used where the slabs or regions advance the
+/// bar themselves.
 pub struct Silent<'a>(pub &'a Bar);
 
 impl Progress for Silent<'_> {
@@ -222,7 +223,7 @@ impl Progress for Bar {
 mod tests {
     use super::*;
 
-    /// Returns the positions of the bar through these phases, at each quarter.
+    /// Returns the positions of the bar at every quarter of each of these phases.
     fn places(phases: &[&str]) -> Vec<f64> {
         let mut phase = BarPhase::NONE;
         let mut places = Vec::new();

@@ -1,24 +1,26 @@
-//! Many jobs within one number of threads and one limit of memory. Small jobs run side by side, large ones one after the
-//! other with all threads and all of the memory.
+//! Runs many jobs with a fixed number of threads and a fixed amount of memory. Small jobs run in parallel.
+//! Large jobs run one after the other, each with all threads and all of the memory.
 
 use voxelize::{Result, par, tool};
 
 use super::memory::Resources;
 
-/// Bytes of a mesh from which a job gets all threads. For smaller ones threads wait for each other more than they help.
+/// A job whose mesh file has at least this many bytes gets all threads. In smaller jobs, threads would wait
+/// for each other more than they help.
 const LARGE: u64 = 16 << 20;
 
-/// Resources of a job.
+/// Resources that a job gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
-    /// Part of the memory: others run at the same time.
+    /// A share of the memory, because other jobs run at the same time.
     Shared,
     /// All threads and all of the memory.
     Exclusive,
 }
 
-/// Runs every job and returns the results in order. `size` is the number of bytes of a job's mesh. `work` returns `None`
-/// if its share of the memory is too small. The job then runs again alone.
+/// Runs all jobs and returns their results in the order of the jobs. `size` returns the size of a job's mesh
+/// file in bytes. If `work` returns `None`, the job needs more than its share of the memory, and runs again
+/// alone.
 pub fn each<T: Sync, R: Send>(
     jobs: &[T],
     resources: &Resources,
@@ -45,7 +47,7 @@ pub fn each<T: Sync, R: Send>(
     Ok(answers.into_iter().flatten().collect())
 }
 
-/// Runs jobs one after the other, in one pool of all threads.
+/// Runs the jobs with the indices `which` one after the other, in a pool of all threads.
 fn alone<T: Sync, R: Send>(
     jobs: &[T],
     which: Vec<usize>,

@@ -1,5 +1,5 @@
-//! Interrupts. The first signal sets a flag, which the work checks, and the run ends in order. A second one
-//! removes the temporary files and ends the process at once.
+//! Handling of signals. The first signal sets a flag that the work checks, and the run stops in an orderly
+//! way. A second signal removes the temporary files and ends the process at once.
 
 use std::io;
 use std::sync::Arc;
@@ -13,16 +13,18 @@ use voxelize::{Error, Result, tool};
 /// Time between two checks of the flags.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Signals within this time of the first one count as one: `timeout` sends each signal twice.
+/// Repeated signals within this time after the first one are ignored, because `timeout` sends each signal
+/// twice.
 const SAME: Duration = Duration::from_millis(500);
 
-/// Time that a report may stall after a signal.
+/// Time for which writing a report may block after a signal.
 const STALL: Duration = Duration::from_millis(300);
 
-/// Signals that ask this process to stop. The default listens to none.
+/// Signals that ask this process to stop. The default handles none.
 #[derive(Clone, Default)]
 pub struct Signals {
-    /// The process runs only this program. A fuzzer handles signals itself.
+    /// The process runs only this program. Inside another program, such as a fuzzer, that program handles the
+    /// signals.
     is_program: bool,
     flags: Arc<Flags>,
 }
@@ -30,15 +32,15 @@ pub struct Signals {
 #[derive(Default)]
 struct Flags {
     listens: AtomicBool,
-    /// Number of the last signal.
+    /// Number of the last signal. 0 before the first one.
     caught: Arc<AtomicUsize>,
-    /// Set by every signal.
+    /// Set by every signal. Detects a second one.
     again: Arc<AtomicBool>,
-    /// Number of reports that are being written.
+    /// Number of reports that are being written at this moment.
     stalling: AtomicUsize,
 }
 
-/// Guard while a report is written, perhaps to a pipe that nobody reads.
+/// Guard that exists while a report is written. The report may go to a pipe that nobody reads.
 pub struct MayStall(Arc<Flags>);
 
 impl Drop for MayStall {
@@ -47,10 +49,10 @@ impl Drop for MayStall {
     }
 }
 
-/// Turns a write beyond the limit of file sizes into an error, as on a full disk. Otherwise it would end
-/// the process.
+/// Turns a write beyond the file size limit into an error, as on a full disk. Without this, the signal
+/// SIGXFSZ would end the process.
 pub fn survive_limits() {
-    // A failure affects only this limit.
+    // If registering fails, only writes beyond this limit are affected.
     #[cfg(unix)]
     let _ = flag::register(
         signal_hook::consts::SIGXFSZ,
@@ -72,7 +74,7 @@ impl Signals {
         self.is_program
     }
 
-    /// Starts to listen. A second call has no effect.
+    /// Starts to handle signals. Calling it again has no effect.
     pub fn listen(&self) -> Result<()> {
         if !self.is_program || self.flags.listens.swap(true, Ordering::Relaxed) {
             return Ok(());
@@ -84,14 +86,14 @@ impl Signals {
             .map_err(|e| Error::output(format!("cannot listen for signals: {e}")))
     }
 
-    /// Marks a report as being written while the returned guard lives. A signal ends the process if the
-    /// write stalls. Outputs do not use this.
+    /// Returns a guard that marks a report as being written. If the write blocks, a signal ends the process.
+    /// Output files must not be written under this guard.
     pub fn may_stall(&self) -> MayStall {
         self.flags.stalling.fetch_add(1, Ordering::Relaxed);
         MayStall(Arc::clone(&self.flags))
     }
 
-    /// Returns the number of the last signal, if any.
+    /// Returns the number of the last signal. `None` before the first one.
     pub fn caught(&self) -> Option<u8> {
         match self.flags.caught.load(Ordering::Relaxed) {
             0 => None,
@@ -114,14 +116,14 @@ impl Flags {
 
     /// Removes the temporary files and ends the process.
     fn exit(&self) -> ! {
-        // Standard error itself may stall.
+        // Writing to standard error may block as well, so a separate thread does it.
         let _ = tool::detached(|| eprintln!("error: {}", Error::interrupted()));
         std::thread::sleep(POLL_INTERVAL);
         let signal = self.caught.load(Ordering::Relaxed) as i32;
         tool::without_temporaries(|| std::process::exit(128 + signal))
     }
 
-    /// Waits for a signal, then for a reason to end the process at once.
+    /// Waits for the first signal. Then waits for a second signal or a blocked write, and ends the process.
     fn watch(&self) {
         while self.caught.load(Ordering::Relaxed) == 0 {
             std::thread::sleep(POLL_INTERVAL);
@@ -146,8 +148,8 @@ impl Flags {
     }
 }
 
-/// Signals that stop a process: every signal that would end it and leave its files. A closed terminal is among them only
-/// where the system states whether it is to be ignored, as `nohup` requests.
+/// Handled signals: all signals that would otherwise end the process and leave temporary files behind. SIGHUP
+/// is handled only on Linux, where the process can find out whether `nohup` requested to ignore it.
 #[cfg(target_os = "linux")]
 const STOPS: &[i32] = {
     use signal_hook::consts::{SIGALRM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -156,7 +158,8 @@ const STOPS: &[i32] = {
 #[cfg(not(target_os = "linux"))]
 const STOPS: &[i32] = &[SIGINT, SIGTERM];
 
-/// Signals that this process was started to ignore, the first one as the lowest bit. They stay ignored.
+/// Returns the signals that this process was started to ignore, as a bit mask whose lowest bit is signal 1.
+/// These signals stay ignored.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,5 +1,5 @@
-//! Advice on words that clap does not know: options of other tools, options and commands that were
-//! probably meant, files with a similar name.
+//! Suggestions for words that clap does not know: the option or command that was probably meant, equivalents
+//! for options of other tools, and files with a similar name.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -7,7 +7,8 @@ use voxelize::{Code, Error, RULES};
 
 use super::COMMANDS;
 
-/// Returns the name most similar to `word`, in which at most a third of the letters differ.
+/// Returns the name that is most similar to `word`. `None` if more than a third of the letters differ in
+/// every name, or if `word` is itself one of the names.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = names
         .into_iter()
@@ -17,7 +18,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     near.min().map(|(_, name)| name)
 }
 
-/// Synonyms of a command, and the command.
+/// Synonyms of commands, each with the command.
 const SYNONYMS: [(&[&str], &str); 5] = [
     (
         &["collide", "collision", "collisions", "intersect", "overlap"],
@@ -35,8 +36,8 @@ const SYNONYMS: [(&[&str], &str); 5] = [
 /// Advice on removing cells from the surface of a part.
 const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz writes the distances; in NumPy, voxels <= -R is the part shrunk by R";
 
-/// Options that a command lacks because something else does the same: the command, or "" for all; the
-/// options; the advice.
+/// Options that a command does not have because something else does the same. Each entry has the command
+/// (empty for all commands), the options and the advice.
 const ELSEWHERE: [(&str, &[&str], &str); 8] = [
     ("", &["--output-format"], "did you mean --format?"),
     (
@@ -68,7 +69,7 @@ const ELSEWHERE: [(&str, &[&str], &str); 8] = [
     ("", &["--deflate", "--erode", "--shrink"], INWARDS),
 ];
 
-/// Returns advice on an option that `command` lacks.
+/// Returns advice for an option that `command` does not have. `None` if there is no advice.
 pub fn for_option(option: &str, command: &clap::Command) -> Option<String> {
     let name = command.get_name();
     for (only, options, advice) in ELSEWHERE {
@@ -99,7 +100,7 @@ fn has_option(command: &clap::Command, long: &str) -> bool {
         .any(|arg| arg.get_long() == Some(long) && !arg.is_hide_set())
 }
 
-/// Pairs of exclusive options that people combine when they want a third one.
+/// Pairs of exclusive options that users combine when they want something else, with the advice for them.
 const TOGETHER: [(&str, &str, &str); 2] = [
     (
         "--origin",
@@ -115,7 +116,8 @@ const TOGETHER: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Returns advice on two options that exclude each other, each with the name of its value.
+/// Returns advice for two options that exclude each other. Each argument is an option with the name of its
+/// value.
 pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
     for (a, b, advice) in TOGETHER {
         if one.starts_with(a) && other.starts_with(b) || one.starts_with(b) && other.starts_with(a)
@@ -126,21 +128,22 @@ pub fn for_pair(one: &str, other: &str) -> Option<&'static str> {
     None
 }
 
-/// Returns the command that was probably meant: `path` is a word similar to its name, or a synonym.
+/// Returns the command that was probably meant if `path` is similar to the name of a command or is a synonym.
+/// `None` for other words.
 pub fn command(path: &Path) -> Option<&'static str> {
     let word = path
         .to_str()
         .filter(|word| !word.is_empty() && !word.contains(['.', '/', MAIN_SEPARATOR]))?;
     let synonym = SYNONYMS.iter().find(|(words, _)| words.contains(&word));
     let commands = || COMMANDS.iter().map(|command| command.name);
-    // A correctly spelled command gets here only after `--`, where it is a mesh.
+    // A correctly spelled command can only get here after `--`, where clap takes it for a mesh.
     commands()
         .find(|name| *name == word)
         .or_else(|| nearest(word, commands()))
         .or(synonym.map(|(_, command)| *command))
 }
 
-/// Returns the error for a missing mesh, with a suggestion as its hint.
+/// Returns the error for a mesh that does not exist. Its hint suggests what may have been meant.
 pub fn not_found(path: &Path) -> Error {
     if let Some(name) = command(path) {
         let error = Error::usage(format!(
@@ -164,7 +167,7 @@ pub fn not_found(path: &Path) -> Error {
     }
 }
 
-/// Returns the error for a missing file, with a similar name as its hint.
+/// Returns the error for a file that does not exist. Its hint suggests a file with a similar name.
 pub fn no_such_file(path: &Path) -> Error {
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
     let what = if is_folder {
@@ -184,7 +187,7 @@ pub fn no_such_file(path: &Path) -> Error {
     let names: Vec<_> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    // A common extension does not make names similar.
+    // The extension is not counted, because an equal extension does not make two names similar.
     let extension = path.extension().map_or(0, |extension| extension.len() + 1);
     let is_like = |near: &&str| {
         let letters = name.chars().count().saturating_sub(extension).max(1);

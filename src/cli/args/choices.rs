@@ -1,15 +1,16 @@
-//! Choices of formats as options. Choices of one name share an option.
+//! Options that choose among the variants of a format. Formats whose choice has the same name share one
+//! option.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use voxelize::format::{Choice, FORMATS};
 
-/// Choices that the options request.
+/// Choices that the call requests.
 #[derive(Debug, Default)]
 pub struct ChoiceArgs(pub Vec<Choice>);
 
-/// Returns the names of the formats that offer a choice.
+/// Returns the names of the formats that offer this choice, separated by commas.
 pub fn givers(choice: Choice) -> String {
     let names: Vec<_> = FORMATS
         .iter()

@@ -8,7 +8,7 @@ use voxelize::mesh::read::{INPUTS, Tolerance};
 use super::choices::ChoiceArgs;
 use super::values::{self, CellValues, ProcessShare};
 
-/// Treatment of damaged and unusual mesh files.
+/// Options that decide whether damaged and unusual mesh files are refused.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct ReadArgs {
@@ -34,7 +34,7 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// Returns the findings that a reader tolerates.
+    /// Returns the tolerance of the reader for damaged and unusual files.
     pub fn tolerance(&self) -> Tolerance {
         match (self.strict, self.lenient) {
             (true, _) => Tolerance::Strict,
@@ -44,7 +44,7 @@ impl ReadArgs {
     }
 }
 
-/// Meshes.
+/// Options that name the input meshes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -93,7 +93,7 @@ pub struct InputArgs {
     pub same_grid: bool,
 }
 
-/// `STL, recognised by content; a folder: all in it`.
+/// Returns the help text of the mesh argument: the file formats, and that folders are accepted.
 fn mesh_formats() -> String {
     let mut names: Vec<_> = INPUTS
         .iter()
@@ -104,7 +104,7 @@ fn mesh_formats() -> String {
     format!("{}; or a folder", names.join(", "))
 }
 
-/// Output.
+/// Options that name the output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -142,7 +142,7 @@ pub struct OutputArgs {
     pub stack: bool,
 }
 
-/// Form of an output of voxels.
+/// Options that describe an output file of voxels.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub struct FileArgs {

@@ -1,5 +1,5 @@
-//! Options with their values, their group, their line for `-h` (the comment) and their text for `--help`
-//! (`long_help`, if the line is not enough).
+//! Options of the command line. Each option states its value, its group and its line for `-h` (the doc
+//! comment). `long_help` is the text for `--help` where the line is not enough.
 
 mod choices;
 mod files;
@@ -142,7 +142,7 @@ pub struct PowerArgs {
     pub simd: Option<Simd>,
 }
 
-/// The memory limit of commands that make cells.
+/// Memory limit of the commands that make cells.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct RunArgs {
@@ -154,7 +154,7 @@ pub struct RunArgs {
     pub max_memory: Option<u64>,
 }
 
-/// The memory limit of commands that read whole files.
+/// Memory limit of the commands that read whole files.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct MemoryArgs {
@@ -164,7 +164,7 @@ pub struct MemoryArgs {
     pub max_memory: Option<u64>,
 }
 
-/// The limit of commands that compare triangles pair by pair.
+/// Limit on the triangle pairs that a command examines.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub struct PairArgs {
@@ -174,7 +174,7 @@ pub struct PairArgs {
     pub max_pairs: Option<PairLimit>,
 }
 
-/// Options that end the run early.
+/// Options that print a page and end the run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Help")]
 pub struct HelpArgs {
@@ -186,7 +186,7 @@ pub struct HelpArgs {
     version: Option<bool>,
 }
 
-/// Options of every command with a name; -h and --help print the same page.
+/// Options that every named command has. Here -h and --help print the same page.
 #[derive(Debug, Args)]
 struct CommonArgs {
     #[command(flatten)]
@@ -215,12 +215,13 @@ impl ReportArgs {
     }
 }
 
-/// Adds the arguments of a command and the options that every command has.
+/// Adds the arguments `A` of a command and the options that every command has.
 pub fn arguments<A: Args>(command: clap::Command) -> clap::Command {
     CommonArgs::augment_args(A::augment_args(command))
 }
 
-/// Adds values and exclusions to the options of a job, as the table of the library has them.
+/// Adds the accepted values and the conflicts of the job options to the arguments. Both come from the
+/// library's table of options.
 pub fn with_values(command: clap::Command) -> clap::Command {
     let ids: Vec<Id> = command
         .get_arguments()
@@ -236,7 +237,7 @@ pub fn with_values(command: clap::Command) -> clap::Command {
                 arg = arg.conflicts_with(id);
             }
         }
-        // Options of other values may have the same name.
+        // An option of a command may have the same name as a job option but another type.
         if arg.get_value_parser().type_id() != TypeId::of::<String>() {
             return arg;
         }
@@ -250,12 +251,12 @@ pub fn with_values(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Returns the name of an option.
+/// Returns the name of an option from its id in clap.
 fn option_name(id: &Id) -> String {
     id.as_str().replace('_', "-")
 }
 
-/// Returns the text of an option if its value has this type.
+/// Returns the text unchanged if it is a valid value of the option.
 fn checked(option: &RequestOption, text: &str) -> Result<String, String> {
     match option.check(text) {
         Ok(()) => Ok(text.to_string()),

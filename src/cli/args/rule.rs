@@ -125,7 +125,7 @@ pub struct RuleArgs {
     ties: Option<String>,
 }
 
-/// Options of the parts of a mesh.
+/// Options that divide a mesh into parts.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Rule")]
 struct PartArgs {
@@ -173,7 +173,7 @@ struct PartArgs {
     skip: Vec<String>,
 }
 
-/// `auto|nonzero|evenodd [auto]`.
+/// Returns the help text of `--inside`: `auto|nonzero|evenodd [auto]`.
 fn methods() -> String {
     let names: Vec<_> = METHODS.iter().map(|method| method.name).collect();
     format!("{} [{}]", names.join("|"), Inside::default().name())
@@ -223,7 +223,7 @@ pub struct NearestArgs {
     pub nearest: Option<PathBuf>,
 }
 
-/// Options of arrays next to shares of cells.
+/// Options that request arrays in addition to the shares of the cells.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct QuantityArgs {
@@ -241,7 +241,7 @@ pub struct QuantityArgs {
     pub with: Vec<Quantity>,
 }
 
-/// Options of cells in doubt, on which the methods for the inside disagree.
+/// Options of the cells in doubt: cells for which the methods of `--inside` disagree.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rule")]
 pub struct DoubtArgs {

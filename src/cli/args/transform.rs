@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use voxelize::job::UnitOfLength;
 
-/// Display order after the options that name inputs.
+/// Display order of the transform options. It is high, so that they follow the options that name inputs.
 const LAST: usize = 900;
 
 /// Map from coordinates of a mesh to coordinates of the grid.
@@ -51,7 +51,7 @@ pub struct TransformArgs {
     unit: Option<String>,
 }
 
-/// Axis that points up in the file.
+/// Option for the axis that points up in the file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct UpArgs {

@@ -1,4 +1,5 @@
-//! Parsers of values. Errors do not contain the name of the option, which the command line adds.
+//! Parsers of option values. Their errors do not contain the name of the option, because the command line
+//! adds it.
 
 use std::io::IsTerminal;
 use std::str::FromStr;
@@ -27,7 +28,7 @@ pub fn allowance(text: &str) -> Result<u64, String> {
     Ok(whole(text)? as u64)
 }
 
-/// Parses `0.999`: a share of one.
+/// Parses `0.999`: a share from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = Rational::parse(text)?;
     if share < Rational::ZERO || share > Rational::ONE {
@@ -63,7 +64,7 @@ pub fn pairs(text: &str) -> Result<PairLimit, String> {
     Ok(PairLimit::AtMost(text.parse().map_err(count)?))
 }
 
-/// Parses `0.01` or `1%`: an exact share of one.
+/// Parses `0.01` or `1%`: an exact share from 0 to 1.
 pub fn portion(text: &str) -> Result<Rational, String> {
     let portion = match text.strip_suffix('%') {
         Some(percent) => &Rational::parse(percent.trim_end())? * &Rational::new(1, 100),
@@ -75,7 +76,7 @@ pub fn portion(text: &str) -> Result<Rational, String> {
     Ok(portion)
 }
 
-/// Share of one of several processes: `3/64`.
+/// Share that one of several processes makes: `3/64` is the third of 64 shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessShare {
     number: usize,
@@ -83,7 +84,8 @@ pub struct ProcessShare {
 }
 
 impl ProcessShare {
-    /// Returns the positions in the share: every N-th, from the I-th on.
+    /// Returns the positions in the share, out of `count` positions: every N-th position, beginning with the
+    /// I-th.
     pub fn of(self, count: usize) -> impl Iterator<Item = usize> {
         (self.number - 1..count).step_by(self.of)
     }
@@ -127,7 +129,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "must be at least one byte".to_string())
 }
 
-/// Returns a parser of names, each with its value.
+/// Returns a parser that accepts the given names and returns the value of the name.
 pub fn named<T: Clone + Send + Sync + 'static>(
     rows: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
@@ -149,16 +151,16 @@ pub fn dtype() -> impl TypedValueParser<Value = Dtype> {
     named([Dtype::Bool, Dtype::U8, Dtype::I8, Dtype::Bit].map(|dtype| (dtype.name(), dtype)))
 }
 
-/// Returns a parser of quantities next to shares of cells.
+/// Returns a parser of the quantities that are stored in addition to the shares of the cells.
 pub fn quantity() -> impl TypedValueParser<Value = Quantity> {
     named(Quantity::ALL.map(|quantity| (quantity.name(), quantity)))
 }
 
-/// Numbers for cells, `-1,0,1`.
+/// Numbers that are written for empty cells and for labels, such as `-1,0,1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellValues(pub Vec<i16>);
 
-/// Parses `-1,0,1`: the numbers for empty cells and for labels.
+/// Parses `-1,0,1`: the numbers that are written for empty cells and for labels 1, 2 and so on.
 pub fn cell_values(text: &str) -> Result<CellValues, String> {
     let one = |word: &str| {
         word.trim()
@@ -190,13 +192,13 @@ pub fn up() -> impl TypedValueParser<Value = Up> {
     named([("y", Up::Y), ("z", Up::Z)])
 }
 
-/// Parses `x`, `y` or `z` as a number.
+/// Parses `x`, `y` or `z` and returns the index of the axis.
 pub fn axis(text: &str) -> Result<usize, String> {
     let found = AXES.iter().position(|axis| text.parse() == Ok(*axis));
     found.ok_or_else(|| "expected an axis: x, y or z".to_string())
 }
 
-/// Layers of cells across an axis: a given one, the middle one, or all.
+/// Layers across one axis: a given layer, the middle layer, or all layers.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerChoice {
     axis: usize,
@@ -205,7 +207,7 @@ pub struct LayerChoice {
 }
 
 impl LayerChoice {
-    /// Returns the layer in a grid of these dims.
+    /// Returns the chosen layer in a grid of these dims. The middle layer if no index is given.
     pub fn layer(self, dims: [usize; 3]) -> Layer {
         Layer {
             axis: self.axis,
@@ -213,14 +215,14 @@ impl LayerChoice {
         }
     }
 
-    /// Returns all layers of a grid of these dims.
+    /// Returns all layers across the axis in a grid of these dims.
     pub fn layers(self, dims: [usize; 3]) -> impl Iterator<Item = Layer> {
         let axis = self.axis;
         (0..dims[axis]).map(move |index| Layer { axis, index })
     }
 }
 
-/// Parses `z=40`, `z` or `z=all`.
+/// Parses `z=40` (layer 40), `z` (the middle layer) or `z=all`.
 pub fn layer(text: &str) -> Result<LayerChoice, String> {
     let choice = LayerChoice {
         axis: axis(text.split('=').next().unwrap_or_default())?,
@@ -253,12 +255,12 @@ pub enum PixelSize {
     Cells,
 }
 
-/// Parses `white` or `#f4f1ea`: the background.
+/// Parses `white` or `#f4f1ea`: the background of a picture.
 pub fn background(text: &str) -> Result<Background, String> {
     parse_colour(text).map(Background::Plain)
 }
 
-/// Condition for coloured messages.
+/// Condition for colours in messages on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColourWhen {
     #[default]
@@ -268,7 +270,7 @@ pub enum ColourWhen {
 }
 
 impl ColourWhen {
-    /// Returns `true` if messages to stderr are coloured: https://no-color.org.
+    /// Returns `true` if messages on stderr are coloured. `Auto` follows https://no-color.org.
     pub fn is_on(self) -> bool {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = || std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -280,10 +282,10 @@ impl ColourWhen {
     }
 }
 
-/// Instruction set of the kernels. `None` is the best of this machine.
+/// Instruction set of the kernels. `None` stands for the best one of this machine.
 pub type Simd = Option<Level>;
 
-/// Returns a parser of `auto` and the names of levels.
+/// Returns a parser of `auto` and the names of the instruction sets.
 pub fn simd() -> impl TypedValueParser<Value = Simd> {
     named(
         [("auto", None)]
@@ -292,7 +294,7 @@ pub fn simd() -> impl TypedValueParser<Value = Simd> {
     )
 }
 
-/// Parses a value of the library.
+/// Parses a value type of the library.
 pub fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|error: Error| error.message().to_string())

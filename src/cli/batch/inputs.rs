@@ -1,5 +1,5 @@
-//! Meshes of a batch, from names in a list, files and folders, and the names of their outputs. An output
-//! is named after the path of its mesh below the common folder.
+//! Finds the meshes of a batch in a list, files and folders, and names their outputs. An output is named
+//! after the path of its mesh below the deepest folder that all meshes share.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
@@ -20,8 +20,8 @@ use crate::cli::progress::Bar;
 use crate::cli::report::display::grouped;
 use crate::cli::signals::Signals;
 
-/// Returns the names in the list `file`, or in standard input for `-`. `named` are the names on the
-/// command line.
+/// Returns the mesh names in the file `list`, or in standard input if `list` is `-`. `named` are the names on
+/// the command line.
 pub fn read_list(
     list: &Path,
     named: &[PathBuf],
@@ -89,7 +89,8 @@ fn unreadable(error: &std::io::Error) -> Error {
     }
 }
 
-/// Returns the names in `bytes` except empty ones. They end with a line or with a NUL byte.
+/// Returns the non-empty names in `bytes`. With `null` each name ends with a NUL byte, otherwise with a line
+/// break.
 fn split(bytes: &[u8], null: bool) -> Result<Vec<PathBuf>> {
     let end = if null { 0 } else { b'\n' };
     let names = bytes.split(|byte| *byte == end);
@@ -121,20 +122,20 @@ fn path(name: &[u8]) -> Result<PathBuf> {
     }
 }
 
-/// Mesh that was named or found in a named folder.
+/// Mesh that the user named, or that was found in a folder that the user named.
 pub struct FoundMesh {
-    /// Name as given, or the path below the name of the folder.
+    /// Name as given. For a mesh found in a folder, its path including the name of the folder as given.
     pub path: PathBuf,
-    /// Absolute path, from which the name below the output folder is derived.
+    /// Absolute path. The path below the output folder is derived from it.
     pub whole: PathBuf,
-    /// Absolute path of the named folder, or of the folder of the file.
+    /// Absolute path of the folder that the user named, or of the folder of a named file.
     pub folder: PathBuf,
-    /// Error of a folder that cannot be listed or has no mesh.
+    /// Error if the named folder cannot be listed or has no mesh.
     pub problem: Option<Error>,
 }
 
-/// Returns the meshes for `names` in their order, folders sorted by name, and the files of folders that
-/// are not meshes.
+/// Returns the meshes for `names` in the given order, those of a folder sorted by name. Also returns a count
+/// of the files in folders that are not meshes.
 pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     let mut found = Vec::new();
     let mut skipped = Skipped::default();
@@ -148,7 +149,7 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         }
         let whole = match files::named(name) {
             _ if name.is_dir() => name.canonicalize().unwrap_or_else(|_| name.clone()),
-            // The output has the given name.
+            // The output is named after the name that the user gave.
             Some((given, file)) if !name.exists() => {
                 files::located(Path::new(file)).with_file_name(format!("{given}.mesh"))
             }
@@ -192,7 +193,8 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
     Ok((found, skipped))
 }
 
-/// Returns the meshes of these names. [`all`] searches folders. Any other name is kept, also `-`.
+/// Returns the meshes of these names. Folders are replaced by their meshes, see [`all`]. Every other name is
+/// kept, even `-`.
 pub fn in_folders(names: &[PathBuf], bar: &Bar) -> Result<Vec<(PathBuf, Option<Error>)>> {
     let mut meshes = vec![];
     for name in names {
@@ -207,8 +209,8 @@ pub fn in_folders(names: &[PathBuf], bar: &Bar) -> Result<Vec<(PathBuf, Option<E
     Ok(meshes)
 }
 
-/// Files in folders without the extension of a mesh, counted by extension. Voxel files and sidecars do
-/// not count.
+/// Number of files in folders for each extension that belongs to no mesh format. Voxel files and sidecars are
+/// left out.
 #[derive(Default)]
 pub struct Skipped(BTreeMap<String, u64>);
 
@@ -222,7 +224,7 @@ impl Skipped {
         }
     }
 
-    /// Returns `3 files that are not named like meshes: 2 .txt, 1 .md`, or `None` without such files.
+    /// Returns `3 files that are not named like meshes: 2 .txt, 1 .md`. `None` if there are no such files.
     pub fn text(&self) -> Option<String> {
         let all: u64 = self.0.values().sum();
         let are = if all == 1 {
@@ -239,8 +241,9 @@ impl Skipped {
     }
 }
 
-/// Search through a folder and all folders below. Each real folder is searched once, whatever links lead
-/// to it. Links are followed last, so that a folder keeps its own name if possible.
+/// Search through a folder and all folders below it. Each folder is searched once, no matter how many links
+/// lead to it. Links are followed last, so that a folder is found by its own name rather than by the name of
+/// a link, if possible.
 struct FolderWalk<'a> {
     bar: &'a Bar,
     seen: HashSet<PathBuf>,
@@ -252,7 +255,8 @@ struct FolderWalk<'a> {
 }
 
 impl FolderWalk<'_> {
-    /// Returns the meshes in `folder` and below, sorted by name.
+    /// Returns the meshes in `folder` and in the folders below it, sorted by name, and the error of the first
+    /// folder that cannot be listed.
     fn all(mut self, folder: &Path) -> Result<(Vec<PathBuf>, Option<Error>)> {
         self.links.push_back(folder.to_path_buf());
         while let Some(folder) = self.links.pop_front() {
@@ -269,7 +273,7 @@ impl FolderWalk<'_> {
         Ok((self.meshes, self.problem))
     }
 
-    /// Adds the entries of a folder and returns its folders.
+    /// Adds the meshes and links in a folder to the search and returns the folders in it.
     fn entries(&mut self, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         let mut folders = vec![];
         if !self.seen.insert(folder.canonicalize()?) {
@@ -284,7 +288,7 @@ impl FolderWalk<'_> {
         paths.sort();
         for path in paths {
             match (path.is_dir(), path.is_symlink()) {
-                // Voxel formats that are folders may hold thousands of files.
+                // A voxel format that is a folder may hold thousands of files, so it is not searched.
                 (true, _) if format::by_path(&path).is_some_and(Format::is_folder) => {}
                 (true, true) => self.links.push_back(path),
                 (true, false) => folders.push(path),
@@ -322,10 +326,10 @@ fn no_mesh(folder: &Path) -> Error {
     .with_hint("hidden files and folders are skipped; a file that is named is always read")
 }
 
-/// Returns each mesh with its output, or the error of a missing mesh.
+/// Returns each mesh with its output. A missing mesh has its error instead.
 ///
 /// # Errors
-/// If two meshes make one file, or a file that is read would be written.
+/// Fails if two meshes would be written to one file, or if an output would overwrite an input.
 pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<Item>> {
     let common = common(found.iter().map(|found| found.folder.as_path()));
     let source = |mesh: &FoundMesh| match &mesh.problem {
@@ -334,7 +338,8 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     };
     // All inputs are registered before the first output, so that no output overwrites an input.
     let mut sources: Vec<_> = found.iter().map(source).collect();
-    // The file of --json is written and cannot be a mesh.
+    // A mesh may have the name of the file of `--json`. That file will be written, so it cannot be read as a
+    // mesh.
     if let Some(Err(error)) = sources
         .iter()
         .find(|source| matches!(source, Err(e) if e.kind() == Kind::Usage))
@@ -378,7 +383,7 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     Ok(items)
 }
 
-/// Returns the deepest folder that contains or equals all of these.
+/// Returns the deepest folder that contains or equals each of these folders.
 fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
     let first = folders.next().unwrap_or(Path::new("")).to_path_buf();
     folders.fold(first, |common, folder| {
@@ -390,9 +395,10 @@ fn common<'a>(mut folders: impl Iterator<Item = &'a Path>) -> PathBuf {
     })
 }
 
-/// Returns the path of a mesh below the folder, without its extension.
+/// Returns the path `whole` of a mesh relative to the folder `common`, without its extension.
 fn below(common: &Path, whole: &Path) -> PathBuf {
-    // Paths on different drives have no common part. The rest must not lead out of the output folder.
+    // Paths on different drives have no common folder. Only plain components are kept, so that the result
+    // cannot leave the output folder.
     let plain = |part: &Component| matches!(part, Component::Normal(_));
     let path: PathBuf = whole
         .strip_prefix(common)
@@ -415,7 +421,7 @@ fn twice(first: &Path, second: &Path, output: &Path) -> Error {
         .with_hint("rename one of them, or run voxelize once for each")
 }
 
-/// Refuses pipes if meshes are read twice.
+/// Refuses named pipes, because the meshes are read twice.
 pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
     match found.iter().find(|found| files::is_pipe(&found.path)) {
         Some(pipe) => Err(Error::usage("--same-grid: a pipe cannot be read twice")
@@ -486,8 +492,8 @@ mod tests {
         );
     }
 
-    /// Regression test: eight folders with links to each other were searched in every order, on 13,700
-    /// paths to one mesh.
+    /// Regression test: eight folders with links to each other were once searched in every order, so that one
+    /// mesh was reached by 13,700 paths.
     #[cfg(unix)]
     #[test]
     fn folders_that_link_to_each_other_are_walked_once() {
@@ -507,7 +513,7 @@ mod tests {
             found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
             [root.join("d7/x.stl")]
         );
-        // A folder outside the searched folder has the name of its link.
+        // A folder that is reached only through a link has the name of the link.
         let (found, _) = all(&[root.join("d0")], &bar).unwrap();
         assert_eq!(
             found.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),

@@ -1,5 +1,5 @@
-//! Conversion of several meshes to one file each: finds the meshes, names the outputs, makes the grids
-//! in parallel, and reports once.
+//! Conversion of several meshes, each to its own file. Finds the meshes, names the outputs, makes the grids
+//! in parallel, and reports on all of them.
 
 pub mod inputs;
 mod report;
@@ -31,11 +31,11 @@ use report::{Entry, OrderedReporter};
 /// Validated options of a call with several meshes.
 struct BatchOptions {
     options: JobOptions,
-    /// The named meshes and the meshes of folders, in that order.
+    /// Meshes that the user named and meshes of named folders, in the order of the call.
     items: Vec<Item>,
-    /// Other files in the folders.
+    /// Files in the named folders that are not meshes.
     skipped: Skipped,
-    /// The options common to all outputs.
+    /// Options that all outputs share.
     output: Output,
     doubt: Option<DoubtOptions>,
     quantities: Quantities,
@@ -43,30 +43,33 @@ struct BatchOptions {
     mode: Mode,
 }
 
-/// Threads that wait for the disk while cells are made. 500 files of 11 KB take less than half the time
-/// with eight threads as with two. More threads gain nothing.
+/// Number of threads that sync and rename finished files while other threads make cells. With eight threads,
+/// 500 files of 11 KB take less than half the time that they take with two. More than eight threads gain
+/// nothing.
 const NAMERS: usize = 8;
 
-/// Memory of the names, options and report of each mesh in bytes, measured with 9,000 meshes.
+/// Memory for the names, options and report of one mesh, in bytes. Measured with 9,000 meshes.
 const PER_MESH: u64 = 5 << 10;
 
-/// Open files of the program itself, and of a mesh in work: its file, its outputs, and the folder.
+/// Number of files that the program itself keeps open, and number of files open for one mesh: the mesh, its
+/// outputs and the folder.
 const OWN_FILES: u64 = 8;
 const FILES_OF_ONE: u64 = 4;
 
-/// Returns the numbers of meshes that may be made and that may wait for their names at a time, within
-/// the limit of open files.
+/// Returns how many meshes may be made at the same time, and how many may wait to be renamed, so that the
+/// limit of open files is not exceeded.
 fn within_open_files(threads: usize) -> [usize; 2] {
     let Some(limit) = system::open_files() else {
         return [threads, NAMERS];
     };
-    // Three kinds of meshes are open: in work, waiting for a name, and waiting for one of these.
+    // A mesh has open files in three states: being made, being renamed, and waiting until a renaming thread
+    // is free.
     let most = limit.saturating_sub(OWN_FILES) / FILES_OF_ONE / 3;
     let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
     [threads.min(most), NAMERS.min(most)]
 }
 
-/// Mesh whose cells are made. Its files may still wait for their names.
+/// Mesh whose cells are made. Its files may still have temporary names.
 struct MadeItem<'a> {
     n: usize,
     item: &'a Item,
@@ -75,32 +78,33 @@ struct MadeItem<'a> {
     outcome: Outcome,
 }
 
-/// One of several meshes.
+/// One mesh of the batch.
 struct Item {
     /// Name as given.
     path: PathBuf,
-    /// Input and output, or the error.
+    /// Input and output, or the error of a mesh that cannot be converted.
     ready: Result<(MeshSource, Output)>,
 }
 
 impl Item {
-    /// Returns the size of the mesh in bytes, or 0 if it is unknown.
+    /// Returns the size of the mesh file in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
         self.path.metadata().map_or(0, |found| found.len())
     }
 }
 
-/// Source of the lattice of each mesh.
+/// What the lattice of each mesh is fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grids {
-    /// The mesh itself.
+    /// Each lattice is fitted to its own mesh.
     Own,
-    /// The bounds of all meshes.
+    /// One lattice is fitted to the bounds of all meshes.
     Same,
 }
 
-/// Returns `true` if the call may make more than one grid. Several named meshes go into one file if `-o`
-/// names a file. A name without an extension counts as a file only if it exists, as a device does.
+/// Returns `true` if the call may make more than one grid. If `-o` names a file, several named meshes are
+/// joined into that one file instead. An output name without an extension counts as a file only if it exists,
+/// as a device does.
 pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
     let InputArgs {
         meshes,
@@ -121,13 +125,13 @@ pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
 
 /// Voxelizes all meshes.
 pub fn convert(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
-    // Signals are handled before a list is read, because folders may exist by then.
+    // Signals are handled before the list of names is read, because temporary folders may exist by then.
     call.signals.listen()?;
     BatchOptions::new(args, call)?.run(call)
 }
 
 impl BatchOptions {
-    /// Creates the options. Looks at files but changes none.
+    /// Validates the options. Looks at files but changes none.
     fn new(args: ConvertArgs, call: &Call) -> Result<Self> {
         let argv = call.argv;
         let request = argv.request()?;
@@ -188,7 +192,8 @@ impl BatchOptions {
         if grids == Grids::Same {
             inputs::refuse_pipes(&found)?;
         }
-        // Names are derived from all meshes, so that every process finds the same names and conflicts.
+        // Each process names the outputs of all meshes, not only of its share, so that all processes agree on
+        // names and conflicts.
         let mut items = inputs::items(found, &output, call)?;
         let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
         let bytes = items.len() as u64 * PER_MESH;
@@ -215,7 +220,7 @@ impl BatchOptions {
         })
     }
 
-    /// Makes all grids, and reports each of them and the total.
+    /// Makes all grids. Returns the reports that were not printed during the run.
     fn run(&self, call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let (options, unreadable) = match self.grids {
@@ -248,7 +253,7 @@ impl BatchOptions {
                 |(n, (item, unreadable)), resources, slot| {
                     let found = RunReport::new(Instant::now());
                     let known = match (unreadable, &item.ready) {
-                        // After an interrupt no other mesh is started.
+                        // After an interrupt no further mesh is started.
                         _ if bar.cancelled() => Some(Error::interrupted()),
                         (Some(error), _) | (_, Err(error)) => Some(error.clone()),
                         _ => None,
@@ -278,7 +283,7 @@ impl BatchOptions {
         Ok(reporter.total(stacked))
     }
 
-    /// Writes the array of all meshes.
+    /// Writes the grids of all meshes as one array.
     fn write_stack(&self, stack: &GridStack, bar: &Bar) -> Result<Written> {
         let need = u64::try_from(stack.bytes()).unwrap_or(u64::MAX);
         self.options
@@ -291,7 +296,8 @@ impl BatchOptions {
         file.written_by(|| tool::save_bytes(file.path(), Existing::Replace, "npz", write))
     }
 
-    /// Makes the grid of one mesh. Returns `None` if the slot has too little memory.
+    /// Makes the grid of one mesh. Returns `None` if the mesh needs more memory than its slot has; it is then
+    /// tried again alone.
     fn one<'a>(
         &self,
         (n, item): (usize, &'a Item),
@@ -322,7 +328,7 @@ impl BatchOptions {
             quantities,
             mode: self.mode,
         };
-        // The bar counts meshes, since many jobs would share its line.
+        // The meshes share one progress bar, which counts meshes. The bar of a single job is off.
         let bar = Bar::new(Verbosity::Quiet, call.signals.clone());
         match run::convert(&mut options, &bar, call.signals, &mut found) {
             Outcome::Failed(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => {
@@ -338,7 +344,7 @@ impl BatchOptions {
         }
     }
 
-    /// Renames the files of a mesh and returns its report.
+    /// Gives the files of a mesh their final names and returns the report of the mesh.
     fn named(&self, made: MadeItem, call: &Call) -> Entry {
         let MadeItem {
             item,
@@ -357,7 +363,8 @@ impl BatchOptions {
         Entry::new(self, item, Some(&options), &found, outcome, call)
     }
 
-    /// Returns the options with one grid for all readable meshes, and the errors of the others.
+    /// Returns the options with one lattice around all readable meshes, and for each mesh the error if it
+    /// cannot be read.
     fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(JobOptions, Vec<Option<Error>>)> {
         bar.begin("bounds", self.items.len() as u64);
         let found = schedule::each(
@@ -405,7 +412,7 @@ impl BatchOptions {
         Ok((options, found.into_iter().map(Result::err).collect()))
     }
 
-    /// Returns the bounds of a mesh, and its transform with unit and up axis.
+    /// Returns the bounds of a mesh, and its transform including the unit and the up axis.
     fn bounds(
         &self,
         item: &Item,
@@ -413,7 +420,8 @@ impl BatchOptions {
         call: &Call,
     ) -> Result<(Bounds, Transform)> {
         let (source, _) = item.ready.as_ref().map_err(Error::clone)?;
-        // The bounds of all meshes must be in the same coordinates.
+        // The bounds of all meshes must be in the same coordinates, so no mesh is read relative to a point
+        // near it.
         let options = JobOptions {
             resources: resources.clone(),
             reads_near: false,
@@ -436,7 +444,8 @@ impl BatchOptions {
     }
 }
 
-/// Refuses grids in one array whose dimensions may differ, or whose numbers may mean different things.
+/// Refuses to stack grids in one array if their dims may differ, or if their values may have different
+/// meanings.
 fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
     let is_cube = request.is_cube && request.voxel_size.is_none();
     let is_even = request.dims.is_some()
@@ -465,7 +474,7 @@ fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
     }
 }
 
-/// Returns the folder that `-o` names.
+/// Returns the output folder that `-o` names.
 fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> {
     if let Some(error) = slip(&input.meshes, argv).filter(|_| args.output.is_none()) {
         return Err(error);
@@ -502,8 +511,8 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
         .with_hint(store.unwrap_or_else(usual)))
 }
 
-/// Returns the error for words that were probably not meant as meshes: a command, an output, a file for
-/// JSON.
+/// Returns an error if some mesh names were probably meant as something else: a command, an output or the
+/// file of `--json`.
 fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
     let line = |words: &[PathBuf]| {
         let words = words.iter().map(|word| word.display().to_string());

@@ -1,5 +1,5 @@
-//! Report of several meshes. Each mesh is reported once all earlier meshes are done, in the order of the
-//! call. The total follows.
+//! Report of several meshes. Reports are printed in the order of the call: each one waits until all earlier
+//! meshes are done. A total follows.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -22,11 +22,11 @@ pub struct Entry {
     kind: EntryKind,
     /// Number of occupied cells.
     cells: u64,
-    /// Written bytes. For a dry run the estimate, or 0 without an estimate.
+    /// Number of bytes written. In a dry run, the estimate, or 0 if there is no estimate.
     bytes: u64,
-    /// Memory estimate of a dry run.
+    /// Estimated memory in a dry run, in bytes.
     memory: u128,
-    /// Grid and padding, if the grid was made: `22 × 22 × 22 cells`.
+    /// Texts for the grid, `22 × 22 × 22 cells`, and for its padding. `None` if no grid was made.
     grid: Option<[String; 2]>,
     /// Warnings about the mesh.
     warnings: Vec<BatchWarning>,
@@ -36,23 +36,23 @@ pub struct Entry {
 struct BatchWarning {
     code: Code,
     message: String,
-    /// Line for a single mesh.
+    /// The warning as it is printed for a single mesh.
     line: String,
 }
 
-/// Warnings of one code.
+/// Warnings that have the same code.
 struct SameCode {
-    /// Number of meshes with this warning.
+    /// Number of meshes that have this warning.
     count: u64,
     first: BatchWarning,
-    /// All meshes have the message of the first.
+    /// The message is the same for all these meshes.
     is_one_message: bool,
 }
 
 /// Outcome of a mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
-    /// The output was written, or would be in a dry run.
+    /// The output was written. In a dry run, it would be written.
     Good,
     Skipped,
     Failed,
@@ -101,7 +101,7 @@ impl Entry {
         }
         match &mut report.outcome {
             Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),
-            // An error may lack a file or name a file other than the mesh.
+            // The error may name no file, or a file other than the mesh.
             Outcome::Failed(error)
                 if error
                     .file()
@@ -141,7 +141,7 @@ impl Entry {
     }
 }
 
-/// Returns the outcome of a mesh on one line.
+/// Returns the outcome of a successful mesh as one line.
 fn in_brief(options: &Options, found: &RunReport) -> String {
     let grid = found.lattice.as_ref().map_or_else(String::new, |lattice| {
         format!("{} cells, ", dims(lattice.dims()))
@@ -157,7 +157,7 @@ fn in_brief(options: &Options, found: &RunReport) -> String {
     }
 }
 
-/// Prints reports in the order of the meshes, although these are finished in any order.
+/// Prints reports in the order of the meshes, although the meshes are finished in any order.
 pub struct OrderedReporter<'a> {
     batch: &'a BatchOptions,
     call: &'a Call<'a>,
@@ -165,7 +165,7 @@ pub struct OrderedReporter<'a> {
     state: Mutex<BatchState>,
 }
 
-/// Printed reports, and reports that wait for earlier ones.
+/// Sums over the printed reports, and the reports that wait for earlier ones.
 #[derive(Default)]
 struct BatchState {
     waiting: BTreeMap<usize, Entry>,
@@ -173,9 +173,9 @@ struct BatchState {
     counts: [u64; 4],
     cells: u64,
     bytes: u64,
-    /// Largest memory of one mesh.
+    /// Memory of the mesh that needs the most, in bytes.
     memory: u128,
-    /// Grid and padding that all meshes share. Empty text where they differ.
+    /// Texts for the grid and the padding that all meshes share. A text is empty where meshes differ.
     grids: Option<[String; 2]>,
     warnings: BTreeMap<Code, SameCode>,
 }
@@ -190,7 +190,7 @@ impl<'a> OrderedReporter<'a> {
         }
     }
 
-    /// Adds the report of mesh `n` and prints all reports that are due.
+    /// Adds the report of mesh `n`, then prints every report whose predecessors are all printed.
     pub fn take(&self, n: usize, entry: Entry) {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         state.waiting.insert(n, entry);
@@ -205,7 +205,7 @@ impl<'a> OrderedReporter<'a> {
         }
     }
 
-    /// Returns the report of the warnings and of the number of outputs.
+    /// Returns the summary of warnings, and the line that counts the outputs.
     pub fn total(&self, stacked: Option<Written>) -> Vec<Report> {
         let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let mut total = Report::default();
@@ -288,8 +288,8 @@ impl<'a> OrderedReporter<'a> {
     }
 }
 
-/// Returns `warning[W009]: 81 of 1,000 meshes: …; -v lists them`, with the message that all meshes
-/// share, else the text of the code.
+/// Returns `warning[W009]: 81 of 1,000 meshes: …; -v lists them`. The message is the one that all these
+/// meshes have. If their messages differ, it is the text of the code.
 fn summed_up(warning: &SameCode, all: u64) -> String {
     let SameCode {
         count,
@@ -311,7 +311,7 @@ fn summed_up(warning: &SameCode, all: u64) -> String {
 impl BatchState {
     fn add(&mut self, entry: &mut Entry, is_stacked: bool) {
         if entry.kind == EntryKind::Interrupted {
-            // One message for all meshes.
+            // The interrupt is reported once, not for each mesh.
             let is_first = self.counts[EntryKind::Interrupted as usize] == 0;
             let text = match (is_first, is_stacked) {
                 (true, true) => "error: interrupted; nothing was written\n",

@@ -1,4 +1,5 @@
-//! File of `--mark`: triangles with defects as binary STL, or their cells as labels.
+//! Writes the file of `--mark`: the triangles that have defects as binary STL, or the cells of these
+//! triangles as labels.
 
 use std::path::Path;
 
@@ -11,7 +12,8 @@ use crate::cli::files;
 use crate::cli::names::{Names, OutputFile};
 use crate::cli::options::GridOptions;
 
-/// Registers the file. A file of triangles has no format of voxels.
+/// Registers the file of `--mark`. An `.stl` holds triangles, every other extension must be a voxel format
+/// with labels.
 pub(super) fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
     if files::has_extension(path, "stl") {
         return OutputFile::new(path, "the file of --mark").register(names);
@@ -48,7 +50,7 @@ pub(super) fn write(
     )
 }
 
-/// Writes these triangles as binary STL. The normals are missing, and readers compute them.
+/// Writes these triangles as binary STL. The normals are zero, which tells readers to compute them.
 fn write_triangles(file: &OutputFile, mesh: &Mesh, numbers: &[u32]) -> Result<Written> {
     let mut marked = vec![];
     for number in numbers {

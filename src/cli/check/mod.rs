@@ -1,4 +1,4 @@
-//! `voxelize check` finds the defects of meshes, their places, and their effect on a fill.
+//! `voxelize check` finds the defects of meshes and reports where they are and how they affect a fill.
 
 mod mark;
 mod report;
@@ -81,7 +81,7 @@ struct CheckArgs {
     pairs: PairArgs,
 }
 
-/// Names of the properties of `--require`.
+/// Returns a parser of the properties of `--require`.
 fn fitness() -> impl TypedValueParser<Value = Fitness> {
     const SYNONYM: (&str, Fitness) = ("watertight", Fitness::Closed);
     let named = Fitness::ALL
@@ -98,13 +98,13 @@ fn fitness() -> impl TypedValueParser<Value = Fitness> {
     })
 }
 
-/// Number of places per finding in text, and in JSON.
+/// Number of places listed per finding, in text and in JSON.
 const PLACES: [usize; 2] = [5, 20];
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: CheckArgs = call.args()?;
     let request = call.argv.request()?;
-    // Any option of the grid turns on the cells of the defects.
+    // With any option of the grid, the report also names the cells of the defects.
     let has_grid = GridArgs::augment_args(clap::Command::new(""))
         .get_arguments()
         .filter(|arg| arg.get_help_heading() == Some("Grid"))
@@ -161,7 +161,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(Vec::new())
 }
 
-/// Checks one mesh.
+/// Options of a check, which are the same for every mesh.
 struct Checking<'a> {
     job: Job,
     has_grid: bool,
@@ -260,7 +260,7 @@ impl Checking<'_> {
         })
     }
 
-    /// Refuses cells of defects that would exceed the memory limit.
+    /// Returns an error if finding the cells of the defects would exceed the memory limit.
     fn refuse_too_many_cells(&self, mesh: &Mesh, lattice: &Lattice) -> Result<()> {
         let resources = &self.job.options.resources;
         let run = Run::default().threads(resources.threads);
@@ -286,7 +286,7 @@ impl Checking<'_> {
         self.mark.is_some_and(|mark| mark.format().is_some())
     }
 
-    /// Refuses a mesh that would exceed the memory limit.
+    /// Returns an error if checking the mesh would exceed the memory limit.
     fn refuse_too_large(&self, mesh: &Mesh) -> Result<()> {
         let triangles = mesh.triangles().len() as u64;
         let need = bytes_for(mesh);

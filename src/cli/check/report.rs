@@ -1,4 +1,4 @@
-//! Result of a check, as rows and as JSON.
+//! Result of a check, as rows of text and as JSON.
 
 use serde::Serialize;
 use voxelize::compare::check::{
@@ -12,10 +12,10 @@ use crate::cli::report::display::{self, bytes, counted, grouped};
 use crate::cli::report::value::{self, CornersJson, Grid, OutputJson, Warning};
 use crate::cli::run::{RunReport, extent, mesh_format, triangles};
 
-/// Maximum number of components with a row.
+/// Maximum number of components that get a row of text.
 const LISTED: usize = 10;
 
-/// Maximum number of components in the JSON. A triangle soup has a component per triangle.
+/// Maximum number of components listed in JSON. In a triangle soup each triangle is a component.
 const LISTED_IN_JSON: usize = 1000;
 
 /// Result of the command for one mesh.
@@ -94,7 +94,7 @@ struct Verdict {
 }
 
 impl CheckedMesh {
-    /// Copies the results, with at most `places` of each defect.
+    /// Copies the results of a check. At most `places` places of each defect are copied.
     pub(super) fn set(
         &mut self,
         found: &RunReport,
@@ -194,7 +194,7 @@ impl ComponentInfo {
     }
 }
 
-/// Returns the listed places and the number of the others.
+/// Returns the first `most` places of a defect, and the number of places that are left out.
 fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     let shown = &defect.places[..most.min(defect.places.len())];
     (
@@ -203,8 +203,8 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     )
 }
 
-/// Adds the rows: mesh, defects with at most `most` places each, components. Thin walls are searched
-/// only with a lattice.
+/// Adds the rows about the mesh, its defects and its components. At most `most` places of each defect are
+/// listed. Thin walls are searched only with a lattice; without one, the rows state this.
 pub(super) fn add_rows(
     rows: &mut ReportRows,
     name: &str,
@@ -278,7 +278,8 @@ fn defect_rows(rows: &mut ReportRows, defect: &Defect, most: usize, coordinates:
     }
 }
 
-/// Returns `32 open edges`, or `at least 32 pairs of triangles that cross`.
+/// Returns `32 open edges`. If not all pairs were examined, returns `at least 32 pairs of triangles that
+/// cross`.
 fn count(defect: &Defect) -> String {
     let [one, many] = defect.info.nouns;
     let at_least = if defect.is_partial { "at least " } else { "" };
@@ -296,7 +297,7 @@ fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
         edges,
         ..
     } = place;
-    // Six digits hide the rounding in a sum of edges.
+    // A coordinate that is tiny compared with the length of the edges is rounding noise, and is shown as 0.
     let least = 1e-9 * length.unwrap_or(0.0);
     let at = at.map(|c| if c.abs() < least { 0.0 } else { c });
     let mut text = format!("at {}", coordinates.point_text(at));
@@ -411,7 +412,7 @@ fn safe_methods(checked: &MeshCheck) -> String {
     text
 }
 
-/// Returns the reason why a mesh is not fit for a use, `32 open edges`, or `None` if it is fit.
+/// Returns the defects that make a mesh unfit for a use, `32 open edges`. `None` if the mesh is fit.
 fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
     let why = || {
         checked

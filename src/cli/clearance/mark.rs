@@ -1,4 +1,5 @@
-//! File of `--mark`: cells where meshes meet or are closest, and the cells around them.
+//! Writes the file of `--mark`: all cells that the meshes touch, labelled by whether two meshes meet there or
+//! are closest there.
 
 use voxelize::compare::clearance::{Clearance, cells};
 use voxelize::format::{SaveOptions, Sidecar, Written};
@@ -14,10 +15,10 @@ use crate::cli::memory::Resources;
 use crate::cli::names::OutputFile;
 use crate::cli::progress::Bar;
 
-/// Cells along the longest axis of all meshes, unless an option states their number.
+/// Default number of cells along the longest axis of all meshes.
 const RES: usize = 256;
 
-/// File of the cells, and their number along the longest axis.
+/// Output file of the cells, and the number of cells along the longest axis.
 pub struct ContactMark {
     file: OutputFile,
     res: usize,

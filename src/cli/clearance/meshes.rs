@@ -1,4 +1,4 @@
-//! Meshes of a comparison, each with its own transform, `part.stl@rotate=z,90@translate=0,0,5`.
+//! Meshes to compare, each with its own transform: `part.stl@rotate=z,90@translate=0,0,5`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,22 +13,22 @@ use crate::cli::names::InputFile;
 use crate::cli::progress::Bar;
 use crate::cli::report::display::bytes;
 
-/// Options of a transform after the name of a mesh.
+/// Names of the transform options that may follow the name of a mesh. The first three turn the axes.
 const TRANSFORMS: [&str; 5] = ["axes", "matrix", "rotate", "scale", "translate"];
 
-/// Memory of a triangle in bytes.
+/// Memory of one triangle in bytes.
 const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
 
-/// Mesh as given.
+/// Mesh as named on the command line.
 pub struct PlacedMesh {
-    /// File with its transform, in reports.
+    /// Name of the file with its transform, as in the reports.
     pub name: String,
     pub path: PathBuf,
     transform: Request,
 }
 
 impl PlacedMesh {
-    /// Splits a name into the file and its transform. An existing file of the whole name has no
+    /// Splits an argument into the file and its transform. If a file with the whole name exists, it has no
     /// transform.
     pub fn new(argument: &Path) -> Result<Self> {
         let name = argument.display().to_string();
@@ -48,7 +48,8 @@ impl PlacedMesh {
             options.push(option);
             path = before;
         }
-        // Rotations are applied in the given order.
+        // The options were split off from the end of the name, and rotations must be applied in the given
+        // order.
         for (option, value) in options.into_iter().rev() {
             set(&mut transform, option, value).map_err(|why| {
                 let error = Error::usage(format!("{name}: @{option}={value}: {}", why.message()));
@@ -70,14 +71,14 @@ impl PlacedMesh {
             .map_err(|error| error.in_file(&self.name))
     }
 
-    /// Returns `true` if axes, a matrix or rotations are given.
+    /// Returns `true` if the transform has axes, a matrix or rotations.
     fn turns(&self) -> bool {
         let turns = &TRANSFORMS[..3];
         turns.iter().any(|name| self.transform.is_given(name))
     }
 }
 
-/// Sets an option of a transform.
+/// Sets one option of the transform.
 fn set(transform: &mut Request, name: &str, text: &str) -> Result<()> {
     if !TRANSFORMS.contains(&name) {
         let names = TRANSFORMS.join(", ");
@@ -98,7 +99,8 @@ pub fn read_all(
     bar: &Bar,
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
     let read = files.iter().zip(named).map(|(file, named)| {
-        // A mesh that is far from the origin is moved before its coordinates are rounded.
+        // A mesh that will be moved is read relative to a point near it, because far from the origin
+        // coordinates lose digits when they are rounded to 32 bits.
         let near = if named.transform.translate.is_some() {
             ReadNear::Mesh
         } else {
@@ -131,7 +133,7 @@ pub fn read_all(
             ))
         })?,
     };
-    // A transform of the axes overrides the up axis of the file.
+    // If the user turns a mesh, the up axis that its file states is ignored.
     let as_stated = meshes.iter().zip(named).filter(|(_, named)| !named.turns());
     one_up(as_stated.map(|(loaded, _)| loaded.up)).map_err(|error| {
         error.with_hint(
@@ -145,7 +147,7 @@ pub fn read_all(
         };
         loaded.findings.extend(other_unit(loaded.unit, &transform));
         if transform.turns() || transform.is_scaled() || transform.is_moved() {
-            // Meanwhile both meshes are in memory.
+            // The mesh before and after the transform are in memory at the same time.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
             let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
             loaded.mesh = transform.apply_all(mesh).map_err(|_| {
@@ -168,10 +170,10 @@ fn open(file: &InputFile, options: &ReadOptions) -> Result<Loaded> {
     })
 }
 
-/// Memory that is left for meshes, their trees and the comparison.
+/// Memory that is left for the meshes, their trees and the comparison.
 pub struct MemoryLeft<'a> {
     resources: &'a Resources,
-    /// Bytes, or `None` without a limit.
+    /// Number of bytes left. `None` without a limit.
     pub left: Option<u64>,
 }
 
@@ -183,14 +185,14 @@ impl<'a> MemoryLeft<'a> {
         }
     }
 
-    /// Reserves memory, or returns an error.
+    /// Reserves this number of bytes. Fails if fewer bytes are left.
     pub fn take(&mut self, need: u64) -> Result<()> {
         self.admit(need)?;
         self.left = self.left.map(|left| left - need);
         Ok(())
     }
 
-    /// Returns an error for more memory than is left.
+    /// Fails if fewer bytes are left.
     pub fn admit(&self, need: u64) -> Result<()> {
         let Some(left) = self.left.filter(|left| need > *left) else {
             return Ok(());

@@ -22,11 +22,11 @@ use mark::ContactMark;
 use meshes::{MemoryLeft, PlacedMesh, read_all};
 use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, mesh_row};
 
-/// Numbers of listed places of a collision: in JSON and with -v, and in the text.
+/// Maximum number of listed places of a collision: in JSON and with `-v`, and in the plain text.
 const LISTED: usize = 100;
 const SHOWN: usize = 3;
 
-/// Memory of the report on a pair of meshes and on a place, in bytes.
+/// Memory of the report on one pair of meshes, and of the report on one place, in bytes.
 const PAIR_BYTES: u64 = 8 << 10;
 const PLACE_BYTES: u64 = 3 << 10;
 
@@ -133,7 +133,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// Compares all pairs of the meshes.
+/// Comparison of all pairs of the meshes.
 struct Comparison<'a> {
     args: &'a ClearanceArgs,
     named: Vec<PlacedMesh>,
@@ -253,7 +253,7 @@ impl Comparison<'_> {
         result.closer = min_distance.as_ref().map(|_| closer);
         result.outputs = Some(value::outputs(&written));
         result.warnings = Some(findings.iter().map(|(_, finding)| finding.into()).collect());
-        // The worst pair comes first. Equal pairs keep the order of the call.
+        // The worst pair comes first. Pairs that are equally bad keep the order of the call.
         let mut worst_first: Vec<_> = compared.iter().collect();
         worst_first.sort_by_key(|pair| pair.badness);
         for pair in &worst_first {

@@ -1,4 +1,4 @@
-//! Result of `voxelize clearance`: rows and JSON of meshes and pairs of them.
+//! Result of `voxelize clearance`: rows of text and JSON about the meshes and about each pair of meshes.
 
 use serde::Serialize;
 use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
@@ -50,7 +50,7 @@ pub struct PairInfo {
     pub badness: (u8, u64),
     #[serde(skip)]
     pub text: String,
-    /// Rows of text. The first one has the verdict.
+    /// Rows of text. The first row states the verdict.
     #[serde(skip)]
     pub rows: ReportRows,
 }
@@ -89,7 +89,7 @@ impl ClearanceMeshJson {
     }
 }
 
-/// Returns a length with its unit, if known.
+/// Returns a length as text, with its unit if the unit is known.
 pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
     unit.map_or_else(
         || number(length),
@@ -97,7 +97,7 @@ pub fn length(length: f64, unit: Option<UnitOfLength>) -> String {
     )
 }
 
-/// Returns the relation of a pair: `a.stl and b.stl are 0.4 mm apart`.
+/// Returns the relation of a pair of meshes as text: `a.stl and b.stl are 0.4 mm apart`.
 fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) -> String {
     let at_least = if found.is_all { "" } else { "at least " };
     let meetings = counted(
@@ -129,8 +129,8 @@ fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) ->
     }
 }
 
-/// Returns the sort key of a pair, the worst pair first: meshes that share volume, that may share
-/// volume, that meet, then by distance.
+/// Returns the sort key of a pair of meshes. Pairs that share volume come first, then pairs that may share
+/// volume, then all others by their distance.
 fn badness(found: &Clearance) -> (u8, u64) {
     let rank = match (found.shares_volume, found.relation) {
         (Some(true), _) | (_, Relation::Crossing | Relation::Contains | Relation::Within) => 0,
@@ -141,8 +141,8 @@ fn badness(found: &Clearance) -> (u8, u64) {
     (rank, found.distance.to_bits())
 }
 
-/// Returns the relation of a pair and the points where it meets or is closest. The label is `pass` or
-/// `FAIL` if a distance was requested.
+/// Returns the rows about a pair: its relation, and the points where the meshes meet or are closest. If a
+/// minimum distance was requested, the label of the relation is `pass` or `FAIL`.
 fn pair_rows(
     [a, b]: [&str; 2],
     text: &str,
@@ -203,13 +203,13 @@ fn place_text(place: &MeetingPair) -> String {
     format!("triangles {s} and {t} {verb}, {ends}")
 }
 
-/// Returns a number with six digits. JSON has all digits.
+/// Returns a point with six digits per coordinate. JSON has all digits.
 fn point(point: &[f64; 3]) -> String {
     format!("({})", point.map(number).join(", "))
 }
 
 impl PairInfo {
-    /// Creates the object. `listed` is the number of listed places.
+    /// Creates the JSON object of a pair with at most `listed` places.
     pub fn new(
         [a, b]: [&str; 2],
         found: &Clearance,

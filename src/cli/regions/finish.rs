@@ -71,7 +71,7 @@ struct FinishedStore {
     timings_ms: Option<Timings>,
 }
 
-/// Numbers of the regions in each state, from 1 on.
+/// State of the regions. Regions are numbered from 1.
 #[derive(Serialize)]
 struct FoundRegions {
     #[serde(flatten)]

@@ -1,5 +1,5 @@
-//! Regions of a grid: `voxelize plan`, `voxelize STORE --region I/N` and `voxelize finish`, and
-//! `--resume` for all three in one process.
+//! Grids that are made in regions: `voxelize plan`, `voxelize STORE --region I/N` and `voxelize finish`.
+//! `--resume` does the work of all three in one process.
 
 mod finish;
 mod plan;

@@ -1,4 +1,4 @@
-//! `voxelize plan` creates a store whose regions other processes make.
+//! `voxelize plan` creates a store and plans its regions, which other processes make.
 
 use std::path::{Path, PathBuf};
 
@@ -165,7 +165,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// Returns the mesh and its options. Looks at files but changes none.
+/// Creates the job from the arguments: the mesh and its options. Looks at files but changes none.
 fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let names = &call.names;
     let resources = call.resources(args.run.max_memory)?;
@@ -200,7 +200,7 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     Ok(Job { source, options })
 }
 
-/// Refuses a mesh from a pipe.
+/// Fails for meshes that the regions cannot read again from a file of their own name: a pipe, or `NAME=FILE`.
 pub fn check_source(source: &MeshSource) -> Result<()> {
     if let Some(name) = source
         .parts
@@ -327,7 +327,8 @@ fn plan(
     Ok(Outcome::Done)
 }
 
-/// Reads the mesh. With bins, the memory limit applies to the processes of the regions, not to the plan.
+/// Reads the mesh. If bins are written, the memory limit does not apply to this process but to the processes
+/// that make the regions.
 fn read(
     args: &PlanArgs,
     job: &mut Job,
@@ -344,7 +345,7 @@ fn read(
     mesh
 }
 
-/// Choices for a store.
+/// Options that decide the layout of a store.
 pub struct StoreChoice<'a> {
     pub root: &'a Path,
     pub dtype: Option<Dtype>,
@@ -354,7 +355,7 @@ pub struct StoreChoice<'a> {
     pub bins: bool,
 }
 
-/// Returns the plan, and the findings about mesh and rule.
+/// Returns the plan of the regions, and the findings about the mesh and the rule.
 pub fn planned(
     store: &StoreChoice,
     job: &Job,

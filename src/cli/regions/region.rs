@@ -1,4 +1,4 @@
-//! `voxelize STORE --region I/N` makes regions of a plan.
+//! `voxelize STORE --region I/N` makes some of the planned regions of a store.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,7 +87,7 @@ struct Occupied {
     occupied: u64,
 }
 
-/// Parts of regions. The flag states that the region was made in this run.
+/// Part files of regions. The flag is `true` if this run made the region.
 type RegionParts = Vec<(StorePart, bool)>;
 
 fn run(call: &Call) -> Result<Vec<Report>> {
@@ -143,7 +143,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     })])
 }
 
-/// Registers the files of a store and the meshes of its plan, so that no report overwrites them.
+/// Registers the folder of the store and the meshes of its plan, so that no report overwrites them.
 pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<Vec<InputFile>> {
     call.names
         .reads_folder(&store.root, "a folder of the store")?;
@@ -153,7 +153,7 @@ pub fn register(store: &RegionStore, meshes: &[PathBuf], call: &Call) -> Result<
         .collect()
 }
 
-/// Returns the error of an interrupt after a signal.
+/// Returns the error of an interrupt if a signal arrived, otherwise `error`.
 fn interrupted(error: Error, bar: &Bar) -> Error {
     if bar.cancelled() {
         Error::interrupted()
@@ -162,7 +162,8 @@ fn interrupted(error: Error, bar: &Bar) -> Error {
     }
 }
 
-/// Returns the complete regions among these, and the numbers of the others.
+/// Checks these regions. Returns the part files of the complete regions, and the numbers of the incomplete
+/// ones.
 fn looked_at(
     store: &RegionStore,
     regions: &[usize],
@@ -181,7 +182,7 @@ fn looked_at(
     Ok((parts, wanted))
 }
 
-/// Returns the parts of these regions in order. Makes incomplete regions from their bins.
+/// Returns the part files of these regions, in order. Incomplete regions are made from their bins.
 fn make_each(
     store: &RegionStore,
     regions: &[usize],
@@ -207,8 +208,8 @@ fn make_each(
     Ok(parts)
 }
 
-/// Returns the parts of these regions in order. Makes incomplete regions from the mesh, which `mesh`
-/// reads only if it is needed.
+/// Returns the part files of these regions, in order. Incomplete regions are made from the mesh. `mesh` reads
+/// it and is called only if a region is incomplete.
 pub fn make(
     store: &RegionStore,
     regions: &[usize],
@@ -233,7 +234,7 @@ pub fn make(
     Ok(parts)
 }
 
-/// Makes regions of a mesh.
+/// Makes the regions `wanted` from the mesh.
 fn make_wanted(
     store: &RegionStore,
     wanted: &[usize],
@@ -242,7 +243,7 @@ fn make_wanted(
     durability: Durability,
     bar: &Bar,
 ) -> Result<RegionParts> {
-    // The bar counts several regions, or shows the slabs of one.
+    // With several regions, the bar counts regions. With a single one, it shows the slabs.
     let silent = Silent(bar);
     let progress: &dyn Progress = if wanted.len() > 1 { &silent } else { bar };
     let run = Run::default()

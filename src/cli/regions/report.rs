@@ -1,4 +1,4 @@
-//! Common parts of the reports of region commands.
+//! Parts that the reports of `plan`, `region` and `finish` have in common.
 
 use serde::Serialize;
 use voxelize::Finding;
@@ -8,7 +8,7 @@ use crate::cli::report::value::{self, Warning};
 use crate::cli::report::{ReportRows, Verbosity};
 use crate::cli::run::record_text;
 
-/// Regions of a plan.
+/// Number of planned regions and their sizes in layers.
 #[derive(Serialize)]
 pub struct PlannedRegions {
     count: usize,
@@ -27,12 +27,12 @@ impl PlannedRegions {
     }
 }
 
-/// Returns `filled; ties: none; inside: nonzero`.
+/// Returns the rule of the store with its options: `filled; ties: none; inside: nonzero`.
 pub fn rule_text(store: &RegionStore) -> String {
     record_text(&store.plan.store.grid.record).unwrap_or_default()
 }
 
-/// Returns the warnings for JSON, and adds those that are printed to the rows.
+/// Returns all findings for the JSON. Adds those that are printed at this verbosity to the rows.
 pub fn warnings(
     findings: &[Finding],
     rows: &mut ReportRows,

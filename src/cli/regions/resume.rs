@@ -1,4 +1,5 @@
-//! `--resume` plans, makes and finishes a store in one process, and continues after a crash.
+//! `--resume` plans, makes and finishes a store in one process. After a crash it continues with the missing
+//! regions.
 
 use voxelize::format::Durability;
 use voxelize::grid::record::INSIDE;
@@ -18,7 +19,7 @@ use crate::cli::progress::Bar;
 use crate::cli::report::{Outcome, Report};
 use crate::cli::run::{self, RunReport, RunResult, timed};
 
-/// Makes the store of `-o`, or its missing regions.
+/// Makes the store that `-o` names. If the store exists, makes only its missing regions.
 pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
     if batch::is_requested(&args.input, &args.output) {
         let error = Error::usage("--resume makes one grid, in one .zarr");
@@ -58,7 +59,7 @@ fn one(args: ConvertArgs, call: &Call) -> Report {
     report
 }
 
-/// Returns the options. Looks at files but changes none.
+/// Creates the options from the arguments. Looks at files but changes none.
 fn options(args: ConvertArgs, call: &Call) -> Result<Options> {
     let request = call.argv.request()?;
     let mut options = Options::unchecked(args, request, call, Output::unregistered)?;
@@ -121,7 +122,7 @@ fn steps(options: &mut Options, call: &Call, bar: &Bar, found: &mut RunReport) -
     Ok(())
 }
 
-/// Opens an existing store if its plan makes the same cells, or creates a new one.
+/// Opens the existing store if its plan makes the same cells. Otherwise creates a new store.
 fn store(
     options: &Options,
     mesh: &Mesh,
@@ -143,7 +144,7 @@ fn store(
     let (plan, findings): (RegionPlan, _) = planned(&chosen, &options.job, mesh, &lattice, bar)?;
     found.warnings.extend(findings);
     match RegionStore::open_if_planned(root)? {
-        // The layers of the regions may differ.
+        // The plans may divide the layers into regions differently.
         Some(there) if there.plan.makes_same(&plan) => Ok(there),
         _ => RegionStore::create(root, plan, durability),
     }

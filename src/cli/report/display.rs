@@ -1,4 +1,5 @@
-//! Text of values: numbers, sizes, durations, grids, digests. All of them are formatted here.
+//! Formatting of values as text: numbers, sizes, durations, grids and digests. All values in reports are
+//! formatted here.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ pub use voxelize::tool::text::{bytes, counted, grouped, grouped_number, number};
 use voxelize::tool::text::{is_obeyed, visible};
 use voxelize::{Digest, Lattice, Rational};
 
-/// Returns `0.5` for equal numbers, else `0.5 × 0.5 × 1`.
+/// Returns `0.5` if the three numbers are equal, otherwise `0.5 × 0.5 × 1`.
 pub fn sizes(values: [f64; 3]) -> String {
     let [x, y, z] = values.map(number);
     if x == y && y == z {
@@ -17,7 +18,7 @@ pub fn sizes(values: [f64; 3]) -> String {
     }
 }
 
-/// Returns a share in percent, never rounded to 0 or 100: `86.4 %`, `< 0.1 %`.
+/// Returns a share in percent: `86.4 %`, `< 0.1 %`. Only exact values become `0 %` or `100 %`.
 pub fn percent(part: u64, whole: u128) -> String {
     let share = 100.0 * part as f64 / whole as f64;
     if part == 0 {
@@ -38,18 +39,19 @@ pub fn dims([x, y, z]: [usize; 3]) -> String {
     format!("{x} × {y} × {z}")
 }
 
-/// Returns the grid: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
+/// Returns the grid as text: `42 × 42 × 42 cells of 0.5, corner (-0.5, -0.5, -0.5)`.
 pub fn grid(lattice: &Lattice) -> String {
     grid_in(lattice, None)
 }
 
-/// Returns the grid in this unit: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5, -0.5)`.
+/// Returns the grid as text, with the unit of its cells: `42 × 42 × 42 cells of 0.5 mm, corner (-0.5, -0.5,
+/// -0.5)`.
 pub fn grid_in(lattice: &Lattice, unit: Option<&str>) -> String {
     format!("{} {}", dims(lattice.dims()), cells_in(lattice, unit))
 }
 
-/// Returns the grid with the number of its cells: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner (-0.5,
-/// -0.5, -0.5)`.
+/// Returns the grid as text, with the number of its cells: `42 × 42 × 42 = 74,088 cells of 0.5 mm, corner
+/// (-0.5, -0.5, -0.5)`.
 pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     let all: u128 = lattice.dims().iter().map(|&n| n as u128).product();
     let all = grouped(u64::try_from(all).unwrap_or(u64::MAX));
@@ -60,12 +62,12 @@ pub fn planned_grid(lattice: &Lattice, unit: Option<&str>) -> String {
     )
 }
 
-/// Returns the unit after a length, ` mm`, or nothing.
+/// Returns the unit that follows a length, ` mm`. Empty if the unit is unknown.
 pub fn suffix(unit: Option<&str>) -> String {
     unit.map_or_else(String::new, |unit| format!(" {unit}"))
 }
 
-/// Returns `8,000 mm³`.
+/// Returns a volume with its unit: `8,000 mm³`.
 pub fn volume(volume: f64, unit: Option<&str>) -> String {
     match unit {
         Some(unit) => format!("{} {unit}³", grouped_number(volume)),
@@ -73,7 +75,7 @@ pub fn volume(volume: f64, unit: Option<&str>) -> String {
     }
 }
 
-/// Returns the cells without their number.
+/// Returns the size of the cells and the corner of the grid: `cells of 0.5, corner (-0.5, -0.5, -0.5)`.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)
 }
@@ -91,7 +93,7 @@ fn cells_in(lattice: &Lattice, unit: Option<&str>) -> String {
     )
 }
 
-/// Returns `64,000 of 74,088 (86.4 %)`.
+/// Returns the number of occupied cells and their share of all cells: `64,000 of 74,088 (86.4 %)`.
 pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     let all: u128 = dims.iter().map(|&n| n as u128).product();
     let share = percent(occupied, all);
@@ -102,7 +104,7 @@ pub fn occupancy(occupied: u64, dims: [usize; 3]) -> String {
     )
 }
 
-/// Returns the axes whose last wall does not belong to the grid.
+/// Returns the names of the axes on which the last wall does not belong to the grid.
 pub fn open_axes(lattice: &Lattice) -> Vec<String> {
     let open = AXES
         .iter()
@@ -119,7 +121,7 @@ pub fn digest(digest: &Digest) -> String {
     format!("{grid}cells {}", digest.cells)
 }
 
-/// Returns `3.2 ms`.
+/// Returns a duration with its unit: `3.2 ms`.
 pub fn duration(time: Duration) -> String {
     durations(time, &[])
 }
@@ -139,7 +141,7 @@ pub fn durations(total: Duration, phases: &[(&str, Option<Duration>)]) -> String
     )
 }
 
-/// Returns the unit for a time, and the number of units in a second.
+/// Returns the unit in which a time is shown, and how many of these units a second has.
 fn unit(time: Duration) -> (&'static str, f64) {
     if time < Duration::from_secs(1) {
         ("ms", 1e3)
@@ -157,7 +159,7 @@ fn rounded(time: Duration, per_second: f64) -> String {
     }
 }
 
-/// Returns the corners of a box of cells in world space.
+/// Returns the two corners of a box of cells in coordinates of the lattice.
 pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
     let at = |axis: usize, wall: usize| lattice.wall(axis, wall).to_f64();
     [
@@ -166,7 +168,7 @@ pub fn corners(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2]
     ]
 }
 
-/// Returns a box of cells: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
+/// Returns a box of cells as text: `cells x 3 … 5, y 0 … 7, z 2; in space x 0.3 … 0.6, …`.
 pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     let [low, high] = cells;
     let mut texts = vec![];
@@ -184,14 +186,14 @@ pub fn cell_box(cells: [[usize; 3]; 2], lattice: Option<&Lattice>) -> String {
     }
 }
 
-/// Returns `x 0 … 20, y 0 … 20, z 0 … 20`.
+/// Returns a box of coordinates as text: `x 0 … 20, y 0 … 20, z 0 … 20`.
 pub fn ranges([min, max]: [[f64; 3]; 2]) -> String {
     [0, 1, 2]
         .map(|a| format!("{} {} … {}", AXES[a], number(min[a]), number(max[a])))
         .join(", ")
 }
 
-/// Returns a share of one, never rounded to 1.
+/// Returns a share from 0 to 1. A share below 1 is never rounded to 1.
 pub fn share(value: f64) -> String {
     let text = number(value);
     if text == "1" && value < 1.0 {
@@ -201,18 +203,18 @@ pub fn share(value: f64) -> String {
     }
 }
 
-/// Escapes line ends and the control characters of terminals in a line. Names of files may contain them.
+/// Escapes line breaks and terminal control characters in one line. File names may contain them.
 pub fn sanitized(line: &str) -> String {
     visible(line)
 }
 
-/// Escapes control characters of terminals and commands of CI services in lines.
+/// Escapes terminal control characters and commands for CI services in a text of several lines.
 pub fn sanitized_lines(text: &str) -> String {
     text.split_inclusive('\n').map(sanitized_line).collect()
 }
 
-/// Escapes one line, with or without its end. GitHub obeys lines that begin with `::`; Azure and GitHub
-/// obey `##[` and `##vso[`.
+/// Escapes one line, with or without its line break. GitHub obeys lines that begin with `::`. Azure and
+/// GitHub also obey `##[` and `##vso[` anywhere in a line.
 fn sanitized_line(line: &str) -> String {
     let (line, end) = line
         .strip_suffix('\n')
@@ -228,14 +230,14 @@ fn sanitized_line(line: &str) -> String {
     }
 }
 
-/// Colours the first word of lines that begin with a severity: `error[S004]:`, `warning[W006]:`,
-/// `hint:`.
+/// Colours the severity at the start of a line: `error[S004]:`, `warning[W006]:`, `hint:`.
 pub fn coloured(text: &str) -> String {
     text.split_inclusive('\n').map(coloured_line).collect()
 }
 
 fn coloured_line(line: &str) -> String {
-    /// Bold red, yellow and blue, and dim, which are readable on dark and on light terminals.
+    /// ANSI codes for bold red, bold yellow, bold blue and dim. These colours are readable on dark and on
+    /// light terminals.
     const COLOURS: [(&str, &str); 4] = [
         ("error", "1;31"),
         ("warning", "1;33"),
@@ -252,8 +254,8 @@ fn coloured_line(line: &str) -> String {
     }
 }
 
-/// Escapes control characters of terminals in the strings of JSON. JSON itself requires this for C0
-/// only.
+/// Escapes terminal control characters in the strings of a JSON text. JSON itself requires this only for
+/// U+0000 to U+001F.
 pub fn sanitized_json(line: &str) -> String {
     let mut text = String::new();
     for c in line.chars() {
@@ -268,7 +270,7 @@ pub fn sanitized_json(line: &str) -> String {
     text
 }
 
-/// Returns `body 1,234, lid 56 and 2 more`, at most a few lines.
+/// Returns `body 1,234, lid 56 and 2 more`. Items beyond the first `SHOWN` are only counted.
 pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
     const SHOWN: usize = 12;
     let more = items.len().saturating_sub(SHOWN);

@@ -1,18 +1,19 @@
-//! Hints for the command line, with options as typed and calls in quotes.
+//! Text of hints for the command line. Options appear as typed, and commands in quotes.
 
 use voxelize::{Error, Hint, Kind};
 
-/// Returns the advice about an error: its own hint, or the advice of its code.
+/// Returns the hint of an error, or the advice for its code if it has no hint. `None` if there is neither.
 pub fn hint(error: &Error) -> Option<String> {
     Some(hint_text(&error.advice())).filter(|hint| !hint.is_empty())
 }
 
-/// Returns the text of a hint.
+/// Returns a hint as text for the command line.
 pub fn hint_text(hint: &Hint) -> String {
     hint.spelled(|option| Some(spelled(option)))
 }
 
-/// Removes steps from the hint of an error that name options its command lacks.
+/// Removes the steps of an error's hint that name options which the command does not have. `options` adds the
+/// arguments of the command to a parser.
 pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Error {
     let own = error.hint().filter(|hint| !hint.is_empty());
     let hint = match own {
@@ -35,12 +36,12 @@ pub fn fitting(error: Error, options: fn(clap::Command) -> clap::Command) -> Err
     error.with_hint(fitted)
 }
 
-/// Returns `true` for a call of the tool, `false` for an option.
+/// Returns `true` for a call of the tool, such as `voxelize info`. Returns `false` for an option.
 fn is_call(option: &str) -> bool {
     option.starts_with("voxelize ")
 }
 
-/// Returns an option as typed, or a call in quotes.
+/// Returns an option unchanged, and a call of the tool in quotes.
 fn spelled(option: &str) -> String {
     if is_call(option) {
         format!("'{option}'")

@@ -1,5 +1,5 @@
-//! Reports of commands. A command fills in one struct that derives `Serialize`, which is its JSON.
-//! [`ReportRows`] holds the text, and the outcome decides the exit code. Only this module prints.
+//! Reports of commands. Each command fills in one struct that derives `Serialize`. The struct becomes the
+//! JSON, [`ReportRows`] holds the text, and the outcome decides the exit code. Only this module prints.
 
 pub mod display;
 mod hints;
@@ -24,19 +24,20 @@ use super::signals::Signals;
 use display::{bytes, coloured, sanitized, sanitized_json, sanitized_lines};
 pub use hints::{fitting, hint, hint_text};
 
-/// Amount of printed text.
+/// How much text is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
-    /// Errors.
+    /// Only errors.
     Quiet,
     /// Errors, warnings and the summary.
     Normal,
-    /// Also the choices and their reasons.
+    /// Errors, warnings, the summary, and the reasons for each choice.
     Verbose,
 }
 
 impl Verbosity {
-    /// Returns `true` if a finding is printed. Notes are printed only in verbose runs.
+    /// Returns `true` if a finding is printed. Notes are printed only in verbose runs, and quiet runs print
+    /// no findings.
     pub fn prints(self, finding: &Finding) -> bool {
         match self {
             Self::Quiet => false,
@@ -46,12 +47,12 @@ impl Verbosity {
     }
 }
 
-/// Verbosity, destination of the JSON, and colour.
+/// Verbosity, destination of the JSON, and whether messages are coloured.
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
     pub verbosity: Verbosity,
     pub json: Option<Destination>,
-    /// Messages are coloured.
+    /// Messages on standard error are coloured.
     pub is_coloured: bool,
 }
 
@@ -62,11 +63,11 @@ pub enum Outcome {
     Done,
     /// A dry run found no error.
     Planned,
-    /// The output exists and is kept.
+    /// The output exists already and is kept.
     Skipped,
-    /// The reader of the output closed the pipe.
+    /// The program that reads the output closed the pipe.
     PipeClosed,
-    /// The work is done, and a check failed. Holds the message, unless the rows contain it.
+    /// The work is done, but a check failed. Contains the message. `None` if the rows contain the message.
     CheckFailed(Option<String>),
     Failed(Error),
 }
@@ -81,7 +82,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the status in JSON.
+    /// Returns the status for the JSON.
     fn status(&self) -> &'static str {
         match self {
             Self::Done | Self::PipeClosed => "ok",
@@ -103,14 +104,14 @@ impl Outcome {
 
 const OK: u8 = 0;
 const CHECK_FAILED: u8 = 1;
-/// Several inputs failed for different reasons.
+/// Exit code if several inputs failed for different reasons.
 const MIXED: u8 = 7;
-/// A bug. The number is `EX_SOFTWARE` of sysexits.
+/// Exit code for a bug. The number is `EX_SOFTWARE` of sysexits.
 const INTERNAL: u8 = 70;
 
-/// Returns the exit code for an error. `signal` is the number of the signal that interrupted the run.
+/// Returns the exit code for an error. `signal` is the signal that interrupted the run, if one did.
 pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
-    /// Number of the signal of an interrupt from the keyboard.
+    /// Number of the signal that Ctrl-C sends.
     const SIGINT: u8 = 2;
     match error.kind() {
         Kind::Usage => 2,
@@ -119,13 +120,13 @@ pub fn exit_code(error: &Error, signal: Option<u8>) -> u8 {
         Kind::TooLarge => 5,
         Kind::Interrupted => 128 + signal.unwrap_or(SIGINT),
         Kind::Internal => INTERNAL,
-        // Output errors. An unknown kind is not an error of the command line or of the input.
+        // Output errors, and any kind of error that was added later.
         _ => 6,
     }
 }
 
-/// Returns the exit code of a batch: the code that all failures share, else the code of an interrupt,
-/// else [`MIXED`].
+/// Returns the exit code of several reports: the code that all failures share, otherwise the code of an
+/// interrupt, otherwise [`MIXED`].
 fn worst(codes: &[u8]) -> u8 {
     let failed: Vec<u8> = codes.iter().copied().filter(|code| *code != OK).collect();
     match failed.as_slice() {
@@ -135,26 +136,25 @@ fn worst(codes: &[u8]) -> u8 {
     }
 }
 
-/// JSON object with ordered keys.
+/// JSON object whose keys are ordered.
 pub type Object = Map<String, Value>;
 
 /// Result of a command for one file, case or mesh, as text and as JSON.
 #[derive(Default)]
 pub struct Report {
-    /// Requested rows, for standard output.
+    /// Rows that the user requested. They go to standard output.
     pub out: ReportRows,
-    /// Summary and warnings, for standard error.
+    /// Summary and warnings. They go to standard error.
     pub err: ReportRows,
-    /// Text of the error. `None` for the usual text.
+    /// Text of the error. `None` for the default text.
     pub error_text: Option<String>,
-    /// Result as JSON. `None` for rows such as a total.
+    /// Result as JSON. `None` for a report that is only text, such as a total.
     object: Option<Object>,
     pub outcome: Outcome,
 }
 
 impl Report {
-    /// Runs `work`, which fills in the result of its command step by step. Rows of failed work are
-    /// dropped.
+    /// Runs `work`, which fills in the result of its command step by step. If it fails, its rows are dropped.
     pub fn of<R: Default + Serialize>(
         work: impl FnOnce(&mut Self, &mut R) -> Result<Outcome>,
     ) -> Self {
@@ -182,7 +182,7 @@ impl Report {
         }
     }
 
-    /// Creates a report of rows about other reports, such as a total.
+    /// Creates a report of rows only, such as a total over other reports.
     pub fn rows(out: String) -> Self {
         Self {
             out: ReportRows(out),
@@ -195,7 +195,7 @@ impl Report {
 #[derive(Default, Serialize)]
 pub struct NoResult {}
 
-/// Returns the keys of a result.
+/// Returns a result as a JSON object.
 pub fn object(result: &impl Serialize) -> Object {
     match serde_json::to_value(result) {
         Ok(Value::Object(object)) => object,
@@ -203,12 +203,12 @@ pub fn object(result: &impl Serialize) -> Object {
     }
 }
 
-/// Returns the keys of a command whose work did not begin.
+/// Returns the JSON object of a command whose work did not begin.
 pub fn empty<R: Default + Serialize>(_started: Instant) -> Object {
     object(&R::default())
 }
 
-/// Lines of text, each with a label of up to eight characters.
+/// Lines of text. Most begin with a label of up to eight characters.
 #[derive(Default)]
 pub struct ReportRows(pub String);
 
@@ -232,12 +232,12 @@ impl ReportRows {
         }
     }
 
-    /// Adds a warning or note, with `about` before its message.
+    /// Adds a warning or a note. `about` comes before its message.
     pub fn finding(&mut self, about: &str, finding: &Finding) {
         self.0 += &finding_line(about, finding);
     }
 
-    /// Adds the findings that are printed at this verbosity.
+    /// Adds the findings that are printed at this verbosity. `about` comes before their messages.
     pub fn findings(&mut self, about: &str, findings: &[Finding], verbosity: Verbosity) {
         for finding in findings.iter().filter(|finding| verbosity.prints(finding)) {
             self.finding(about, finding);
@@ -248,9 +248,9 @@ impl ReportRows {
 /// Prints reports and decides the exit code.
 pub struct Printer {
     pub options: ReportOptions,
-    /// Name of the command; empty for the conversion.
+    /// Name of the command. Empty for the conversion.
     command: &'static str,
-    /// Options of the command.
+    /// Adds the arguments of the command to a parser.
     arguments: fn(clap::Command) -> clap::Command,
     signals: Signals,
     state: Mutex<PrinterState>,
@@ -258,16 +258,16 @@ pub struct Printer {
 
 #[derive(Default)]
 struct PrinterState {
-    /// Lines of JSON so far, for a file.
+    /// Lines of JSON so far, if they go to a file.
     lines: String,
     json_file: Option<OutputFile>,
     codes: Vec<u8>,
-    /// The JSON file is known to differ from every other file of the run.
+    /// The JSON file is known to differ from every other output.
     files_checked: bool,
-    /// The first error.
+    /// The first error of the call.
     error: Option<Error>,
-    /// Nothing is written to standard output, because writing failed or the process runs another
-    /// program.
+    /// Nothing is written to standard output any more, either because a write failed or because the call runs
+    /// inside another program.
     is_silent: bool,
 }
 
@@ -301,7 +301,7 @@ impl Printer {
         self.options.verbosity == Verbosity::Verbose
     }
 
-    /// Creates the names of a call and registers the file of `--json` first.
+    /// Creates the set of files of a call. The file of `--json` is registered first.
     pub fn names(&self) -> Names {
         let names = Names::new(&self.signals);
         if let Some(Destination::File(path)) = &self.options.json {
@@ -312,7 +312,7 @@ impl Printer {
         names
     }
 
-    /// Records that the JSON file differs from every other file of the run.
+    /// Records that the JSON file differs from every other file of the call.
     pub fn files_are_checked(&self) {
         self.state().files_checked = true;
     }
@@ -336,7 +336,7 @@ impl Printer {
             .push(report.outcome.exit_code(self.signals.caught()));
         let prints_rows = self.prints_rows();
         if prints_rows {
-            // Standard output holds only the JSON if the JSON goes there.
+            // If the JSON goes to standard output, rows go to standard error.
             if self.options.json == Some(Destination::Stdout) {
                 self.to_stderr(&report.out.0);
             } else {
@@ -347,7 +347,7 @@ impl Printer {
         match &report.outcome {
             Outcome::Failed(error) => {
                 let error = self.with_page(error.clone());
-                // Printed rows contain the error.
+                // If rows are printed, they already contain the error.
                 if !prints_rows || report.out.0.is_empty() {
                     let text = report.error_text.clone();
                     self.to_stderr(&text.unwrap_or_else(|| error_text("", &error)));
@@ -366,7 +366,7 @@ impl Printer {
         }
     }
 
-    /// Returns the line of JSON of a report.
+    /// Returns the JSON of a report as one line.
     pub fn json_line(&self, report: &Report) -> String {
         #[derive(Serialize)]
         struct Line<'a> {
@@ -406,8 +406,8 @@ impl Printer {
         sanitized_json(&object.to_string())
     }
 
-    /// Adds the help page of the command to a usage error without a hint. Other hints keep only options
-    /// of the command.
+    /// Adds a hint that names the help page to a usage error without a hint. From the hint of any other
+    /// error, removes steps whose options the command does not have.
     fn with_page(&self, error: Error) -> Error {
         let error = fitting(error, self.arguments);
         match (error.kind(), error.hint()) {
@@ -419,7 +419,7 @@ impl Printer {
         }
     }
 
-    /// Writes the file of `--json` and returns the exit code.
+    /// Writes the file of `--json` and returns the exit code of the call.
     pub fn finish(&self) -> u8 {
         let is_safe = {
             let state = self.state();
@@ -430,7 +430,8 @@ impl Printer {
                     .is_some_and(|file| !file.is_disputed())
         };
         if !is_safe {
-            // The call registered no names, or not all of them.
+            // The call ended before it registered its files, so the JSON file has not been compared with
+            // them.
             self.names();
         }
         let state = self.state();
@@ -442,7 +443,7 @@ impl Printer {
             return code;
         }
         match file.save_bytes("json", state.lines.as_bytes()) {
-            // Only the first failure is reported.
+            // An error of the JSON file is printed only if nothing else failed.
             Err(error) if code == OK => {
                 self.to_stderr(&error_text("", &error));
                 exit_code(&error, None)
@@ -461,8 +462,8 @@ impl PrinterState {
     }
 
     fn print(&mut self, text: &str) {
-        // Nothing is locked without text, since another thread may be blocked in a write to standard
-        // output.
+        // If there is no text, standard output is not locked, because another thread may hold the lock while
+        // its write is blocked.
         if self.is_silent || text.is_empty() {
             return;
         }
@@ -474,7 +475,7 @@ impl PrinterState {
     }
 }
 
-/// Clears the sign of every zero. In rounded sums and products it has no meaning.
+/// Clears the sign of every zero. In rounded sums and products the sign has no meaning.
 fn clear_signs_of_zeros(value: &mut Value) {
     match value {
         Value::Number(number) if number.as_f64() == Some(0.0) && number.is_f64() => {
@@ -486,8 +487,8 @@ fn clear_signs_of_zeros(value: &mut Value) {
     }
 }
 
-/// Returns `true` if the JSON may be written to `path`, although `path` was not checked against the
-/// inputs. The file must not exist or hold JSON of this tool, and the error must not be about it.
+/// Returns `true` if the JSON may be written to `path` although it was not compared with the other files. The
+/// path must be free, a pipe or a device, or hold JSON of this tool. The error must not be about this path.
 fn may_replace(path: &Path, error: Option<&Error>) -> bool {
     const OURS: &[u8] = br#"{"schema":"#;
     let is_ours = || {
@@ -497,12 +498,12 @@ fn may_replace(path: &Path, error: Option<&Error>) -> bool {
             .is_ok_and(|_| start == OURS)
     };
     let is_named = error.is_some_and(|error| error.file() == Some(&path.display().to_string()));
-    // A pipe or a device has no content to lose, and reading it may block.
+    // A pipe or a device has no content that could be lost, and reading it may block.
     let is_file = || path.metadata().is_ok_and(|found| found.is_file());
     !is_named && (!path.exists() || is_pipe(path) || is_file() && is_ours())
 }
 
-/// Returns `warning[W006]: …`, with `about` before the message.
+/// Returns the line of a finding, `warning[W006]: …`. `about` comes before the message.
 pub fn finding_line(about: &str, finding: &Finding) -> String {
     let head = format!("{}[{}]", finding.severity.name(), finding.code());
     let hint = finding
@@ -516,10 +517,10 @@ pub fn finding_line(about: &str, finding: &Finding) -> String {
     )) + "\n"
 }
 
-/// Returns the lines `error[S004]: …` and `hint: …`, with `about` before the message.
+/// Returns the lines of an error, `error[S004]: …` and `hint: …`. `about` comes before the message.
 pub fn error_text(about: &str, error: &Error) -> String {
     let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
-    // Codes that are words repeat the message.
+    // Codes in lower case are words that would only repeat the message.
     let code = error.code().name();
     let code = if code.starts_with(|c: char| c.is_ascii_uppercase()) {
         format!("[{code}]")
@@ -529,7 +530,7 @@ pub fn error_text(about: &str, error: &Error) -> String {
     sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
 }
 
-/// Prints a requested text, and returns the exit code.
+/// Prints a page that the user requested, and returns the exit code.
 pub fn show(text: &str, signals: &Signals) -> u8 {
     let mut state = PrinterState::new(signals);
     state.print(text);
@@ -539,11 +540,11 @@ pub fn show(text: &str, signals: &Signals) -> u8 {
 fn to_stderr(text: &str, is_coloured: bool) {
     let text = sanitized_lines(text);
     let text = if is_coloured { coloured(&text) } else { text };
-    // There is no other place for an error of standard error.
+    // If writing to standard error fails, there is nowhere to report it.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes to standard output, where a closed pipe is not an error.
+/// Writes to standard output. A closed pipe does not count as an error.
 pub fn to_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out

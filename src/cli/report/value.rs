@@ -1,5 +1,5 @@
-//! Common parts of the objects of `--json`, and values with a unit or a rounding. Keys of schema 1 are
-//! stable.
+//! Parts that several commands have in their JSON, and functions for values with a unit or with rounding. The
+//! keys of schema 1 are stable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -110,7 +110,7 @@ pub struct CornersJson<T = f64> {
 }
 
 impl CornersJson {
-    /// Returns `None` for empty bounds, which are infinite.
+    /// Creates the corners. `None` for empty bounds, which are infinite.
     pub fn of(bounds: &Bounds, coordinates: &GridCoordinates) -> Option<Self> {
         let corner = |corner: [f32; 3]| coordinates.point(corner.map(f64::from));
         (!bounds.is_empty()).then(|| Self {
@@ -120,7 +120,7 @@ impl CornersJson {
     }
 }
 
-/// Cells in which two grids differ.
+/// Bounding box of the cells in which two grids differ.
 #[derive(Serialize)]
 pub struct DifferenceBox {
     cells: CornersJson<usize>,
@@ -137,7 +137,7 @@ impl DifferenceBox {
     }
 }
 
-/// Position of cells.
+/// Dims, position and cell size of a grid.
 #[derive(Serialize)]
 pub struct Grid {
     dims: [usize; 3],
@@ -179,13 +179,13 @@ impl From<&Digest> for Digests {
     }
 }
 
-/// Options of a rule by their names in files. Null for options that the rule lacks.
+/// Options of a rule under the names that files use. Options that the rule does not have are null.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct FieldsJson(Object);
 
 impl Default for FieldsJson {
-    /// Returns every option of rules, all unknown.
+    /// Returns an object with the options of all rules. All of them are null.
     fn default() -> Self {
         Self::new(&FIELDS, &[])
     }
@@ -206,7 +206,7 @@ impl FieldsJson {
     }
 }
 
-/// Returns the transform in the record of a file.
+/// Returns the transform that the record of a file states.
 pub fn transform(record: &Record) -> Object {
     record
         .transform
@@ -215,14 +215,14 @@ pub fn transform(record: &Record) -> Object {
         .collect()
 }
 
-/// Numbers of cells, by kind.
+/// Numbers of cells of each kind.
 #[derive(Default, Serialize)]
 pub struct Counts {
     pub cells: u64,
     pub occupied: Option<u64>,
     #[serde(flatten)]
     pub sides: Option<SidesJson>,
-    /// Cells of parts that have the label of an earlier part.
+    /// Number of cells that several parts occupy. Such a cell has the label of the first of these parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,14 +231,14 @@ pub struct Counts {
     pub labels: Option<Vec<LabelCount>>,
 }
 
-/// Number of cells of the surface and of the interior.
+/// Numbers of surface cells and of interior cells.
 #[derive(Serialize)]
 pub struct SidesJson {
     pub surface: Option<u64>,
     pub interior: Option<u64>,
 }
 
-/// Number of cells shared by two labels.
+/// Number of cells that two labels share.
 #[derive(Serialize)]
 pub struct SharedCount {
     pub labels: [String; 2],
@@ -246,7 +246,7 @@ pub struct SharedCount {
     pub volume: f64,
 }
 
-/// Number of cells of a label.
+/// Number of cells that have a label.
 #[derive(Default, Serialize)]
 pub struct LabelCount {
     pub label: String,
@@ -257,7 +257,7 @@ pub struct LabelCount {
     pub volume: Option<f64>,
 }
 
-/// Values of a field.
+/// Range and counts of the values of a field.
 #[derive(Serialize)]
 pub struct FieldValues {
     background: Value,
@@ -285,7 +285,7 @@ impl FieldValues {
     }
 }
 
-/// Array next to a field.
+/// Array that is stored in addition to a field.
 #[derive(Serialize)]
 pub struct ArrayValues {
     pub name: &'static str,
@@ -293,7 +293,7 @@ pub struct ArrayValues {
     pub digest: String,
 }
 
-/// Returns a number. Infinity and NaN become text, since JSON lacks them.
+/// Returns a number as JSON. Infinity and NaN become text, because JSON has no such numbers.
 pub fn float(value: impl Into<f64>) -> Value {
     let value = value.into();
     if value.is_finite() {
@@ -303,24 +303,24 @@ pub fn float(value: impl Into<f64>) -> Value {
     }
 }
 
-/// Returns the number of cells of a grid.
+/// Returns the number of cells in a grid of these dims.
 pub fn cells(dims: [usize; 3]) -> u64 {
     let cells: u128 = dims.iter().map(|&n| n as u128).product();
     u64::try_from(cells).unwrap_or(u64::MAX)
 }
 
-/// Returns the volume of the occupied cells, in cubic units of the file.
+/// Returns the volume of the occupied cells, in cubic units of the coordinates.
 pub fn volume(occupied: u64, lattice: &Lattice) -> f64 {
     let count = Rational::from(i64::try_from(occupied).unwrap_or(i64::MAX));
     (lattice.cell_volume() * count).to_f64()
 }
 
-/// Returns milliseconds, rounded to microseconds.
+/// Returns a time in milliseconds, rounded to microseconds.
 pub fn ms(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Returns the milliseconds of each phase and the total. Phases that were not reached are null.
+/// Returns the time of each phase and the total, in milliseconds. Phases that the run did not reach are null.
 pub fn timings(phases: &[(&str, Option<Duration>)], total: Duration) -> Object {
     let mut times = Object::new();
     for (name, time) in phases {

@@ -1,4 +1,4 @@
-//! Translation from the options of a job to a job of the library, and from its result to the report.
+//! Conversion of the options to a job of the library, and of the job's result to the report.
 
 use voxelize::job::{Extras, JobResult, JobTimes, findings};
 use voxelize::{Digest, Mesh, Result, Run, Voxelizer, Voxels};
@@ -10,7 +10,7 @@ use crate::cli::options::{Job, JobOptions};
 use crate::cli::progress::Bar;
 use crate::cli::signals::Signals;
 
-/// Makes the complete grid of `job` in memory and writes nothing. Uses the thread pool of the caller.
+/// Makes the complete grid of `job` in memory. Writes no file. Uses the thread pool of the caller.
 pub fn voxels(
     job: &mut Job,
     bar: &Bar,
@@ -34,7 +34,7 @@ pub fn voxels(
     Ok((voxels, digest))
 }
 
-/// Records the closedness of the mesh, if the rule depends on it.
+/// Records whether the mesh is closed, if the rule depends on it.
 pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     if options.rule.inside().is_some() && options.has_findings {
         let found = timed(&mut report.times.voxelize, || {
@@ -44,7 +44,7 @@ pub fn check_closed(options: &JobOptions, mesh: &Mesh, report: &mut RunReport) {
     }
 }
 
-/// Voxelizer of a job.
+/// Creates the library's voxelizer for these options.
 pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = Voxelizer::new(options.rule)
         .with_run(*run)
@@ -65,14 +65,15 @@ pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
 }
 
 impl Job {
-    /// Prepares a job. An error about memory begins with the option that decides the size of the grid.
+    /// Returns the result of preparing a job. If it is an error, the option that decides the size of the grid
+    /// is named before its message.
     pub fn sized<T>(&self, prepared: Result<T>) -> Result<T> {
         prepared.map_err(|error| prefixed(&format!("{}: ", self.options.grid.option), &error))
     }
 }
 
 impl RunReport {
-    /// Copies the numbers, the findings and the times of a finished job.
+    /// Copies the counts, findings and times of a finished job into the report.
     pub fn take(&mut self, result: JobResult) {
         let JobTimes {
             voxelize,
@@ -99,7 +100,7 @@ impl RunReport {
     }
 }
 
-/// Returns the file name of the mesh without its folder, or `None` for a pipe.
+/// Returns the file names of the meshes without their folders. `None` for standard input.
 pub fn input_name(job: &Job) -> Option<String> {
     job.source.file_name()
 }

@@ -1,4 +1,4 @@
-//! Inside of a mesh in summaries and in JSON, and text of the options of rules.
+//! The inside of a mesh in summaries and in JSON, and the texts of rule options.
 
 use serde::Serialize;
 use voxelize::grid::PieceCounts;
@@ -14,9 +14,9 @@ use crate::cli::report::Object;
 use crate::cli::report::display::{counted, grouped};
 use crate::cli::report::value::CornersJson;
 
-/// Returns the text of an option of a rule, by its name and value in files: `hollow 2`, `ties: up`,
-/// `inside: nonzero (auto)`, `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` belongs to
-/// the run that made the cells, if it is the current one. `unit` is the unit of lengths.
+/// Returns the text of a rule option from its name and value in files: `hollow 2`, `ties: up`, `inside:
+/// nonzero (auto)`, `2 holes of at most 3 cells closed`, `radius: 3 mm`. `report` is the report of the run
+/// that made the cells, or `None` if an earlier run made them. `unit` is the unit of lengths.
 pub fn option_text(
     name: &str,
     value: &str,
@@ -39,7 +39,8 @@ pub fn option_text(
     }
 }
 
-/// Returns the rule of a file with its options: `surface; ties: up`.
+/// Returns the rule that a file records, with its options: `surface; ties: up`. `None` if the file records no
+/// rule.
 pub fn record_text(record: &Record) -> Option<String> {
     let unit = record.transform("unit");
     let options = record
@@ -55,8 +56,8 @@ pub fn record_text(record: &Record) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Returns the finding that a finite element mesh has several pieces, or pieces connected only at edges
-/// or vertices (W025).
+/// Returns the finding that a finite element mesh has several pieces, or that pieces are connected only at
+/// edges or vertices (W025). `None` if neither is true.
 pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
     let mut texts = vec![];
     if counts.pieces > 1 {
@@ -82,14 +83,14 @@ pub fn of_pieces(counts: &PieceCounts) -> Option<Finding> {
     (!texts.is_empty()).then(|| Finding::new(Code::W025, texts.join("; ")))
 }
 
-/// Returns `2 holes of at most 3 cells closed`, without the number before the run.
+/// Returns `2 holes of at most 3 cells closed`. Without a number of holes: `holes of at most 3 cells closed`.
 fn closed_holes(most: &str, holes: Option<u64>) -> String {
     let holes = holes.map_or("holes".to_string(), |n| counted(n, "hole", "holes"));
     let cells = if most == "1" { "cell" } else { "cells" };
     format!("{holes} of at most {most} {cells} closed")
 }
 
-/// Returns the options of the method that finds the inside.
+/// Returns the rule options that belong to the method for the inside. They come after the method itself.
 pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String)> {
     rule.fields()
         .into_iter()
@@ -97,14 +98,14 @@ pub fn inside_options(rule: &Rule) -> impl Iterator<Item = (&'static str, String
         .skip(1)
 }
 
-/// Inside of a mesh, and features that the rule lost.
+/// Method that decided the inside, and the features that the rule lost.
 #[derive(Serialize)]
 pub struct InsideInfo {
     requested: &'static str,
     used: Option<String>,
     #[serde(flatten)]
     options: Object,
-    /// Null until holes are closed, absent without `--close-holes`.
+    /// Null until the holes are closed. The key is absent without `--close-holes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_holes: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +183,7 @@ struct RepairsInfo {
 }
 
 impl InsideInfo {
-    /// Creates the object, or `None` for a rule without an inside.
+    /// Creates the object. `None` for a rule that needs no inside.
     pub fn new(rule: &Rule, found: &RunReport, coordinates: &GridCoordinates) -> Option<Self> {
         let method = rule.inside()?;
         let inside = &found.inside_report;

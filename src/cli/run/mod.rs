@@ -1,5 +1,5 @@
-//! Run of one conversion and its report: read, prepare, then voxelize, digest and save, one step after
-//! the other or slab by slab.
+//! Run of one conversion, and its report. The steps are reading, preparing, voxelizing, computing digests and
+//! saving. The last three run one after the other, or together for each slab.
 
 mod fill;
 mod inside;
@@ -35,7 +35,7 @@ use super::signals::Signals;
 use fill::{check_closed, input_name};
 use report::DoubtReport;
 
-/// Runs `options` and records the results in `report`. After an error no output remains.
+/// Converts a mesh and records the results in `report`. After an error the output does not exist.
 pub fn convert(
     options: &mut Options,
     bar: &Bar,
@@ -45,7 +45,7 @@ pub fn convert(
     if options.output.kept().is_some() {
         return Outcome::Skipped;
     }
-    // Reading, voxelizing, digests and writing share one pool.
+    // All steps share one thread pool.
     let threads = options.job.options.resources.threads;
     let result = guarded(|| par::with_threads(threads, || steps(options, bar, signals, report))?);
     bar.clear();
@@ -61,7 +61,7 @@ pub fn convert(
 /// Returns the outcome of a run that stopped with `error`.
 pub fn failed(error: Error, options: &Options) -> Outcome {
     match error.code() {
-        // Another process created it meanwhile.
+        // Another process created the file in the meantime.
         Code::Exists if options.output.skips_existing() => Outcome::Skipped,
         _ => Outcome::of(error),
     }
@@ -73,7 +73,7 @@ fn steps(
     signals: &Signals,
     report: &mut RunReport,
 ) -> Result<Outcome> {
-    // In a folder of outputs, an existing output is found only now.
+    // The outputs of a folder are not checked before the run, so an existing file is found only here.
     options.output.file.check()?;
     let mesh = read(&mut options.job, bar, signals, report)?;
     let options = &*options;
@@ -97,7 +97,7 @@ fn steps(
     write_aux(options, aux, &lattice, bar, report)
 }
 
-/// Prepares the job and reports its expected memory.
+/// Prepares the job and reports the memory that it is expected to need.
 pub fn plan<'a>(
     options: &'a Options,
     mesh: &'a Mesh,
@@ -135,9 +135,9 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Runs the job into its files.
+    /// Runs the job and writes its output files.
     fn run(&self, prepared: &Prepared) -> Result<(Vec<Written>, JobResult)> {
-        // Slabs report their own progress.
+        // A job in slabs moves the bar itself.
         let silent = Silent(self.bar);
         let is_at_once = prepared.memory.strategy == Strategy::Dense
             && self.options.job.options.rule.kind() != CellKind::Field;
@@ -173,13 +173,13 @@ impl Writer<'_> {
     }
 }
 
-/// Cells of `--doubt` and `--leak`.
+/// Cells for the files of `--doubt` and `--leak`.
 struct AuxCells {
     doubt: Option<Doubt>,
     leak: Option<BitGrid>,
 }
 
-/// Writes the cells and checks `--max-doubt`.
+/// Writes the cells in doubt and the leak path, and checks `--max-doubt`.
 fn write_aux(
     options: &Options,
     AuxCells { doubt, leak }: AuxCells,

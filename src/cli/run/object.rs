@@ -1,5 +1,5 @@
-//! Result of a run as JSON, schema 1. Every key is always present. Steps that the run did not reach are
-//! null.
+//! Result of a run as JSON, schema 1. All keys are always present. Values of steps that the run did not reach
+//! are null.
 
 use std::path::Path;
 use std::time::Instant;
@@ -85,7 +85,7 @@ struct TransformInfo {
 struct PaddedGrid {
     #[serde(flatten)]
     grid: Grid,
-    /// One number if all sides have the same padding.
+    /// One number if the padding is the same on all sides.
     pad: Value,
 }
 
@@ -107,7 +107,7 @@ struct MemoryJson {
     peak_bytes: Option<u64>,
 }
 
-/// Plan of a dry run.
+/// Estimates of a dry run.
 #[derive(Serialize)]
 struct EstimateJson {
     memory_bytes: u64,
@@ -117,13 +117,13 @@ struct EstimateJson {
     cells: Option<u64>,
 }
 
-/// Returns the keys for a run that did not begin.
+/// Returns the JSON object for a run that did not begin.
 pub fn empty(started: Instant) -> Object {
     object(&RunResult::new(None, None, &RunReport::new(started)))
 }
 
 impl RunResult {
-    /// Creates the result of a run, complete or not, for the mesh of this name.
+    /// Creates the result of a run, which may have stopped early. `mesh` is the name of the mesh.
     pub fn new(mesh: Option<&Path>, options: Option<&Options>, found: &RunReport) -> Self {
         let coordinates = options.map(|options| options.job.options.grid.transform.coordinates());
         let own_fields = FIELDS
@@ -225,7 +225,7 @@ impl RunResult {
         } else if let Some(occupied) = found.occupied {
             counts.occupied = Some(occupied);
             let named = surface_and_interior(&found.labels);
-            // Without interior cells, all cells are surface.
+            // If the rule has no interior cells, all occupied cells are surface cells.
             let sides = if rule.is_hollow() {
                 Some([occupied, 0])
             } else {

@@ -1,4 +1,5 @@
-//! Preparation of a run: reads the mesh, fits its lattice and plans the memory. A dry run ends here.
+//! Preparation of a run: reading the mesh, fitting the lattice and planning the memory. A dry run ends after
+//! these steps.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use crate::cli::pipes::PipeReader;
 use crate::cli::progress::Bar;
 use crate::cli::signals::Signals;
 
-/// Returns the settings of the library for a job.
+/// Returns the settings with which the library runs a job.
 pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
     let resources = &options.resources;
     Run::default()
@@ -27,7 +28,8 @@ pub fn library_run<'a>(options: &JobOptions, bar: &'a Bar) -> Run<'a> {
         .memory(resources.for_job())
 }
 
-/// Reads the mesh, or joins several, and applies what the files state to the options.
+/// Reads the mesh, or reads and joins several meshes. Then applies the unit and the up axis that the files
+/// state to the options.
 pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport) -> Result<Mesh> {
     signals.listen()?;
     let sources = job.source.parts.as_slice();
@@ -59,7 +61,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
     if job.options.labels() == JobLabels::Colours && mesh.colours().is_none() {
-        // The finding about the colours explains their absence.
+        // If colours are missing, the finding about them explains why.
         if let Some(why) = report
             .warnings
             .iter()
@@ -85,8 +87,8 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     Ok(mesh)
 }
 
-/// Reads all files. Coordinates of a mesh that is far from the origin are relative to a point near the
-/// first file, if all files can be read that way.
+/// Reads all files. If the mesh is far from the origin and all files can be read twice, the coordinates are
+/// relative to a point near the first file.
 fn read_all(
     sources: &[PartSource],
     options: &JobOptions,
@@ -128,7 +130,7 @@ fn read_all(
     Ok(all)
 }
 
-/// Reads a file while others hold `held` bytes of memory.
+/// Reads one file. The meshes that were read before take `held` bytes of memory.
 fn read_one(
     source: &PartSource,
     options: &JobOptions,
@@ -172,7 +174,7 @@ fn read_one(
         }
     });
     let loaded = loaded.map(|mut loaded| {
-        // Missing colours are a warning, not a note, if they were requested.
+        // If colours were requested, missing colours are a warning instead of a note.
         let unknown = loaded
             .findings
             .iter_mut()
@@ -181,7 +183,7 @@ fn read_one(
         loaded
     });
     loaded.map_err(|e| match (e.kind(), e.hint()) {
-        // The file is a folder.
+        // A usage error here means that the name is a folder.
         (Kind::Usage, None) => {
             let folder = name.trim_end_matches('/');
             e.with_hint(format!(
@@ -193,7 +195,7 @@ fn read_one(
     })
 }
 
-/// Joins the meshes. Meanwhile the parts and the result are in memory.
+/// Joins the meshes. The separate meshes and the joined mesh are in memory at the same time.
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
         let (name, Loaded { mesh, .. }) = all.remove(0);
@@ -214,7 +216,7 @@ fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> 
     )
 }
 
-/// Transforms the mesh to the axes of the grid. Meanwhile both are in memory.
+/// Transforms the mesh to the axes of the grid. Both meshes are in memory at the same time.
 fn turned(job: &Job, mesh: Mesh) -> Result<Mesh> {
     let transform = &job.options.grid.transform;
     if transform.turns() {
@@ -250,7 +252,7 @@ impl MeshInput {
         }
     }
 
-    /// Creates the description of the mesh of these files.
+    /// Creates the description of a mesh that was read from these files.
     fn of_files(mesh: &Mesh, files: Vec<MeshFile>, dropped: u64) -> Self {
         let MeshFile {
             format, packing, ..
@@ -282,8 +284,8 @@ impl MeshFile {
     }
 }
 
-/// Returns the error for a mesh without triangles. Findings explain which content of its file was left
-/// out.
+/// Returns the error for a mesh without triangles. If a finding explains which content of the file was left
+/// out, the error includes it.
 pub fn without_triangles(findings: &[Finding]) -> Error {
     const LEFT_OUT: [Code; 3] = [Code::S120, Code::S121, Code::S107];
     let why = findings
@@ -299,7 +301,7 @@ pub fn without_triangles(findings: &[Finding]) -> Error {
     }
 }
 
-/// Fits the lattice of a mesh.
+/// Fits the lattice to the mesh, and reports findings about the mesh in it.
 pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let grid = &job.options.grid;
     let name = job.source.name();
@@ -343,7 +345,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
         &coordinates,
     );
     let found = found.map_err(|error| error.in_file(name))?;
-    // A mesh outside the grid is not cut by it.
+    // W002 reports that the mesh lies outside the grid. The grid then does not cut it.
     report
         .cut
         .take_if(|_| found.iter().any(|finding| finding.code() == Code::W002));
@@ -352,13 +354,13 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     Ok(lattice)
 }
 
-/// Fits the lattice for an output. Refuses a grid that the format cannot hold, and warns if it may not
-/// hold it.
+/// Fits the lattice for an output. Fails if the format cannot hold the grid. Adds a warning if programs may
+/// not be able to read the output.
 pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let job = &options.job;
     let output = &options.output;
     let lattice = fit(job, mesh, report)?;
-    // The lattice in the coordinates of files.
+    // The lattice in the coordinates that output files use.
     let placed = job.options.grid.placed(&lattice)?;
     output.check_lattice(job.options.kind(), &placed, job.options.grid.transform.up)?;
     job.options
@@ -385,7 +387,8 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     Ok(lattice)
 }
 
-/// Returns the finding that the empty inside of a part is marked as free space.
+/// Returns the finding that the rule leaves the inside of a part empty, and that these cells are marked as
+/// free. `None` if this is not so.
 fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
     let is_hollow = match rule {
         Rule::Offset { .. }

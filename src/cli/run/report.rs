@@ -1,4 +1,4 @@
-//! Results of a run, printed by the summary, JSON and -v.
+//! Results of a run. The summary, the JSON and the rows of `-v` print them.
 
 use std::time::{Duration, Instant};
 
@@ -13,61 +13,63 @@ use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
 
 use crate::cli::report::display::{counted, grouped, number, percent};
 
-/// Results of a run. Steps that the run did not reach are `None`.
+/// Results of a run. A value is `None` if the run did not reach the step that computes it.
 #[derive(Default)]
 pub struct RunReport {
     started: Option<Instant>,
     pub mesh: Option<MeshInput>,
     pub lattice: Option<Lattice>,
     pub memory: Option<MemoryPlan>,
-    /// Expected peak of memory, including the program. Only for a dry run.
+    /// Expected peak of memory in bytes, including the program. `None` unless the run is a dry run.
     pub peak: Option<u128>,
-    /// Expected size of the output. Only for a dry run, if the format allows an estimate.
+    /// Expected size of the output. `None` unless the run is a dry run and the format allows an estimate.
     pub output_size: Option<FileSize>,
-    /// Axes along which the mesh extends beyond the given box: `x, z`.
+    /// Axes along which the mesh extends beyond the given box, such as `x, z`. `None` if the box contains the
+    /// mesh.
     pub cut: Option<String>,
-    /// Number of snapped coordinates.
+    /// Number of coordinates that were snapped.
     pub snapped: Option<u64>,
-    /// Closedness of the mesh, if the rule depends on it.
+    /// Whether the mesh is closed. `None` if the rule does not depend on it.
     pub closedness: Option<Closedness>,
-    /// Defect found by the cheap part of a check, if the rule depends on it.
+    /// Defect found by the quick test that the rule makes. `None` if there is none, or if the rule makes no
+    /// test.
     pub defect: Option<ClosednessDefect>,
-    /// Name of the method that found the inside.
+    /// Name of the method that decided the inside.
     pub inside: Option<String>,
     /// Findings about the inside.
     pub inside_report: InsideReport,
-    /// Features that solid loses or keeps.
+    /// Features of the mesh that the rule solid loses, or keeps with `--keep-thin`.
     pub lost: Option<LostFeatures>,
-    /// Number of cells that keep them.
+    /// Number of cells that `--keep-thin` added to keep the features.
     pub kept: Option<u64>,
-    /// Number of occupied cells.
+    /// Number of occupied cells. In a field, the number of cells with a value.
     pub occupied: Option<u64>,
-    /// Values of a field, whose cells with a value count as occupied.
+    /// Summary of the values of a field. `None` for other cells.
     pub field: Option<FieldSummary>,
-    /// Sum of the shares of cells.
+    /// Sum of the shares of all cells. `None` unless the cells are shares of volume.
     pub shares: Option<f64>,
     /// The mesh has colours.
     pub has_colours: bool,
-    /// Arrays next to the field, with their digests.
+    /// Arrays that are stored in addition to the field, each with its digest.
     pub arrays: Vec<(Quantity, Hash)>,
-    /// Number of cells of each label.
+    /// Labels, each with the number of its cells.
     pub labels: Vec<(Label, u64)>,
-    /// Number of cells of parts that have the label of an earlier part.
+    /// Number of cells that several parts occupy. Such a cell has the label of the first of these parts.
     pub taken: u64,
-    /// Shared cells of each pair of labels.
+    /// Number of shared cells for each pair of labels.
     pub shared: Vec<SharedCells>,
-    /// Cells in doubt, if requested.
+    /// Cells in doubt. `None` unless they were requested.
     pub doubt: Option<DoubtReport>,
-    /// Number of cells of the leak path, if requested.
+    /// Number of cells on the leak path. `None` unless the path was requested.
     pub leak_path: Option<u64>,
     pub digest: Option<Digest>,
     pub warnings: Vec<Finding>,
     pub times: Times,
-    /// Written files.
+    /// Files that were written.
     pub outputs: Option<Vec<Written>>,
 }
 
-/// Returns the numbers of surface and interior cells, if these are the labels.
+/// Returns the numbers of surface cells and interior cells. `None` if the labels stand for something else.
 pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
     let is_standard = labels
         .iter()
@@ -76,40 +78,40 @@ pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
     is_standard.then(|| [labels[0].1, labels[1].1])
 }
 
-/// File of a mesh.
+/// One file of a mesh.
 #[derive(Clone, Serialize)]
 pub struct MeshFile {
     pub path: String,
-    /// `stl-binary`.
+    /// Name of the format, such as `stl-binary`.
     pub format: &'static str,
     pub bytes: u64,
-    /// `gzip`. `None` for a file that is not compressed.
+    /// Compression, such as `gzip`. `None` if the file is not compressed.
     pub packing: Option<&'static str>,
 }
 
-/// Description of the input.
+/// Description of the mesh that was read.
 pub struct MeshInput {
-    /// `stl-binary`. The format of the first of several files.
+    /// Name of the format, such as `stl-binary`. With several files, the format of the first one.
     pub format: &'static str,
-    /// Total size of all files.
+    /// Total size of all files in bytes.
     pub bytes: u64,
     pub packing: Option<&'static str>,
-    /// The files, if there are several.
+    /// All files, if there are several. Otherwise empty.
     pub files: Vec<MeshFile>,
     pub triangles: usize,
-    /// Number of triangles without area.
+    /// Number of triangles that have no area.
     pub degenerate: u64,
-    /// Number of triangles that were dropped, complete or cut short.
+    /// Number of triangles that were dropped because they were malformed or truncated.
     pub dropped: u64,
     pub bounds: Bounds,
 }
 
-/// Time of each phase.
+/// Time that each phase took. `None` for a phase that the run did not reach.
 #[derive(Default)]
 pub struct Times {
     pub read: Option<Duration>,
     pub voxelize: Option<Duration>,
-    /// Time for counting and digests.
+    /// Time for counting cells and computing digests.
     pub digest: Option<Duration>,
     pub write: Option<Duration>,
 }
@@ -122,7 +124,7 @@ impl RunReport {
         }
     }
 
-    /// Returns the time since the start of the run.
+    /// Returns the time since the run started.
     pub fn elapsed(&self) -> Duration {
         self.started
             .map(|started| started.elapsed())
@@ -141,7 +143,7 @@ impl Times {
     }
 }
 
-/// Runs `work` and adds its time.
+/// Runs `work` and adds its duration to `time`.
 pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = work();
@@ -149,20 +151,20 @@ pub fn timed<R>(time: &mut Option<Duration>, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Cells in doubt.
+/// Number of cells in doubt, and the numbers that explain it.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoubtReport {
     cells: u64,
-    /// Share of the cells inside.
+    /// Cells in doubt as a share of the cells inside.
     share: f64,
-    /// Cells that any compared method counts as inside.
+    /// Number of cells that any compared method counts as inside.
     inside: u64,
-    /// Cells that each method counts as inside.
+    /// Number of cells that each method counts as inside.
     #[serde(rename = "inside_by", serialize_with = "by_name")]
     by: [(Inside, u64); 4],
-    /// Methods that are not compared: a flood that leaked.
+    /// Methods that were not compared. Only a flood that leaked is left out.
     left_out: Vec<&'static str>,
-    /// Largest share that is allowed.
+    /// Maximum share that the user allows. `None` for no maximum.
     #[serde(rename = "asked_most", serialize_with = "as_float")]
     most: Option<Rational>,
 }
@@ -197,7 +199,7 @@ impl DoubtReport {
         }
     }
 
-    /// Returns true if at most the allowed share of cells is in doubt.
+    /// Returns `true` if the share of cells in doubt is at most the allowed share.
     pub fn passes(&self) -> bool {
         let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
         self.most
@@ -221,7 +223,7 @@ impl DoubtReport {
     }
 
     /// Returns `inside by nonzero 310,000, evenodd 309,980, robust 309,990, flood 290,000 without the
-    /// surface`. A flood that leaked is mentioned separately.
+    /// surface`. If the flood leaked, the text states instead that flood is not compared.
     pub fn by_method(&self) -> String {
         let mut flood = "; flood leaked and is not compared".to_string();
         let mut others = vec![];
@@ -236,7 +238,7 @@ impl DoubtReport {
         format!("inside by {}{flood}", others.join(", "))
     }
 
-    /// Returns the message of the failed check.
+    /// Returns the error message for a share that is too large.
     pub fn refusal(&self) -> String {
         let most = self.most.as_ref().map_or(1.0, Rational::to_f64);
         format!(

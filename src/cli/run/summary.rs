@@ -1,4 +1,4 @@
-//! Summary of a run as text: the mesh, the position and number of cells, the outputs.
+//! Summary of a run as text: the mesh, the grid, the number of cells and the outputs.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::cli::report::display::{
 };
 use crate::cli::report::{ReportRows, value};
 
-/// Maximum number of label pairs with shared cells in the summary.
+/// Maximum number of rows about pairs of labels that share cells.
 const SHOWN_PAIRS: usize = 6;
 
-/// Adds the rows of the summary for all steps that the run reached.
+/// Adds the rows of the summary. Steps that the run did not reach have no rows.
 pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     let job = &options.job;
     if let Some(mesh) = &found.mesh {
@@ -86,7 +86,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
         }
     } else if let Some(occupied) = found.occupied {
         rows.row("cells", cells(job, occupied, lattice, found.kept));
-        // Cells of the surface alone have one value.
+        // If all cells are surface cells, a row of labels would add nothing.
         let is_surface = matches!(surface_and_interior(&found.labels), Some([_, 0]));
         if !found.labels.is_empty() && !is_surface {
             label_rows(rows, found);
@@ -114,7 +114,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
     }
 }
 
-/// Adds the cells of each label, and the pairs of labels that share cells.
+/// Adds the number of cells for each label, and the pairs of labels that share cells.
 fn label_rows(rows: &mut ReportRows, found: &RunReport) {
     let labels = found.labels.iter();
     rows.row(
@@ -143,7 +143,7 @@ fn label_rows(rows: &mut ReportRows, found: &RunReport) {
     }
 }
 
-/// Returns `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
+/// Returns the row about the mesh: `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.
 pub fn mesh_line(name: &str, mesh: &MeshInput) -> String {
     let mut format = mesh_format(mesh.format);
     if !mesh.files.is_empty() {
@@ -164,7 +164,7 @@ pub fn extent(bounds: &Bounds, scale: f64) -> String {
     [0, 1, 2].map(|axis| number(side(axis))).join(" × ")
 }
 
-/// Returns the unit and the transforms of a mesh of these bounds: ` mm, y up`, `, scaled by 0.001 to 2 ×
+/// Returns the unit and the transforms of a mesh with these bounds: ` mm, y up`, or `, scaled by 0.001 to 2 ×
 /// 2 × 2 m`.
 fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     let mut text = String::new();
@@ -199,7 +199,7 @@ fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     text
 }
 
-/// Returns the format of a mesh as text: `binary STL` for `stl-binary`.
+/// Returns the name of a mesh format for readers: `binary STL` for `stl-binary`.
 pub fn mesh_format(name: &str) -> String {
     match name.split_once('-') {
         Some((name, "binary")) => format!("binary {}", name.to_ascii_uppercase()),
@@ -212,7 +212,7 @@ pub fn mesh_format(name: &str) -> String {
     }
 }
 
-/// Returns `871,414 triangles (108 degenerate), 2 triangles dropped`.
+/// Returns the number of triangles as text: `871,414 triangles (108 degenerate), 2 triangles dropped`.
 pub fn triangles(mesh: &MeshInput) -> String {
     let mut text = counted(mesh.triangles as u64, "triangle", "triangles");
     if mesh.degenerate > 0 {
@@ -227,7 +227,7 @@ pub fn triangles(mesh: &MeshInput) -> String {
     text
 }
 
-/// Returns the text of the grid. `cut` lists the axes along which the mesh extends beyond the given box.
+/// Returns the text about the grid. `cut` lists the axes along which the mesh extends beyond the given box.
 fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(UnitOfLength::name);
@@ -250,10 +250,12 @@ fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     text
 }
 
-/// Returns the padding of the mesh: `, grown by 3 cells on every side`.
+/// Returns the padding as text, such as `, padded by 1 cell` or `, grown by 3 cells on every side`. Empty
+/// without padding.
 pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     let grid = &options.grid;
-    // If a box cuts the mesh, the mesh may continue in the padding.
+    // Padding is empty only if the mesh cannot reach into it: no given box cuts the mesh, and the rule does
+    // not grow it.
     let is_empty = grid.bounds.is_none() && options.rule.margin() == Length::ZERO;
     let padded = if is_empty { "padded" } else { "grown" };
     match grid.padding(lattice) {
@@ -264,7 +266,8 @@ pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     }
 }
 
-/// Returns the axes along which the given box grew to whole or cubic cells: `x = 1.2, z = -1 … 3`.
+/// Returns the faces of the given box that moved, because the box grew to whole or cubic cells: `x = 1.2, z =
+/// -1 … 3`. `None` if the box did not grow.
 fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
     let [min, max] = job.grid.bounds.as_ref()?;
     let padding = job.grid.padding(lattice).unwrap_or_default();
@@ -287,7 +290,7 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
     (!grown.is_empty()).then(|| grown.join(", "))
 }
 
-/// Returns `filled; ties: none; inside: nonzero (auto)`.
+/// Returns the rule with its options: `filled; ties: none; inside: nonzero (auto)`.
 fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = job.rule.name().to_string();
@@ -308,7 +311,8 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     text
 }
 
-/// Returns `63,084 of 262,144 (24.1 %), 72 of them by --keep-thin, volume 63,084 mm³`.
+/// Returns the number of occupied cells and their volume: `63,084 of 262,144 (24.1 %), 72 of them by
+/// --keep-thin, volume 63,084 mm³`.
 fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) -> String {
     let mut text = occupancy(occupied, lattice.dims());
     if let Some(kept) = kept {
@@ -318,7 +322,7 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
         return text;
     }
     if job.rule.is_hollow() {
-        // The volume of a shell would be mistaken for the volume of the part.
+        // A shell gets no volume here, because it would be mistaken for the volume of the part.
         let is_full = value::cells(lattice.dims()) == occupied;
         return if is_full {
             text
@@ -339,7 +343,7 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
     text
 }
 
-/// Returns `2 holes leak; 37 cells on the paths through them`.
+/// Returns the text about the leak path: `2 holes leak; 37 cells on the paths through them`.
 fn leak(cells: u64, found: &RunReport) -> String {
     let holes = found
         .inside_report
@@ -357,7 +361,7 @@ fn leak(cells: u64, found: &RunReport) -> String {
     }
 }
 
-/// Returns the expected output and memory of the run.
+/// Returns the output and the memory that a dry run expects.
 fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     let resources = &options.job.options.resources;
     let name = options.output.name();
@@ -407,7 +411,7 @@ fn wrote(options: &Options, written: &Written) -> String {
         text += &format!(", {}", aux.role());
     } else if written.format == output.format.name {
         text += &numbers(&output.target());
-        // The file alone does not contain the position of its cells.
+        // The file itself does not state the position of its cells.
         if output.format.carries == Carries::SidecarOnRequest
             && !output.file.is_stdout()
             && output.sidecar_path().is_none()
@@ -418,12 +422,12 @@ fn wrote(options: &Options, written: &Written) -> String {
     text
 }
 
-/// Returns the type and the axes of an array: `, bool a[x,y,z]`.
+/// Returns the number type and the axes of an array: `, bool a[x,y,z]`.
 fn numbers(target: &Target) -> String {
     let Some(dtype) = target.dtype.filter(|_| target.format.dtypes.len() > 1) else {
         return String::new();
     };
-    // Index order of NumPy. Other formats have no index order.
+    // Order of the indices in NumPy. Other formats have no such order.
     let index = match target.choices {
         _ if !target.format.name.starts_with("np") => "",
         [] if dtype == Dtype::Bit => " a[x/8,y,z]",
@@ -450,7 +454,7 @@ fn time(options: &Options, found: &RunReport) -> String {
     )
 }
 
-/// Returns the total time, the time of each phase, threads and instruction set.
+/// Returns the row about time: the total, each phase, the number of threads and the instruction set.
 pub fn time_line(
     total: Duration,
     phases: &[(&str, Option<Duration>)],

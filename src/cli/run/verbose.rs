@@ -1,4 +1,4 @@
-//! Rows that `-v` adds to the summary: every choice and its reason.
+//! Rows that `-v` adds to the summary: each choice and the reason for it.
 
 use voxelize::job::MemoryLimit;
 use voxelize::mesh::closed::Closedness;
@@ -12,7 +12,7 @@ use crate::cli::output::FormatBy;
 use crate::cli::report::ReportRows;
 use crate::cli::report::display::{bytes, counted, open_axes};
 
-/// Adds the rows of `-v` for all steps that the run reached.
+/// Adds the rows of `-v`. Steps that the run did not reach have no rows.
 pub fn verbose(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     let mut why: Vec<String> = Vec::new();
     if let Some(lattice) = &found.lattice {

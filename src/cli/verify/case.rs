@@ -1,5 +1,6 @@
-//! Options of a case, and paths of a list. Only options that decide cells belong to a case. Paths are relative to the
-//! list, with forward slashes, so that a checkout elsewhere finds the same files.
+//! Options of a case, and file paths in a list of goldens. A case has only options that decide the cells.
+//! Paths are relative to the list and have forward slashes, so that a copy of the folder in another place
+//! refers to the same files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -38,7 +39,7 @@ pub fn request(options: &CaseOptions) -> Result<Request> {
     Argv::new(matches, None).request()
 }
 
-/// Refuses a key that is neither a key of every case nor an option that decides cells.
+/// Fails for a key that is neither one of the fixed keys of a case nor an option that decides the cells.
 pub fn check_keys(options: &CaseOptions) -> Result<()> {
     let command = CaseArgs::command();
     let known = command
@@ -66,12 +67,12 @@ pub fn check_keys(options: &CaseOptions) -> Result<()> {
     Ok(())
 }
 
-/// Returns the options of a case in the spelling of [`given`]. Options that make no sense stay as they are.
+/// Returns the options of a case, spelled as [`given`] spells them. Invalid options are returned unchanged.
 pub fn spelled(options: &CaseOptions) -> CaseOptions {
     request(options).map_or_else(|_| options.clone(), |request| given(&request))
 }
 
-/// Returns the options of a request by their long names.
+/// Returns the options of a request under their long names.
 pub fn given(request: &Request) -> CaseOptions {
     let mut options: Vec<CaseOption> = vec![];
     for (option, text) in request.given() {
@@ -91,10 +92,11 @@ pub fn given(request: &Request) -> CaseOptions {
     CaseOptions(options)
 }
 
-/// Returns the options of a request for a list in `folder`: the file of `--like` is relative to it.
+/// Returns the options of a request for a list in `folder`. The path of `--like` becomes relative to this
+/// folder.
 ///
 /// # Errors
-/// If the path is not UTF-8.
+/// Fails if the path is not UTF-8.
 pub fn relocated(request: &Request, folder: &Path) -> Result<CaseOptions> {
     let mut options = given(request);
     if let Some(like) = &request.like {
@@ -105,7 +107,7 @@ pub fn relocated(request: &Request, folder: &Path) -> Result<CaseOptions> {
     Ok(options)
 }
 
-/// Returns the options that make these fields of a record. The value of a variant is an option itself.
+/// Returns the options that produce these record fields. The field `variant` has an option as its value.
 pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Vec<CaseOption> {
     let mut options = vec![];
     for (field, value) in fields {
@@ -131,7 +133,7 @@ pub fn folder_of(file: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Returns the file that a list in `folder` calls `written`.
+/// Returns the path of a file whose path in the list is `written`. The list is in `folder`.
 pub fn resolve(folder: &Path, written: &str) -> PathBuf {
     if folder == Path::new(".") {
         PathBuf::from(written)
@@ -140,10 +142,11 @@ pub fn resolve(folder: &Path, written: &str) -> PathBuf {
     }
 }
 
-/// Returns the path of `file` in a list in `folder`. A file without a common folder keeps its path.
+/// Returns the path of `file` for a list in `folder`. If the two have no common folder, the path is not made
+/// relative.
 ///
 /// # Errors
-/// If the path is not UTF-8.
+/// Fails if the path is not UTF-8.
 pub fn relative(folder: &Path, file: &Path) -> Result<String> {
     let [from, to] = [folder, file].map(|path| {
         if path.is_dir() {
@@ -179,7 +182,8 @@ fn slashed(path: &Path) -> Result<String> {
     }
 }
 
-/// Returns a file name for `text`: letters, digits and dots, and single dashes for everything else.
+/// Returns `text` as a file name. Letters, digits and inner dots are kept, and everything between them
+/// becomes a single dash.
 pub fn slug(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric() && c != '.')
@@ -195,7 +199,7 @@ pub fn slug(text: &str) -> String {
     }
 }
 
-/// Returns `name`, or if that is taken, `name` with the first free number.
+/// Returns `name` if it is unused, otherwise `name` with the lowest number that makes it unused: `name-2`.
 pub fn unused(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut unused = name.to_string();
     let mut number = 1;
@@ -210,7 +214,7 @@ pub fn unused(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
 mod tests {
     use super::*;
 
-    /// A text of options, as earlier versions wrote them.
+    /// Options as a single text, which is how earlier versions wrote them.
     fn text(text: &str) -> CaseOptions {
         let values = vec![text.to_string()];
         CaseOptions(vec![CaseOption {

@@ -1,4 +1,4 @@
-//! Comparison of a result with the golden, and pictures of the differences.
+//! Comparison of a result with its golden, and pictures of the differences.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::cli::guard::guarded;
 use crate::cli::names::{InputFile, OutputFile};
 use crate::cli::report::fitting;
 
-/// Compares the grid of a task with the expected result, and draws the differences if pictures are requested.
+/// Compares the grid of a task with the expected result. If pictures are requested, draws the differences.
 pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseReport {
     let mut report = CaseReport::new(time);
     let compared = guarded(|| {
@@ -47,7 +47,7 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
     report
 }
 
-/// Compares a grid with a golden file.
+/// Compares a grid with the grid in a golden file.
 fn against_file(
     task: &Task,
     file: &InputFile,
@@ -57,7 +57,7 @@ fn against_file(
     let Some(now) = &made.voxels else {
         return Ok(CaseResult::Same);
     };
-    // The file may hold a grid of any size, so its headers are read first.
+    // The grid in the file may be too large to read, so its header is compared first.
     let path = file.path();
     files::is_there(path).map_err(|error| missing(task, error))?;
     let recorded = format::describe(path)?.metadata;
@@ -78,7 +78,8 @@ fn against_file(
     Ok(outcome)
 }
 
-/// Adds a hint to the error for a missing golden file. Similar names belong to other cases.
+/// Adds a hint to the error for a missing golden file. The hint suggests no similar names, because they
+/// belong to other cases.
 fn missing(task: &Task, error: Error) -> Error {
     if error.code() != Code::NotFound {
         return error;
@@ -89,7 +90,7 @@ fn missing(task: &Task, error: Error) -> Error {
     ))
 }
 
-/// Writes the files that show how a case differs, and returns their names.
+/// Writes the files that show the differences of a case, and returns their paths.
 fn draw(
     [vox, png]: &[OutputFile; 2],
     [golden, now]: [&Voxels; 2],
@@ -125,10 +126,10 @@ fn draw(
     Ok(vec![vox.path().to_path_buf(), png.path().to_path_buf()])
 }
 
-/// Returns the view from the corner of the grid that is nearest to a box of cells.
+/// Returns the viewpoint at the corner of the grid that is nearest to a box of cells.
 fn side(lattice: &Lattice, [low, high]: [[usize; 3]; 2]) -> From {
     let [x, y, z] = [0, 1, 2].map(|axis| low[axis] + high[axis] + 1 >= lattice.dims()[axis]);
-    // Azimuths start at the front, which is at low y.
+    // Azimuth 0 is the front, where y is lowest.
     let azimuth = match (x, y) {
         (true, false) => 45.0,
         (true, true) => 135.0,

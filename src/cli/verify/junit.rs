@@ -1,7 +1,8 @@
-//! Results as JUnit XML, which CI services show: one suite with one test case per case of the list.
+//! Results as JUnit XML, which CI services display. The list is one suite, and each case is one test case.
 //!
-//! There is no binding schema. This file writes the common subset of these readers: `testsuites`, `testsuite` and
-//! `testcase` with counts and seconds, `failure` for a wrong result, and `error` for a missing one.
+//! JUnit XML has no binding schema. This file writes the subset that the common readers share: `testsuites`,
+//! `testsuite` and `testcase` with counts and seconds, `failure` for a result that differs, and `error` for a
+//! case without a result.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use voxelize::tool::text::is_obeyed;
 use super::report::{CaseReport, details};
 use super::task::Task;
 
-/// Returns the XML of the cases of a list, which took `time` in total.
+/// Returns the XML for the cases of a list. `time` is the duration of the whole run.
 pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration) -> String {
     let list = escaped(list);
     let mut failures = 0;
@@ -65,7 +66,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.6}", time.as_secs_f64())
 }
 
-/// Escapes text for elements and attributes. Characters that XML 1.0 cannot hold become U+FFFD.
+/// Escapes a text for XML elements and attributes. Characters that XML 1.0 cannot represent become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -74,10 +75,10 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // Readers turn these into blanks in an attribute.
+            // In an attribute, XML readers would turn these characters into spaces.
             '\t' | '\n' | '\r' => drop(write!(escaped, "&#{};", c as u32)),
             '\0'..'\x20' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            // Terminals and viewers would obey these.
+            // Control characters that terminals and viewers would obey.
             c if is_obeyed(c) => drop(write!(escaped, "&#{};", c as u32)),
             c => escaped.push(c),
         }

@@ -1,4 +1,5 @@
-//! `voxelize verify` compares meshes with a list of goldens or with one voxel file, and records such lists.
+//! `voxelize verify` compares meshes with a list of goldens, or one mesh with one voxel file. It also records
+//! lists of goldens.
 
 mod case;
 mod judge;
@@ -125,10 +126,10 @@ struct GateArgs {
     golden: Option<PathBuf>,
 }
 
-/// Allowed places of the files of a list.
+/// Where the files of a list may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// The folder of the list and folders below.
+    /// In the folder of the list or in a folder below it.
     Folder,
     Anywhere,
 }
@@ -143,7 +144,8 @@ impl GateArgs {
     }
 }
 
-/// Adds the arguments for help. The help of the conversion describes the options that decide cells.
+/// Adds the arguments. Options that decide the cells are hidden, because the help of the conversion describes
+/// them.
 fn arguments(command: clap::Command) -> clap::Command {
     args::arguments::<VerifyArgs>(command).mut_args(|arg| {
         let is_of_conversion = matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
@@ -228,7 +230,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(Vec::new())
 }
 
-/// Names the pictures of every case with a golden file after the case, or after the mesh of a single comparison.
+/// Chooses the names of the pictures for each case with a golden file. The names come from the case, or from
+/// the mesh if a single mesh is compared.
 fn name_pictures(
     tasks: &mut [Task],
     folder: &Path,
@@ -280,7 +283,7 @@ fn picture(
     Ok(file)
 }
 
-/// Returns the tasks of a list.
+/// Returns the tasks for the cases of a list.
 fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
     let list = file.path();
     if format::sniff(list).is_some() {
@@ -298,7 +301,7 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
         if let Golden::File(golden) = &case.golden {
             let golden = case::resolve(case::folder_of(list), golden);
             task.wanted = Wanted::File(names.reads(&golden, "a golden file")?);
-            // Limits of the case come first.
+            // Limits in the case override the limits of the command line.
             if case.gate.is_closed() {
                 task.gate = gate;
                 takes_gate = true;
@@ -325,7 +328,7 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
     Ok(tasks)
 }
 
-/// Refuses cases that cannot make a grid, and files outside the allowed places.
+/// Fails if a case cannot make a grid, or if a file is where the list may not refer to.
 fn check(tasks: &[Task], reach: Reach, names: &Names) -> Result<()> {
     for task in tasks {
         check_case(task, names)?;
@@ -342,7 +345,7 @@ fn check(tasks: &[Task], reach: Reach, names: &Names) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file outside the allowed places.
+/// Fails if a file is where the list may not refer to.
 fn check_reach(task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> {
     if reach == Reach::Anywhere || files::is_within(file, case::folder_of(&task.list)) {
         return Ok(());
@@ -358,7 +361,7 @@ fn check_reach(task: &Task, key: &str, file: &Path, reach: Reach) -> Result<()> 
     ))
 }
 
-/// Adds the list and the line to an error about a case. A new case has no line.
+/// Adds the list and the line number to an error about a case. A new case has no line number.
 fn located(error: Error, task: &Task, line: Option<u64>) -> Error {
     let error = error.in_file(&task.list);
     match line {
@@ -367,7 +370,7 @@ fn located(error: Error, task: &Task, line: Option<u64>) -> Error {
     }
 }
 
-/// Refuses a case that cannot make a grid.
+/// Fails if the case cannot make a grid.
 fn check_case(task: &Task, names: &Names) -> Result<()> {
     let case = &task.case;
     if case.mesh == "-" {
@@ -382,7 +385,7 @@ fn check_case(task: &Task, names: &Names) -> Result<()> {
         return Ok(());
     };
     if case.line.is_none() {
-        // The options come from the command line.
+        // The case is not from a list, and its options come from the command line or a voxel file.
         return Err(error);
     }
     let (message, line) = match option_of(&case.options, error.message()) {
@@ -401,7 +404,8 @@ fn check_case(task: &Task, names: &Names) -> Result<()> {
     ))
 }
 
-/// Returns the first option that a message names, or the text of options.
+/// Returns the first option that an error message names. Otherwise returns the options that are a single
+/// text, if the case has them.
 fn option_of<'a>(options: &'a CaseOptions, message: &str) -> Option<&'a CaseOption> {
     let named = options
         .0
@@ -410,7 +414,8 @@ fn option_of<'a>(options: &'a CaseOptions, message: &str) -> Option<&'a CaseOpti
     named.or_else(|| options.0.iter().find(|option| option.is_text()))
 }
 
-/// Returns the task of one mesh and one voxel file: on its grid, by its rule.
+/// Returns the task that compares one mesh with one voxel file. The mesh is voxelized on the grid and by the
+/// rule of the voxel file.
 fn single(file: &InputFile, mesh: &Path, gate: Gate, names: &Names) -> Result<Task> {
     let golden = file.path();
     files::is_there(golden)?;
@@ -456,7 +461,8 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
         options.extend(case::options_of([("rule", name)]));
     }
     options.extend(case::options_of(fields));
-    // The up axis does not change cells, and the reader finds the point near the mesh again.
+    // `up` does not change the cells. `near` is not needed, because the mesh reader finds the same point
+    // again.
     let transform = transform
         .into_iter()
         .filter(|(name, _)| !matches!(*name, "up" | "near"));

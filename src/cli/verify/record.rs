@@ -1,4 +1,4 @@
-//! `verify --update`: records the present results as expected results, and reports the changes.
+//! `verify --update` records the current results as the expected results, and reports what changed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Repo
         tasks = named(args, request, &goldens, &call.names)?;
     }
     call.check_files()?;
-    // Files that a comparison would refuse are not recorded.
+    // A file that `verify` would refuse is not recorded.
     super::check(&tasks, args.verify.reach(), &call.names)?;
     for (_, file) in tasks.iter().filter_map(|task| task.keep.as_ref()) {
         file.check()?;
@@ -61,7 +61,8 @@ pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Repo
     Ok(vec![Report::rows(total(list, &recorded))])
 }
 
-/// Records cases in the list as it is now, which keeps cases that other processes recorded meanwhile.
+/// Records the cases in the current version of the list, so that cases are kept which other processes
+/// recorded in the meantime.
 fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar) -> Result<()> {
     let _lock = tool::lock_folder(list.path(), bar)?;
     let mut goldens = Goldens::edit(list.path())?;
@@ -81,7 +82,7 @@ fn save_list(list: &OutputFile, tasks: &[Task], recorded: &[Recorded], bar: &Bar
     Ok(())
 }
 
-/// Refuses invalid combinations of arguments, and recording in CI.
+/// Fails for invalid combinations of arguments, and in CI.
 fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
         let error =
@@ -109,7 +110,7 @@ fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a voxel file, or its name, instead of a list.
+/// Fails if the list is a voxel file, or has the name of one.
 fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     let list = args.goldens.as_path();
     let mesh = args
@@ -135,7 +136,7 @@ fn refuse_voxels(args: &VerifyArgs) -> Result<()> {
     Ok(())
 }
 
-/// Returns the tasks of the named meshes, whose cases are in the list or new.
+/// Returns the tasks for the meshes on the command line. Their cases may be new.
 fn named(
     args: &VerifyArgs,
     request: &Request,
@@ -173,7 +174,8 @@ fn named(
         if let Some(cells_folder) = &args.verify.golden {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = case::slug(&format!("{stem} {text}"));
-            // The folder may be the folder of the list itself, which has no name in the list.
+            // `-` is a placeholder for the file name. The path of the folder alone would be empty if the list
+            // is in the same folder.
             let path = case::relative(folder, &cells_folder.join("-"))?;
             let path = format!("{}{name}", path.strip_suffix('-').unwrap_or_default());
             let path = case::unused(&path, |path| {
@@ -191,10 +193,11 @@ fn named(
     Ok(tasks)
 }
 
-/// Returns the task that records a case. New cells go to the file `cells`, if it is given.
+/// Returns the task that records a case. If the golden of the case is not a file, its cells go to the file
+/// `cells`, or are not stored if `cells` is `None`.
 fn recording(list: &Path, case: Case, cells: Option<String>, names: &Names) -> Result<Task> {
     let mut task = Task::new(list, case);
-    // Limits of the case are for comparisons only.
+    // Limits of the case apply only to comparisons.
     task.gate = Gate::default();
     let cells = match &task.case.golden {
         Golden::File(file) => Some(file.clone()),
@@ -203,7 +206,8 @@ fn recording(list: &Path, case: Case, cells: Option<String>, names: &Names) -> R
     if let Some(name) = cells {
         let file = golden_file(&case::resolve(case::folder_of(list), &name), names)?;
         let is_known = matches!(task.case.golden, Golden::File(_));
-        // The loss of a file that no case had before is also reported.
+        // If this file was recorded before, its loss is reported. For a new case, an existing file counts as
+        // recorded.
         if is_known || matches!(task.wanted, Wanted::Nothing) && file.path().exists() {
             task.wanted = Wanted::File(file.before());
         }
@@ -229,8 +233,8 @@ fn new_golden(path: &Path, role: &str) -> OutputFile {
     )
 }
 
-/// Returns `true` if a golden may replace a file: a file of this tool, or an empty one. A list may name
-/// any file.
+/// Returns `true` if a golden file may replace this file. The file must be empty or made by this tool,
+/// because a list may name any file.
 fn may_go(path: &Path) -> bool {
     tool::made_by_this_tool(path) || path.metadata().is_ok_and(|found| found.len() == 0)
 }
@@ -240,7 +244,7 @@ fn golden_format(path: &Path) -> Result<&'static Format> {
         .map_err(|error| error.with_hint("'voxelize formats' lists them; .npz is a good choice"))
 }
 
-/// Returns the sidecar that a golden file of this format needs for its lattice.
+/// Returns whether a golden file of this format needs a sidecar for its lattice.
 fn sidecar(format: &Format) -> Sidecar {
     if format.carries == Carries::InFile {
         Sidecar::Auto
@@ -249,21 +253,21 @@ fn sidecar(format: &Format) -> Sidecar {
     }
 }
 
-/// Difference between a new record and the old one.
+/// Difference between the new golden and the recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// Nothing was recorded.
+    /// No result was recorded before.
     New,
-    /// Other cells.
+    /// The cells differ.
     Changed,
-    /// Nothing has changed.
+    /// The result is the same.
     Same,
-    /// A result was recorded, but it is gone or cannot be read.
+    /// A result was recorded, but its file is missing or cannot be read.
     Again,
 }
 
 impl Change {
-    /// Returns the label in the text and the outcome in JSON.
+    /// Returns the label in the text, which is also the outcome in JSON.
     fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -277,11 +281,11 @@ impl Change {
 /// Result of recording a case.
 struct Recorded {
     report: CaseReport,
-    /// The change and the new golden. `None` if there is no result.
+    /// The change and the new golden. `None` if the case has no result.
     change: Option<(Change, Golden)>,
 }
 
-/// Compares a grid with the recorded one, and stores its cells if requested.
+/// Compares a grid with the recorded golden. Stores its cells if requested.
 fn record(task: &Task, made: Result<CaseCells>, time: Duration) -> Recorded {
     let mut report = judge(task, &made, time);
     match made.and_then(|made| store(task, &made, &mut report)) {
@@ -299,13 +303,14 @@ fn record(task: &Task, made: Result<CaseCells>, time: Duration) -> Recorded {
     }
 }
 
-/// Stores the cells of a case, unless its file has them already. Returns the change and the new golden.
+/// Stores the cells of a case, unless the golden file already has the same cells. Returns the change and the
+/// new golden.
 fn store(task: &Task, made: &CaseCells, report: &mut CaseReport) -> Result<(Change, Golden)> {
     report.take(made);
     let change = match (&report.outcome, &task.case.golden) {
         (CaseResult::Same | CaseResult::Failed(_), Golden::Unrecorded) => Change::New,
         (CaseResult::Same, _) if report.golden.is_some() => Change::Same,
-        // A golden file that cannot be read or compared is replaced like a missing one.
+        // A golden file that cannot be read or compared is treated like a missing one.
         (CaseResult::Same | CaseResult::Failed(_), _) => Change::Again,
         _ => Change::Changed,
     };
@@ -333,7 +338,7 @@ fn store(task: &Task, made: &CaseCells, report: &mut CaseReport) -> Result<(Chan
     Ok((change, Golden::File(name.clone())))
 }
 
-/// Prints a recorded case.
+/// Prints the result of recording a case.
 fn print(
     call: &Call,
     goldens: &Goldens,
@@ -375,7 +380,8 @@ fn print(
     }));
 }
 
-/// Returns the details of a change, one per line. The list has `others` cases of the same mesh.
+/// Returns the details of a change, one per line. `others` is the number of other cases in the list with the
+/// same mesh.
 fn reasons(task: &Task, report: &CaseReport, change: Change, others: u64) -> Vec<String> {
     let mut lines = vec![];
     match (change, &report.outcome) {

@@ -1,4 +1,4 @@
-//! Results of cases as text and JSON.
+//! Results of cases, as text and as JSON.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,22 +49,22 @@ struct Allowed {
 
 /// Result of a case.
 pub struct CaseReport {
-    /// Result of this run.
+    /// Result of the current run.
     pub found: Option<GridBrief>,
     /// Expected result.
     pub golden: Option<GridBrief>,
-    /// Lattice of the cells.
+    /// Lattice of the cells that this run made.
     pub lattice: Option<Lattice>,
     pub outcome: CaseResult,
     /// Files that show how the cells differ.
     pub shown: Vec<PathBuf>,
-    /// Warnings and notes about the mesh and its cells.
+    /// Findings about the mesh and its cells.
     pub findings: Vec<Finding>,
     pub time: Duration,
 }
 
 impl CaseReport {
-    /// Creates the report of a case that took this time, without a result.
+    /// Creates the report of a case that took this time. It has no result yet.
     pub fn new(time: Duration) -> Self {
         Self {
             found: None,
@@ -77,19 +77,19 @@ impl CaseReport {
         }
     }
 
-    /// Takes the result of this run.
+    /// Copies the result of this run.
     pub fn take(&mut self, made: &CaseCells) {
         self.found = Some(GridBrief::of(made));
         self.lattice = made.lattice();
     }
 }
 
-/// Summary of a grid.
+/// Number of cells and digest of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GridBrief {
     /// Number of occupied cells.
     pub cells: u64,
-    /// Digest of cells and lattice.
+    /// Digest of the cells and the lattice.
     #[serde(rename = "digest", serialize_with = "as_text")]
     pub grid: Option<Hash>,
 }
@@ -110,7 +110,7 @@ impl GridBrief {
     }
 }
 
-/// Returns the differences from the expected result, or the error. The first line is a summary.
+/// Returns the details of a difference or an error. The first line is a summary.
 pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
     let mut lines = vec![];
     match &report.outcome {
@@ -124,7 +124,7 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             }
         }
         CaseResult::Grid(changes) => {
-            // The first line is all that some readers of JUnit show.
+            // Some JUnit readers show only the first line.
             let more = match changes.len() {
                 0 | 1 => String::new(),
                 n => format!(
@@ -198,7 +198,7 @@ fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
     vec![first, format!("golden {old}"), format!("now    {new}")]
 }
 
-/// Returns the reason for a missing picture of the differences.
+/// Returns the reason why there is no picture of the differences. `None` if there can be one.
 fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
     match outcome {
         CaseResult::Grid(_) => Some(
@@ -212,7 +212,7 @@ fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
 }
 
 impl CaseJson {
-    /// Creates the object of a case without a result.
+    /// Creates the JSON object of a case that has no result yet.
     pub fn of(task: &Task) -> Self {
         let Case { mesh, options, .. } = &task.case;
         Self {
@@ -256,7 +256,7 @@ impl CaseJson {
     }
 }
 
-/// Prints the outcome of every case, and the number that pass.
+/// Prints the outcome of each case, and the number of cases that pass.
 pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport]) {
     let rows: Vec<_> = tasks
         .iter()
@@ -302,7 +302,7 @@ pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport
         .print(&Report::rows(total(&args.goldens, cases)));
 }
 
-/// Returns the columns of a case: status, name or mesh, options, cells, time.
+/// Returns the columns of a row: status, name or mesh, options, number of cells, time.
 fn row(Task { case, .. }: &Task, report: &CaseReport) -> [String; 5] {
     let status = match &report.outcome {
         outcome if outcome.passes() => "pass",
@@ -323,7 +323,7 @@ fn row(Task { case, .. }: &Task, report: &CaseReport) -> [String; 5] {
     ]
 }
 
-/// Returns the rows as lines, with numbers aligned right and words aligned left.
+/// Returns the rows as lines. Columns of numbers are aligned to the right, all others to the left.
 fn aligned(rows: &[[String; 5]]) -> Vec<String> {
     let mut widths = [0; 5];
     for row in rows {
@@ -340,7 +340,7 @@ fn aligned(rows: &[[String; 5]]) -> Vec<String> {
     lines
 }
 
-/// Returns the line that counts the cases, and advice for digests that differ.
+/// Returns the line that counts the cases. If digests differ, adds advice.
 fn total(goldens: &Path, reports: &[CaseReport]) -> String {
     let mut passed = 0;
     let mut errors = 0;

@@ -1,4 +1,4 @@
-//! Grids of many cases, made side by side in the same way as by the conversion.
+//! Makes the grids of several cases in parallel, in the same way as a conversion does.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,22 +24,23 @@ use crate::cli::schedule::{self, Slot};
 use crate::cli::signals::Signals;
 use crate::cli::suggest;
 
-/// A case whose grid is to be made.
+/// A case, and the files and limits that it needs.
 pub struct Task {
     pub case: Case,
-    /// List or voxel file that the case is compared with.
+    /// The list that the case comes from, or the voxel file that the mesh is compared with.
     pub list: PathBuf,
     /// Mesh to read.
     pub mesh: PathBuf,
-    /// Grid file of a case that is not from a list. Its name in the options may have lost bytes that are not UTF-8.
+    /// File of `--like` for a case that is not from a list. The options contain the path as text, in which
+    /// bytes that are not UTF-8 are lost.
     pub like: Option<PathBuf>,
     /// Expected result.
     pub wanted: Wanted,
-    /// Allowed differences.
+    /// Differences that the case may have.
     pub gate: Gate,
-    /// Name in the list and file for the cells of a case that is recorded with them.
+    /// For a case that is recorded with its cells: path of the cell file in the list, and the file itself.
     pub keep: Option<(String, OutputFile)>,
-    /// Files that show the difference as voxels and as a picture, if requested.
+    /// Files for the differences: voxels and a picture. `None` unless they were requested.
     pub pictures: Option<[OutputFile; 2]>,
 }
 
@@ -47,14 +48,14 @@ pub struct Task {
 pub enum Wanted {
     /// A digest and a number of cells.
     Digest(Hash, u64),
-    /// The cells of a file.
+    /// The cells in a file.
     File(InputFile),
-    /// Nothing is known yet.
+    /// No result is known.
     Nothing,
 }
 
 impl Task {
-    /// Creates the task of a case of a list. A golden file is still to be named.
+    /// Creates the task for a case in a list. If the golden is a file, the caller sets [`Task::wanted`].
     pub fn new(list: &Path, case: Case) -> Self {
         Self {
             mesh: case::resolve(case::folder_of(list), &case.mesh),
@@ -71,7 +72,7 @@ impl Task {
         }
     }
 
-    /// Returns the job of the case. Looks at files, but changes none.
+    /// Creates the job of the case. Looks at files but changes none.
     fn job(&self, names: &Names) -> Result<Job> {
         let mut request = case::request(&self.case.options)?;
         if let Some(file) = &request.like {
@@ -83,15 +84,16 @@ impl Task {
         let mut options = options.for_meshes([self.mesh.as_path()].into_iter())?;
         options.has_findings = true;
         let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {
-            // A name in a list never means standard input.
+            // Suggests similar file names only. In a list, `-` does not mean standard input, and words are
+            // not commands.
             Code::NotFound => suggest::no_such_file(&self.mesh),
             _ => error,
         })?;
         Ok(Job { source, options })
     }
 
-    /// Refuses options that cannot make a grid, and files that the run writes. A missing mesh is found
-    /// later.
+    /// Fails if the options cannot make a grid, or if the run would overwrite a file that the case reads. A
+    /// missing mesh is no error here.
     pub fn check(&self, names: &Names) -> Result<()> {
         match self.job(names) {
             Err(error) if error.kind() == Kind::Usage => Err(error),
@@ -99,12 +101,12 @@ impl Task {
         }
     }
 
-    /// Returns the size of the mesh in bytes, or 0 if it is unknown.
+    /// Returns the size of the mesh file in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
         self.mesh.metadata().map_or(0, |found| found.len())
     }
 
-    /// Returns the number of grids in memory at a time, including a golden file.
+    /// Returns how many grids are in memory at the same time. The golden file counts as one.
     fn grids(&self) -> usize {
         if matches!(self.wanted, Wanted::File(_)) {
             2
@@ -113,7 +115,7 @@ impl Task {
         }
     }
 
-    /// Makes the grid in the same way as the conversion.
+    /// Makes the grid in the same way as the conversion does.
     fn make(
         &self,
         resources: &Resources,
@@ -157,7 +159,8 @@ impl Task {
     }
 }
 
-/// Makes the count and the digest of a grid that is larger than --max-memory. Otherwise returns the refusal.
+/// Makes a grid that exceeds `--max-memory` in slabs, and returns its count and digest without its cells. If
+/// this is not possible either, returns the error `refusal`.
 fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Result<CaseCells> {
     let is_limited = matches!(job.options.resources.memory, MemoryLimit::Requested(_));
     let Some(format) = format::by_name("raw").filter(|_| is_limited) else {
@@ -168,7 +171,7 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     let job = &*job;
     let run = run::library_run(&job.options, bar);
     let lattice = run::fit(job, &mesh, &mut report)?;
-    // A format whose slabs have any height.
+    // The slabs of this format may have any height.
     let target = Target {
         format,
         path: None,
@@ -197,28 +200,28 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     })
 }
 
-/// Grid of a case.
+/// Result of making the grid of a case.
 pub struct CaseCells {
     /// Number of occupied cells.
     pub cells: u64,
     pub digest: Digest,
-    /// The grid. `None` if it does not fit into memory.
+    /// The grid. `None` if it was made in slabs because it exceeds the memory limit.
     pub voxels: Option<Voxels>,
-    /// Memory limit in bytes for the cells of a golden file.
+    /// Memory limit for the cells of the golden file, in bytes.
     pub room: Option<u64>,
-    /// Warnings and notes about the mesh and its cells.
+    /// Findings about the mesh and its cells.
     pub findings: Vec<Finding>,
 }
 
 impl CaseCells {
-    /// Returns the lattice of a grid in memory.
+    /// Returns the lattice of the grid. `None` if the grid is not in memory.
     pub fn lattice(&self) -> Option<Lattice> {
         self.voxels.as_ref()?.lattice.clone()
     }
 }
 
-/// Makes the grid of every task and hands it to `judge` with the time it took. The answers are in the order of the
-/// tasks. Small grids are made side by side.
+/// Makes the grid of every task and calls `judge` with the grid and the time it took. Returns the answers in
+/// the order of the tasks. Small grids are made in parallel.
 pub fn each<R: Send>(
     tasks: &[Task],
     resources: &Resources,

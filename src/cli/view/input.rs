@@ -1,4 +1,4 @@
-//! Input of a picture: cells of a voxel file, cells of a mesh, or the mesh itself.
+//! Input of a picture: the cells of a voxel file, the cells of a voxelized mesh, or the mesh itself.
 
 use std::path::Path;
 use std::time::Instant;
@@ -22,35 +22,35 @@ use crate::cli::options::{Job, JobOptions};
 use crate::cli::report::Object;
 use crate::cli::run::{self, RunReport, timed};
 
-/// Opened file and its properties.
+/// Input file that has been read, with its properties.
 pub struct ViewInput {
     /// Name of the file in messages.
     pub name: String,
-    /// Mesh, if the mesh is drawn.
+    /// The mesh, if its triangles are drawn.
     pub mesh: Option<Mesh>,
-    /// Cells, if the cells are drawn.
+    /// The cells, if cells are drawn.
     pub cells: Option<Cells>,
     /// Cells of `--veil`.
     pub veil: Option<BitGrid>,
-    /// Axis that points up, if a voxel file states it.
+    /// Axis that points up. `None` unless a voxel file states it.
     pub up: Option<Up>,
-    /// Unit of length, if known.
+    /// Unit of length. `None` if it is unknown.
     pub unit: Option<String>,
-    /// Rule that made the cells, if known.
+    /// Rule that made the cells. `None` if it is unknown.
     pub rule: Option<String>,
-    /// Findings of the reader.
+    /// Findings about the mesh, and its lattice.
     pub found: RunReport,
 }
 
-/// File of a picture before it is opened.
+/// Input of a picture that has not been read yet.
 pub enum ViewSource {
-    /// Voxel file, and the memory limit of its cells in bytes.
+    /// Voxel file, and the memory limit for its cells in bytes.
     Voxels(InputFile, Option<u64>),
     Mesh(Box<Job>),
 }
 
 impl ViewSource {
-    /// Returns the memory limit of the cells in bytes.
+    /// Returns the memory limit for the cells in bytes. `None` for no limit.
     fn limit(&self) -> Option<u64> {
         match self {
             Self::Voxels(_, limit) => *limit,
@@ -58,8 +58,8 @@ impl ViewSource {
         }
     }
 
-    /// Creates the source by the content of the file, else by its name. Refuses options for meshes with
-    /// a voxel file.
+    /// Finds out from the content or the name of the file whether it is a mesh or a voxel file. For a voxel
+    /// file, options about meshes are an error.
     pub fn new(args: &ViewArgs, resources: Resources, call: &Call) -> Result<Self> {
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         if args.picture.mesh {
@@ -84,18 +84,18 @@ impl ViewSource {
     }
 }
 
-/// Returns `true` if the content or the name of a file belongs to a voxel file.
+/// Returns `true` if the content or the name of the file is that of a voxel file.
 fn is_voxel_file(path: &Path) -> Result<bool> {
     if path.as_os_str() == "-" {
         return Ok(false);
     }
     files::is_there(path)?;
-    // A pipe cannot be read twice.
+    // The content of a pipe is not examined, because a pipe can be read only once.
     Ok(files::is_voxel_name(path) || !files::is_pipe(path) && files::voxel_format(path).is_some())
 }
 
 impl ViewInput {
-    /// Opens the file.
+    /// Reads the input. A mesh is voxelized unless its triangles are drawn.
     pub fn open(
         source: ViewSource,
         args: &ViewArgs,
@@ -155,9 +155,9 @@ impl ViewInput {
         Ok(input)
     }
 
-    /// Reads the cells of a voxel file on the same grid.
+    /// Reads the cells of the file of `--veil`. They must be on the same grid.
     fn around(&self, file: &InputFile, limit: Option<u64>) -> Result<BitGrid> {
-        // The picture has a copy of the cells.
+        // The cells are in memory twice, because the picture has a copy.
         let taken = 2 * BitGrid::bytes_for(self.dims());
         let left =
             limit.map(|limit| limit.saturating_sub(u64::try_from(taken).unwrap_or(u64::MAX)));
@@ -194,13 +194,13 @@ impl ViewInput {
             .unwrap_or_default()
     }
 
-    /// Returns the size of a cell, 1 if unknown.
+    /// Returns the size of a cell. It is 1 if the position of the cells is unknown.
     pub fn spacing(&self) -> [f64; 3] {
         let size = |lattice: &Lattice| lattice.spacing().each_ref().map(Rational::to_f64);
         self.found.lattice.as_ref().map_or([1.0; 3], size)
     }
 
-    /// Creates the cells of the picture, with the colours of the rule.
+    /// Returns the cells with the colours that suit their rule.
     pub fn shown<'a>(&self, cells: &'a Cells) -> Shown<'a> {
         Shown::by_rule(cells, self.rule.as_deref())
     }
@@ -234,14 +234,14 @@ pub struct GridSize {
     spacing: Option<[f64; 3]>,
 }
 
-/// Returns the number of cells of each label.
+/// Number of occupied cells, and number of cells for each label.
 #[derive(Serialize)]
 pub struct LabelCells {
     occupied: Option<u64>,
     labels: Object,
 }
 
-/// Refuses the options of `refused`, which decide the reading of a mesh or its cells.
+/// Fails if an option of `refused` was given. These options decide how a mesh is read or voxelized.
 fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
     let given = refused
         .get_arguments()

@@ -1,4 +1,4 @@
-//! `voxelize view` draws the voxels of a mesh or of a file.
+//! `voxelize view` draws the voxels of a mesh or of a voxel file.
 
 mod input;
 mod options;
@@ -174,7 +174,7 @@ struct DrawnFile {
     mesh: Option<MeshFileJson>,
 }
 
-/// File of a mesh; null for voxels.
+/// Properties of a mesh file. Null for a voxel file.
 #[derive(Serialize)]
 struct MeshFileJson {
     format: Option<&'static str>,
@@ -225,7 +225,8 @@ fn show(
     result.digest = input.found.digest.as_ref().map(Digests::from);
     let mut drawing = None;
     let drawn = timed(&mut drawing, || {
-        // Drawing does not check for interrupts and writes nothing, so a signal may end the process.
+        // Drawing does not check for signals, and nothing has been written yet. A signal may therefore end
+        // the process.
         let is_one_picture = !matches!(options.content, PictureContent::Layers(_));
         let _may_stall = is_one_picture.then(|| call.signals.may_stall());
         draw(&options, &input, resources.threads, call)
@@ -262,7 +263,7 @@ fn show(
     ];
     result.timings_ms = Some(value::timings(&phases, input.found.elapsed()));
     result.outputs = Some(value::outputs(&written));
-    // A slice as text has no summary.
+    // A slice that is printed as text has no summary.
     if !written.is_empty() || call.printer.is_verbose() {
         add_rows(rows, &input, &options, &written);
         if let (PictureContent::Layers(_), Some(older)) =
@@ -279,7 +280,7 @@ fn show(
     Ok(Outcome::Done)
 }
 
-/// Returns the finding that the mesh of layers across z has y up (W019).
+/// Returns the finding that layers across z are drawn although y points up (W019). `None` if this is not so.
 fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
     let PictureContent::Layers(choice) = options.content else {
         return None;
@@ -290,8 +291,8 @@ fn lying(options: &PictureOptions, input: &ViewInput) -> Option<Finding> {
     (is_across_z && input.up == Some(Up::Y)).then(|| Finding::new(Code::W019, text).with_hint(hint))
 }
 
-/// Returns the layers in a folder that this run did not write: `36 layers from z064.png to z099.png are
-/// from another run`.
+/// Returns a text about layers in the folder that an earlier run wrote: `36 layers from z064.png to z099.png
+/// are from another run`. `None` if there are none.
 fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String> {
     let new: HashSet<_> = written
         .iter()
@@ -325,11 +326,11 @@ fn older_layers(options: &PictureOptions, written: &[Written]) -> Option<String>
 enum Drawn {
     Picture(Picture),
     Text(String),
-    /// Writes a file per layer.
+    /// Files that were written, one per layer.
     Layers(Vec<Written>),
 }
 
-/// Returns the picture, with its caption if requested.
+/// Returns the picture, with a caption below it if one is requested.
 fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> Picture {
     if !options.has_caption {
         return picture;
@@ -347,7 +348,7 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
         }
         (None, None) => format!("{x} x {y} x {z} cells"),
     };
-    // Cells without a position have no length.
+    // If the position of the cells is unknown, lengths are in cells.
     let has_length = input.mesh.is_some() || input.found.lattice.is_some();
     let unit = if has_length { unit } else { "cells" };
     let name = Path::new(&input.name)
@@ -361,8 +362,8 @@ fn captioned(picture: Picture, options: &PictureOptions, input: &ViewInput) -> P
     )
 }
 
-/// Returns `z=40 (x right, y up)`: the layer of a picture, or the axis across layers, and the visible
-/// axes.
+/// Returns the drawn layer, or the axis across the layers, with the directions of the two visible axes: `z=40
+/// (x right, y up)`.
 fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
     let (layer, what) = match options.content {
         PictureContent::Slice(choice) => {
@@ -379,7 +380,7 @@ fn layer_text(input: &ViewInput, options: &PictureOptions) -> Option<String> {
     Some(format!("{what} ({right} right, {up} up)"))
 }
 
-/// Names of a file per layer: `z0000.png`.
+/// Draws each layer into its own file, such as `z0000.png`.
 fn draw_layers(
     choice: LayerChoice,
     cells: &Cells,
@@ -388,7 +389,7 @@ fn draw_layers(
     call: &Call,
 ) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
-    // The plate is checked before the first file.
+    // Drawing one layer checks the size of the plate before any file is written.
     view::mask(
         cells,
         Layer {
@@ -407,7 +408,7 @@ fn draw_layers(
         let file = new.hint(HINT).register(&call.names)?;
         file.check().map(|()| (layer, file))
     };
-    // All names are registered before the first file.
+    // The names of all files are registered before any file is written.
     let files = choice.layers(dims).map(file).collect::<Result<Vec<_>>>()?;
     let made = MadeFolders::default();
     let bar = call.bar();
@@ -420,7 +421,8 @@ fn draw_layers(
         bar.advance(1);
         Ok(written)
     };
-    // Threads also wait for the disk side by side.
+    // Each thread also waits until its file is on the disk, so that several files are synced at the same
+    // time.
     let done: Vec<Result<Written>> =
         tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
     bar.clear();
@@ -551,7 +553,7 @@ fn cells(input: &ViewInput) -> String {
             [_] => occupied,
             labels => listed(contents::texts(labels).into_iter()),
         },
-        // Hollow cells of a mesh that was voxelized for the picture.
+        // A mesh was voxelized for the picture by a rule that leaves its inside empty.
         _ if input.found.mesh.is_some()
             && matches!(input.rule.as_deref(), Some("surface" | "thin" | "offset")) =>
         {

@@ -1,4 +1,4 @@
-//! Content and destination of a picture, decided before any file is read.
+//! Content and output of a picture. Both are decided before any file is read.
 
 use std::path::{Path, PathBuf};
 
@@ -16,38 +16,39 @@ use crate::cli::names::OutputFile;
 use crate::cli::output::{check_stdout, is_folder};
 use crate::cli::report::display::bytes;
 
-/// Requested picture.
+/// Options of the requested picture.
 pub struct PictureOptions {
     pub content: PictureContent,
     pub view: View,
-    /// File, standard output, or the folder of all layers.
+    /// File, standard output, or the folder for the pictures of all layers.
     pub output: OutputFile,
-    /// A slice has one black or white pixel per cell.
+    /// The picture is a slice with one black or white pixel per cell.
     pub is_mask: bool,
     pub has_caption: bool,
-    /// Size of the pictures of all layers, one pixel per cell.
+    /// Size of each picture if all layers are drawn with one pixel per cell. `None` for the size of the
+    /// layer.
     pub plate: Option<[usize; 2]>,
 }
 
 /// Content of a picture.
 #[derive(Clone, Copy)]
 pub enum PictureContent {
-    /// Cells, from outside.
+    /// All cells, seen from outside.
     Cells,
-    /// Triangles of a mesh.
+    /// The triangles of the mesh.
     Mesh,
     /// One layer.
     Slice(LayerChoice),
-    /// One layer as rows of text, to standard output.
+    /// One layer as rows of text on standard output.
     Text(LayerChoice),
     /// Every layer in its own file.
     Layers(LayerChoice),
-    /// Layers side by side.
+    /// Layers across this axis side by side.
     Sheet(usize),
 }
 
 impl PictureContent {
-    /// Returns the name in JSON.
+    /// Returns the name of the content in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cells => "cells",
@@ -127,8 +128,8 @@ impl PictureOptions {
         })
     }
 
-    /// Returns the memory for drawing, without the cells or the mesh. Returns an error if it exceeds
-    /// half of the limit.
+    /// Returns the memory that drawing needs in addition to the cells or the mesh, in bytes. Fails if it is
+    /// more than half of the memory limit.
     pub fn extra_bytes(&self, resources: &Resources) -> Result<u64> {
         if let PictureContent::Text(_) = self.content {
             return Ok(0);
@@ -148,10 +149,10 @@ impl PictureOptions {
     }
 }
 
-/// Options that have no effect on layers.
+/// Options that have no effect on pictures of layers, which are always seen from the front.
 const ALWAYS_FRONT: &[&str] = &["from", "up", "perspective", "no_axes"];
 
-/// Refuses options that would have no effect.
+/// Fails if an option was given that would have no effect.
 fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<()> {
     let idle: &[&str] = match content {
         PictureContent::Text(_) => &[
@@ -197,10 +198,10 @@ fn refuse_idle(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     })
 }
 
-/// Only pictures of this tool are replaced if no option names the file.
+/// If no option names the picture, only a picture of this tool may be replaced.
 pub const OURS: Existing = Existing::ReplaceIf(view::made_by_this_tool);
 
-/// Path of the output; `-` for standard output.
+/// Returns the path of the output. `-` stands for standard output.
 fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<PathBuf> {
     Ok(match (&args.output, content) {
         (output, PictureContent::Layers(_)) => {
@@ -222,7 +223,7 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
     })
 }
 
-/// Returns `NAME.png` in the working directory.
+/// Returns the path of the picture if no option names it: `NAME.png` in the working directory.
 fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
         return Err(
