@@ -1,9 +1,9 @@
-//! Buffered writing in the background: one thread writes to the file while the caller makes the next bytes,
-//! and another thread syncs the written bytes, so that little is left to wait for at the end. Small files
-//! start neither thread. If the system cannot start a thread, the caller's thread writes.
+//! Buffered writing in the background. One thread writes to the file while the caller makes the next bytes.
+//! Another thread syncs the bytes already written, so that the final sync is short. Small files start neither
+//! thread. If the system cannot start a thread, the caller's thread writes.
 //!
-//! A format that seeks back to fill in sizes does so after everything else. From then on the caller's thread
-//! writes.
+//! Some formats seek back to fill in sizes. They do so after writing all other bytes. From the first seek on,
+//! the caller's thread writes.
 //!
 //! Whole blocks of zeros in a large file are skipped. They become holes, which take no space on the disk,
 //! need no sync, and are read as zeros. A file system without holes fills them itself.
@@ -17,40 +17,42 @@ use super::Durability;
 use voxelize_core::par;
 use voxelize_kernel::memory::Zeroed;
 
-/// Bytes per write: they stay in the cache.
+/// Number of bytes per write. So many bytes stay in the processor's cache.
 const PIECE: usize = 256 << 10;
 
-/// Pieces in flight.
+/// Number of pieces that may be waiting to be written.
 const PIECES: usize = 16;
 
-/// Bytes that the caller's thread writes before a writer thread is worth its start.
+/// Number of bytes that the caller's thread writes itself. Starting a writer thread pays off only for larger
+/// files.
 const DIRECT: usize = 2 << 20;
 
-/// Bytes between two syncs.
+/// Number of bytes between two syncs.
 const SYNC: usize = 4 << 20;
 
-/// Bytes of the write buffer after the first seek.
+/// Size of the write buffer after the first seek, in bytes.
 const SEEK_BUFFER: usize = 64 << 10;
 
-/// Bytes per block of a hole: the usual block size of a file system.
+/// Size of a block that may become a hole, in bytes. This is the usual block size of a file system.
 const HOLE: usize = 4 << 10;
 
-/// File that is written in order.
+/// File that is written from start to end, except for seeks at the end.
 pub(super) struct Ahead {
     file: File,
     durability: Durability,
-    /// Piece that is being filled. `None` after an allocation failed, or after the piece was passed on.
+    /// Piece that is being filled. `None` if an allocation failed, or if the last piece was passed on.
     piece: Option<Piece>,
-    /// Bytes accepted from the caller.
+    /// Number of bytes accepted from the caller.
     length: u64,
-    /// Bytes that the caller's thread still writes itself.
+    /// Number of bytes that the caller's thread still has to write before a writer thread is started.
     direct: usize,
     writer: Option<WriterThread>,
-    /// Buffered file after the first seek. All earlier bytes are written by then.
+    /// Buffered file, used after the first seek. All bytes before that seek are already written.
     seeking: Option<BufWriter<File>>,
 }
 
-/// Bytes on their way to the file. They are mapped, so that no thread's allocator keeps them.
+/// Bytes that are to be written. Their memory is mapped directly, so that it does not stay in the allocator
+/// of a thread.
 struct Piece {
     bytes: Zeroed<u8>,
     length: usize,
@@ -68,7 +70,7 @@ impl Piece {
         &self.bytes[..self.length]
     }
 
-    /// Copies as many bytes as fit, and returns their number.
+    /// Copies as many of these bytes as fit, and returns how many.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(PIECE - self.length);
         self.bytes[self.length..][..taken].copy_from_slice(&bytes[..taken]);
@@ -80,7 +82,7 @@ impl Piece {
 /// Thread that writes a large file.
 struct WriterThread {
     full: SyncSender<Piece>,
-    /// Written pieces, for reuse.
+    /// Returns pieces that have been written, so that their memory can be used again.
     empty: Receiver<Piece>,
     writer: JoinHandle<io::Result<()>>,
 }
@@ -98,7 +100,8 @@ impl Ahead {
         }
     }
 
-    /// Writes the remaining bytes, and waits until all bytes are written. They need not be on the disk yet.
+    /// Writes the remaining bytes and waits until everything is written. The bytes may still be in the
+    /// system's cache, not on the disk.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if let Some(buffered) = self.seeking.take() {
             buffered
@@ -116,7 +119,7 @@ impl Ahead {
             self.file.write_all(piece.filled())?;
         }
         self.join()?;
-        // The file ends in a hole.
+        // The file ends in a hole, which no write has reached.
         if self.file.metadata()?.len() < self.length {
             self.file.set_len(self.length)
         } else {
@@ -124,7 +127,7 @@ impl Ahead {
         }
     }
 
-    /// Writes the piece, or hands it to the writer thread.
+    /// Writes the current piece, or sends it to the writer thread.
     fn pass_on(&mut self) -> io::Result<()> {
         let Some(piece) = self.piece.take() else {
             return Ok(());
@@ -139,7 +142,7 @@ impl Ahead {
             }
             if let Some(thread) = &self.writer {
                 if thread.full.send(piece).is_err() {
-                    // The thread ended with an error.
+                    // Sending fails only if the thread has ended with an error.
                     return self.join();
                 }
                 self.piece = thread.empty.try_recv().ok();
@@ -154,7 +157,7 @@ impl Ahead {
         Ok(())
     }
 
-    /// Waits for the writer thread, and returns its error.
+    /// Waits until the writer thread ends, and returns its error.
     fn join(&mut self) -> io::Result<()> {
         let Some(WriterThread {
             full,
@@ -172,7 +175,7 @@ impl Ahead {
 }
 
 impl Drop for Ahead {
-    /// Discards buffered bytes: after an error, dropping the file must not write any more.
+    /// Discards buffered bytes. After an error, dropping the file must not write anything.
     fn drop(&mut self) {
         self.seeking.take().map(BufWriter::into_parts);
         let _ = self.join();
@@ -233,7 +236,7 @@ impl WriterThread {
     }
 }
 
-/// Writes all pieces, and sends them back for reuse.
+/// Writes all pieces and sends them back, so that their memory can be used again.
 fn write_all(
     mut file: File,
     durability: Durability,
@@ -250,7 +253,7 @@ fn write_all(
             if syncer.is_none() {
                 syncer = Syncer::start(file.try_clone()?);
             }
-            // A busy syncer gets this part with the next request.
+            // If the syncer is busy, these bytes are synced at a later request.
             if syncer
                 .as_ref()
                 .is_some_and(|sync| sync.begin.try_send(()).is_ok())
@@ -263,7 +266,7 @@ fn write_all(
         None => Ok(()),
         Some(Syncer { begin, thread }) => {
             drop(begin);
-            // The syncer stops at its first error.
+            // The syncer ends at its first error, which is returned here.
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -271,7 +274,7 @@ fn write_all(
     }
 }
 
-/// Writes a piece that begins at a multiple of [`HOLE`], except its blocks of zeros.
+/// Writes a piece except for its blocks of zeros. The piece must begin at a multiple of [`HOLE`].
 fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
     let is_hole: Vec<bool> = piece
         .chunks(HOLE)
@@ -290,14 +293,14 @@ fn write_with_holes(file: &mut File, piece: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if all bytes are zero. Stops near the first byte that is not.
+/// Returns `true` if all bytes are zero. Stops soon after the first byte that is not.
 fn is_zero(bytes: &[u8]) -> bool {
     bytes
         .chunks(256)
         .all(|some| some.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// Thread that syncs the bytes written so far on every request.
+/// Thread that syncs a file. At each request it syncs the bytes written so far.
 struct Syncer {
     begin: SyncSender<()>,
     thread: JoinHandle<io::Result<()>>,
@@ -385,7 +388,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             let mut ahead = Ahead::new(file.try_clone().unwrap(), Durability::Synced);
             ahead.write_all(&vec![1; count]).unwrap();
-            // Zeros at the end become a hole.
+            // The zeros at the end become a hole.
             ahead.write_all(&vec![0; count]).unwrap();
             assert_eq!(ahead.stream_position().unwrap(), 2 * count as u64);
             ahead.seek(SeekFrom::Start(4)).unwrap();
@@ -410,7 +413,7 @@ mod tests {
     #[test]
     fn an_error_of_the_writer_thread_is_returned() {
         let path = tempfile::NamedTempFile::new().unwrap();
-        // The file is not open for writing.
+        // Every write fails, because the file is open only for reading.
         let mut ahead = Ahead::new(File::open(path.path()).unwrap(), Durability::Unsynced);
         ahead.direct = 0;
         let failed = (0..64).any(|_| ahead.write_all(&[0; PIECE]).is_err());

@@ -1,22 +1,22 @@
-//! Arrays stored next to the cells of a field.
+//! Arrays that are stored in addition to the cells of a field.
 
 use super::{Choice, FORMATS, Format};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::Quantity;
 
-/// Name of the only format that holds arrays next to its cells.
+/// Name of the only format that can store arrays in addition to its cells.
 const ARRAY_FORMAT: &str = "npz";
 
 impl Format {
-    /// Returns true if the format holds arrays next to its cells.
+    /// Returns `true` if the format can store arrays in addition to its cells.
     pub fn has_arrays(&self) -> bool {
         self.name == ARRAY_FORMAT
     }
 
-    /// Checks that the format, with these choices, can hold the arrays.
+    /// Checks that the format can store the arrays of `quantities` with these choices.
     ///
     /// # Errors
-    /// If there is an array, and the format or a choice has no place for arrays next to the cells.
+    /// Fails if there is an array and the format, or one of the choices, cannot store it.
     pub fn check_arrays(
         &self,
         quantities: impl IntoIterator<Item = Quantity>,

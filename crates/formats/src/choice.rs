@@ -1,42 +1,42 @@
-//! Options of formats besides the type of a cell: one row each, for the library, the command line and the
-//! documentation.
+//! Variants of formats, in addition to the number type. Each variant is one row of a table that the library,
+//! the command line and the documentation share.
 
 use super::Dtype;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::CellKind;
 
-/// Option of some formats. [`Format::choices`](super::Format::choices) lists the choices of a format.
+/// Variant of a format. [`Format::choices`](super::Format::choices) lists the variants that a format has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// Cells without compression.
+    /// The cells are not compressed.
     Uncompressed,
-    /// An array `a[z, y, x]` of C order, with the same bytes.
+    /// The array is `a[z, y, x]` in C order. The bytes of the cells are the same.
     Zyx,
-    /// Only the places of occupied cells.
+    /// Only the indices of occupied cells are stored.
     SparseIndices,
-    /// Runs of occupied cells along x.
+    /// Runs of occupied cells along x are stored.
     SparseRuns,
-    /// The grid as it is, not filled up to a cube.
+    /// The grid is not filled up to a cube.
     NoCube,
-    /// Only the grid, without smaller levels.
+    /// Only the grid itself is stored, without the smaller levels of a pyramid.
     NoPyramid,
-    /// No voxels whose six neighbours are all occupied.
+    /// Voxels whose six neighbours are all occupied are left out.
     VoxHull,
-    /// Several files where MagicaVoxel cannot show the grid in one.
+    /// A grid that MagicaVoxel cannot show as one file is written to several files.
     VoxSplit,
-    /// Occupied cells as the density of a fog volume.
+    /// Occupied cells are stored as the density of a fog volume.
     VdbFog,
-    /// Empty cells are free, not unknown.
+    /// Empty cells are marked as free instead of unknown.
     MarkFree,
-    /// Rectangles of exposed faces.
+    /// Adjacent exposed faces are merged into rectangles.
     GreedyFaces,
-    /// Points in place of faces.
+    /// Points are written in place of faces.
     Points,
 }
 
 impl Choice {
-    /// All choices. The choices of one option stand together.
+    /// All choices. Choices of the same option are adjacent.
     pub const ALL: &[Self] = &[
         Self::Uncompressed,
         Self::Zyx,
@@ -52,7 +52,7 @@ impl Choice {
         Self::Points,
     ];
 
-    /// Returns the option, its value if it takes one, and its description.
+    /// Returns the name of the option, the value of the option if it takes one, and a description.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str) {
         match self {
             Self::Uncompressed => ("uncompressed", None, "do not compress the cells"),
@@ -102,22 +102,22 @@ impl Choice {
         }
     }
 
-    /// Returns the name of the option, such as `sparse`.
+    /// Returns the name of the command-line option, such as `sparse`.
     pub const fn option(self) -> &'static str {
         self.row().0
     }
 
-    /// Returns the word after the option. `None` for an option without a value.
+    /// Returns the value of the command-line option. `None` if the option takes no value.
     pub const fn value(self) -> Option<&'static str> {
         self.row().1
     }
 
-    /// Returns a short description.
+    /// Returns a short description of the choice.
     pub const fn about(self) -> &'static str {
         self.row().2
     }
 
-    /// Returns the kind of cells that a format holds only with this choice.
+    /// Returns a kind of cells that a format can hold only with this choice. `None` if there is none.
     pub(super) const fn adds(self) -> Option<CellKind> {
         match self {
             Self::Points => Some(CellKind::Field),
@@ -125,7 +125,7 @@ impl Choice {
         }
     }
 
-    /// Returns the type that the choice requires for stored cells. `None` if it leaves the type open.
+    /// Returns the number type that the choice requires. `None` if it requires none.
     pub(super) const fn dtype(self) -> Option<Dtype> {
         match self {
             Self::VdbFog => Some(Dtype::Bool),
@@ -133,10 +133,11 @@ impl Choice {
         }
     }
 
-    /// Returns `dtype`, the type that this choice requires for stored cells.
+    /// Returns `dtype`, the number type that this choice requires. `wanted` is the type that the user
+    /// requested.
     ///
     /// # Errors
-    /// If the cells are a field, or another type is requested.
+    /// Fails if the cells are a field, or if another type was requested.
     pub(super) fn check(
         self,
         kind: CellKind,

@@ -1,5 +1,5 @@
-//! Metadata in files that are only written: ASCII comments in text headers, numbers in XML. It also serves to
-//! recognise files that this tool wrote.
+//! Metadata in files that are only written: as ASCII comments in text headers, and as numbers in XML. The
+//! metadata also shows that this tool wrote a file.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,17 +10,17 @@ use flate2::read::GzDecoder;
 
 use super::by_path;
 
-/// Word before the metadata.
+/// Word that precedes the metadata.
 pub(super) const MARK: &str = "voxelize ";
 
-/// Maximum number of bytes of JSON in a line. Abaqus takes lines of 256 bytes, MeshLab of 510, CloudCompare
-/// of 1023.
+/// Maximum number of bytes of JSON per line. Abaqus reads lines of up to 256 bytes, MeshLab of up to 510 and
+/// CloudCompare of up to 1023.
 const LINE: usize = 236;
 
-/// First characters of the metadata of this tool.
+/// Start of metadata that this tool wrote.
 pub(super) const METADATA_START: &str = "{\"tool\":\"voxelize ";
 
-/// Escapes every character of JSON beyond ASCII, because headers of PLY are ASCII.
+/// Escapes all characters of a JSON text that are not ASCII, because PLY headers are ASCII.
 pub(super) fn ascii(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
@@ -35,8 +35,8 @@ pub(super) fn ascii(json: &str) -> String {
     text
 }
 
-/// Splits `json` into comment lines. Each line starts with `begin` and the mark; the parts join without a
-/// gap.
+/// Splits `json` into comment lines. Each line starts with `begin` and the mark. Readers get the JSON back by
+/// joining the rest of the lines without a gap.
 pub(super) fn comments(begin: &str, json: &str) -> String {
     let json = ascii(json);
     let mut lines = String::new();
@@ -54,14 +54,14 @@ pub(super) fn comments(begin: &str, json: &str) -> String {
     lines
 }
 
-/// Returns true if `text` can be split before byte `at`. Readers may strip blanks, and a line of .obj that
-/// ends in `\` continues on the next.
+/// Returns `true` if `text` can be split before byte `at` without harm. A space at the split may be stripped
+/// by readers, and an .obj line that ends in `\` continues on the next line.
 fn splits_cleanly(text: &str, at: usize) -> bool {
     let (line, after) = text.split_at(at);
     !line.ends_with([' ', '\\']) && !after.starts_with(' ')
 }
 
-/// Returns the bytes of a text as decimal numbers, in lines.
+/// Returns the bytes of a text as decimal numbers, 40 to a line.
 pub(super) fn codes(text: &str) -> String {
     let codes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
     codes
@@ -71,23 +71,23 @@ pub(super) fn codes(text: &str) -> String {
         .join("\n")
 }
 
-/// Returns the first bytes of the content of a gzip file.
+/// Unpacks the start of a gzip file. `head` is the first part of the file.
 pub(super) fn unpacked(head: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    // The end is missing, so an error follows the bytes.
+    // The end of the file is missing, so reading fails after the last complete byte. The error is ignored.
     let _ = GzDecoder::new(head).take(4096).read_to_end(&mut plain);
     plain
 }
 
-/// Returns true if `text` occurs in `bytes`.
+/// Returns `true` if `text` occurs in `bytes`.
 pub(super) fn contains(bytes: &[u8], text: &str) -> bool {
     bytes
         .windows(text.len())
         .any(|window| window == text.as_bytes())
 }
 
-/// Returns true if the name of the file at `path` belongs to a format without a reader, and the start of the
-/// file states that this tool wrote it.
+/// Returns `true` if this tool wrote the file at `path`. The extension must belong to a format that is only
+/// written, and the start of the file must have the mark of this tool.
 pub(super) fn is_marked(path: &Path) -> bool {
     let Some(format) = by_path(path) else {
         return false;

@@ -1,8 +1,8 @@
-//! Writing of zip archives. The crate `zip` cannot add bytes that are already deflated and whose checksum is
-//! known.
+//! Writing of zip archives. The crate `zip` is not used for this, because it cannot add bytes that are
+//! already deflated and whose checksum is known.
 //!
-//! The header of a member is completed after its data, because some readers of arrays take lengths from
-//! there.
+//! The header of a member is completed after its data are written, because some programs that read arrays
+//! take the lengths from this header.
 
 use std::io::{self, SeekFrom, Write};
 
@@ -12,25 +12,25 @@ use flate2::{Compression, Crc, CrcWriter};
 use super::runs::PlainBytes;
 use super::save::{CountedWriter, Sink};
 
-/// Time and date 1980-01-01, the earliest possible.
+/// Time and date of all members: 1980-01-01, the earliest that zip can state.
 const WHEN: [u16; 2] = [0, 0x21];
 
-/// Method of a member that is not packed.
+/// Method of a member that is not compressed.
 const STORED: u16 = 0;
 
-/// Method of a deflated member.
+/// Method of a member that is compressed by deflate.
 const DEFLATED: u16 = 8;
 
-/// Marks an archive made by Unix.
+/// States that a Unix system made the archive.
 const UNIX: u16 = 3 << 8;
 
-/// Mode of a file that all may read and the owner may write.
+/// File mode: everyone may read the file, and the owner may write it.
 const MODE: u32 = 0o100_644 << 16;
 
-/// Value of a 32-bit field whose number is in a 64-bit field elsewhere.
+/// Value of a 32-bit field that refers to a 64-bit field elsewhere in the header.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Member that was written.
+/// Member that has been written.
 struct MemberEntry {
     name: String,
     method: u16,
@@ -43,7 +43,7 @@ struct MemberEntry {
 /// Archive that is being written.
 pub(super) struct ArchiveWriter<'a> {
     out: &'a mut dyn Sink,
-    /// Bytes so far.
+    /// Number of bytes written so far.
     at: u64,
     members: Vec<MemberEntry>,
 }
@@ -57,7 +57,8 @@ impl<'a> ArchiveWriter<'a> {
         }
     }
 
-    /// Adds a member whose bytes `write` packs. The lengths of a large member are stored in 64 bits.
+    /// Adds a member. `write` writes its compressed bytes. The lengths of a large member are stored in 64
+    /// bits.
     fn put(
         &mut self,
         (name, method): (&str, u16),
@@ -92,7 +93,7 @@ impl<'a> ArchiveWriter<'a> {
         Ok(())
     }
 
-    /// Adds a member that `write` deflates.
+    /// Adds a member whose bytes `write` has already deflated.
     pub(super) fn put_deflated(
         &mut self,
         name: &str,
@@ -102,7 +103,7 @@ impl<'a> ArchiveWriter<'a> {
         self.put((name, DEFLATED), is_large, write)
     }
 
-    /// Adds a member with the bytes from `write`, deflated at this level.
+    /// Adds a member. The bytes that `write` writes are deflated at this level.
     pub(super) fn deflate(
         &mut self,
         (name, level): (&str, Compression),
@@ -123,7 +124,7 @@ impl<'a> ArchiveWriter<'a> {
         })
     }
 
-    /// Adds a member of these bytes without packing.
+    /// Adds a member with these bytes, without compression.
     pub(super) fn store(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.put((name, STORED), false, |out| {
             out.write_all(bytes)?;
@@ -136,7 +137,7 @@ impl<'a> ArchiveWriter<'a> {
         })
     }
 
-    /// Ends the archive with the list of its members.
+    /// Completes the archive with the list of its members.
     pub(crate) fn finish(self) -> io::Result<()> {
         let Self {
             out,
@@ -157,7 +158,7 @@ impl<'a> ArchiveWriter<'a> {
             for number in [count, count, length, start] {
                 end.extend(number.to_le_bytes());
             }
-            // Locator of this record, in an archive of one file.
+            // Locator of this record. It states that the archive is a single file.
             end.extend(b"PK\x06\x07\0\0\0\0");
             end.extend(at.to_le_bytes());
             end.extend(1_u32.to_le_bytes());
@@ -175,14 +176,14 @@ impl<'a> ArchiveWriter<'a> {
     }
 }
 
-/// Returns a number in 32 bits, or [`ELSEWHERE`] if it is too large.
+/// Returns a number in 32 bits. If the number is too large, returns [`ELSEWHERE`].
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(ELSEWHERE)
 }
 
 impl MemberEntry {
-    /// Returns the common part of both headers: required version, flags (none), method, time, checksum and
-    /// lengths; then the lengths of the name and of the extra field.
+    /// Returns the part that both headers of a member share: required version, flags (none), method, time,
+    /// checksum and lengths, then the lengths of the name and of the extra field `more`.
     fn common(&self, more: &[u8]) -> Vec<u8> {
         let is_wide = self.is_large || !more.is_empty();
         let mut bytes = vec![];
@@ -203,7 +204,7 @@ impl MemberEntry {
         bytes
     }
 
-    /// Returns the extra field with numbers of 64 bits. Empty without such numbers.
+    /// Returns the extra field with the numbers that need 64 bits. Empty if no number does.
     fn wide(&self, place: Option<u64>) -> Vec<u8> {
         let mut numbers = vec![];
         if self.is_large {
@@ -222,7 +223,7 @@ impl MemberEntry {
         field
     }
 
-    /// Returns the header before the data.
+    /// Returns the header that precedes the data of the member.
     fn header(&self) -> Vec<u8> {
         let wide = self.wide(None);
         [
@@ -234,13 +235,13 @@ impl MemberEntry {
         .concat()
     }
 
-    /// Returns the entry in the list.
+    /// Returns the entry of the member in the list at the end of the archive.
     fn listed(&self) -> Vec<u8> {
         let place = narrow(self.at);
         let wide = self.wide(Some(self.at).filter(|_| place == ELSEWHERE));
         let common = self.common(&wide);
         let made_by = UNIX | u16::from(common[0]);
-        // No comment; the first file; binary data.
+        // No comment, the first file of the archive, binary data.
         let more = [&[0; 6][..], &MODE.to_le_bytes(), &place.to_le_bytes()].concat();
         [
             b"PK\x01\x02",
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn members_are_read_back_at_any_offset() {
-        // The writer starts as if members of this length came before.
+        // The writer behaves as if members of this total length had already been written.
         for before in [0, u64::from(ELSEWHERE) - 5, 7 << 32] {
             for is_large in [false, true] {
                 let mut archive = FileEnd::default();
@@ -295,7 +296,7 @@ mod tests {
         }
     }
 
-    /// File that is all zeros except for the bytes written to its end.
+    /// File of zeros that stores only the bytes written at its end.
     #[derive(Default)]
     struct FileEnd {
         start: Option<u64>,

@@ -1,9 +1,9 @@
-//! Common parts of medical images: the frame of their cells, in millimetres of a patient, and the reading of
-//! cells.
+//! Functions that the medical image formats share: the position of the cells in millimetres of a patient, and
+//! reading the cells.
 //!
-//! Mesh coordinates are LPS: x to the left, y to the back (posterior), z up (superior), as in DICOM, ITK and
-//! 3D Slicer. An image states the centre of its first cell and the step along each of its axes. Its axes may
-//! have another order or run backwards, but must not be tilted against x, y and z.
+//! Mesh coordinates are LPS: x points to the left, y to the back (posterior) and z up (superior), as in
+//! DICOM, ITK and 3D Slicer. An image states the centre of its first cell and a step along each of its axes.
+//! The axes may have another order or run backwards, but they must be parallel to x, y and z.
 
 use std::io::Read;
 
@@ -19,7 +19,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend};
 
-/// Returns the exact centre of cell (0, 0, 0), and the step between cells.
+/// Returns the exact centre of cell (0, 0, 0), and the distance between cells along each axis.
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
     let half = Rational::new(1, 2);
     let [origin, spacing] = [lattice.origin(), lattice.spacing()];
@@ -29,25 +29,26 @@ pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3
     )
 }
 
-/// Returns the metadata of cells that are stored as `dtype`, as JSON on one line.
+/// Returns the metadata of cells that are stored as `dtype`, as one line of JSON.
 pub(super) fn described(source: &dyn CellSource, dtype: Dtype) -> String {
     let mut metadata = metadata(source, dtype);
     super::npy::annotate(dtype, &mut metadata);
     metadata.to_json(Style::OneLine)
 }
 
-/// Key in [`Metadata::extra`] for the axes of an image, such as `-x,-y,z`. Absent if they are x, y and z in
-/// this order.
+/// Key in [`Metadata::extra`] for the axes of an image, such as `-x,-y,z`. The key is absent if the axes are
+/// x, y and z in this order.
 pub const IMAGE_AXES: &str = "axes";
 
-/// Value of [`IMAGE_AXES`] for an image that does not state the direction of its axes. They count as x, y and
-/// z.
+/// Value of [`IMAGE_AXES`] for an image that does not state the directions of its axes. They are read as x, y
+/// and z.
 pub const UNKNOWN_AXES: &str = "unknown";
 
-/// Key in [`Metadata::extra`] for a type of cells that cannot be read, as the format names it: `int16`.
+/// Key in [`Metadata::extra`] for a cell type that cannot be read. The value is the format's name of the
+/// type, such as `int16`.
 pub const UNREAD_TYPE: &str = "type";
 
-/// Adopts the unit in the header of an image, unless this tool described the cells.
+/// Adds the unit that the header of an image states, unless the image has metadata of this tool.
 pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     if metadata.dims.is_none() {
         metadata
@@ -57,26 +58,27 @@ pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     }
 }
 
-/// Axes of a lattice, in its own order.
+/// Axes of an image that are x, y and z in this order.
 const PLAIN: [(usize, bool); 3] = [(0, false), (1, false), (2, false)];
 
-/// Placement of the cells of an image.
+/// Position and orientation of the cells of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImageFrame {
-    /// Lattice of the cells in the order of x, y and z.
+    /// Lattice of the cells, with its axes in the order x, y, z.
     pub lattice: Lattice,
     /// Number of cells along each axis of the image.
     dims: [usize; 3],
-    /// Axis of the lattice along each axis of the image, and true if it runs backwards.
+    /// For each axis of the image: the axis of the lattice, and `true` if the image axis runs backwards along
+    /// it.
     axes: [(usize, bool); 3],
 }
 
 impl ImageFrame {
-    /// Creates the frame of an image with this centre of its first cell. `steps[n]` leads from a cell to the
-    /// next on axis `n`.
+    /// Creates the frame of an image. `centre` is the centre of its first cell. `steps[n]` is the vector from
+    /// a cell to the next one along image axis `n`.
     ///
     /// # Errors
-    /// If an axis is tilted against x, y and z.
+    /// Fails if an axis of the image is not parallel to x, y or z.
     pub(super) fn new(
         dims: [usize; 3],
         centre: &[Rational; 3],
@@ -114,7 +116,7 @@ impl ImageFrame {
     }
 
     /// Adds the properties that are known without reading the cells. Cells are read in the order of the
-    /// lattice, so other axes of the image are noted.
+    /// lattice, so the metadata note image axes that have another order.
     pub(super) fn describe(&self, mut metadata: Metadata) -> Metadata {
         metadata.dims = Some(self.lattice.dims());
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
@@ -128,8 +130,9 @@ impl ImageFrame {
         metadata
     }
 
-    /// Returns the exact lattice in `metadata` if the image was not moved since. Otherwise returns the
-    /// lattice of the frame, or `None` if the file does not state it.
+    /// Returns the lattice. If the position in the header still agrees with the exact lattice in `metadata`,
+    /// returns the exact one, otherwise the lattice of this frame. `None` if the file does not state a
+    /// position. `round` is the rounding of the header's numbers.
     pub(super) fn lattice_of(
         &self,
         metadata: &Metadata,
@@ -139,8 +142,8 @@ impl ImageFrame {
         self.lattice_by(centre_and_step, metadata, is_stated, round)
     }
 
-    /// Returns the lattice like [`Self::lattice_of`], for a file that states the outer corner of its first
-    /// cell in doubles.
+    /// Returns the lattice like [`Self::lattice_of`], but for a file that states the outer corner of its
+    /// first cell, in doubles.
     pub(super) fn lattice_at_corner(
         &self,
         metadata: &Metadata,
@@ -174,8 +177,8 @@ impl ImageFrame {
         self.dims
     }
 
-    /// Reorders cells from the order of the image to the order of the lattice, and keeps names that
-    /// `metadata` gives them.
+    /// Reorders cells from the axes of the image to the axes of the lattice. Keeps the names that `metadata`
+    /// gives to labels.
     pub(super) fn placed(&self, cells: Cells, metadata: &Metadata) -> Result<Cells> {
         let is_described = metadata.dims.is_some() || metadata.legend.is_some();
         self.turned(if is_described {
@@ -185,7 +188,7 @@ impl ImageFrame {
         })
     }
 
-    /// Returns the cell of the lattice for a cell of the image.
+    /// Converts the indices of a cell from the image to the lattice.
     fn place(&self, cell: [usize; 3]) -> [usize; 3] {
         let mut at = [0; 3];
         for (n, (axis, is_back)) in self.axes.into_iter().enumerate() {
@@ -198,7 +201,7 @@ impl ImageFrame {
         at
     }
 
-    /// Reorders cells from the order of the image to the order of the lattice.
+    /// Reorders cells from the axes of the image to the axes of the lattice.
     pub(super) fn turned(&self, cells: Cells) -> Result<Cells> {
         if self.axes == PLAIN {
             return Ok(cells);
@@ -236,7 +239,7 @@ impl ImageFrame {
     }
 }
 
-/// Returns the lower corner of cell (0, 0, 0), and the step between cells.
+/// Returns the lower corner of cell (0, 0, 0), and the distance between cells along each axis.
 fn corner_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
     (lattice.origin().clone(), lattice.spacing().clone())
 }
@@ -248,7 +251,7 @@ fn rounded(
     [place.each_ref().map(round), step.each_ref().map(round)]
 }
 
-/// Returns the index of the largest part of a vector, the first one in a tie.
+/// Returns the index of the largest component of a vector. In a tie, returns the first one.
 fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
     let mut best = 0;
     for n in 1..3 {
@@ -259,8 +262,8 @@ fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
     best
 }
 
-/// Returns the axis along which a step leads, and true if it leads backwards. `None` for a tilted
-/// step that moves the last of `count` cells aside by more than a thousandth of a cell.
+/// Returns the axis that a step is parallel to, and `true` if it runs backwards. `None` if the step is tilted
+/// so much that the last of `count` cells is shifted sideways by more than a thousandth of a cell.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
     let axis = largest(&sizes);
@@ -273,7 +276,7 @@ fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     Some((axis, step[axis] < Rational::ZERO))
 }
 
-/// Returns the error for a tilted image, with the grid along x, y and z that holds all of it.
+/// Returns the error for a tilted image. It states a grid along x, y and z that contains the whole image.
 fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3]) -> Error {
     let centre = centre.each_ref().map(Rational::to_f64);
     let steps = steps
@@ -281,7 +284,7 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         .map(|step| step.each_ref().map(Rational::to_f64));
     let (mut least, mut most) = (centre, centre);
     for corner in 0..8 {
-        // Position of the corner in cells of the image.
+        // Position of the corner in image cells.
         let reach: [f64; 3] = std::array::from_fn(|n| {
             if corner >> n & 1 == 0 {
                 -0.5
@@ -295,7 +298,7 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
         }
     }
     let sizes = steps.map(|step| step.iter().map(|part| part * part).sum::<f64>().sqrt());
-    // Nearest of x, y and z to each axis of the image. They need not be three different axes.
+    // Axis among x, y and z that is nearest to each image axis. The three need not differ.
     let nearest = steps.map(|step| largest(&step.map(f64::abs)));
     let mut tilt = 0.0_f64;
     let mut along = [None; 3];
@@ -321,15 +324,15 @@ fn oblique(dims: [usize; 3], centre: &[Rational; 3], steps: &[[Rational; 3]; 3])
     Error::input(Code::V004, text).with_hint(hint)
 }
 
-/// Description of the data after the header of an image.
+/// Properties of the data that follow the header of an image.
 pub(super) struct ImageData {
     pub frame: ImageFrame,
-    /// Type of the cells. `None` if the type cannot be read.
+    /// Number type of the cells. `None` if the type cannot be read.
     pub dtype: Option<Dtype>,
-    /// Name of the type in the format.
+    /// Name of the number type in the format.
     pub type_name: String,
     pub is_packed: bool,
-    /// Offset of the cells in the unpacked data.
+    /// Offset of the cells in the uncompressed data.
     pub skip: u64,
 }
 
@@ -379,8 +382,8 @@ impl ImageData {
         })
     }
 
-    /// Adds the properties that are known without reading the cells. `is_placed` is true for a file that
-    /// states where its cells are.
+    /// Adds the properties that are known without reading the cells. `is_placed` is `true` if the file states
+    /// the position of its cells.
     pub(super) fn describe(&self, metadata: Metadata, is_placed: bool) -> Metadata {
         let is_unplaced = metadata.dims.is_none() && !is_placed;
         let mut metadata = self.frame.describe(metadata);
@@ -408,7 +411,7 @@ fn skip(input: &mut impl Read, count: u64) -> Result<()> {
     }
 }
 
-/// Reads the cells of an image with this frame, in the order of its lattice.
+/// Reads the cells of an image with this frame. Returns them in the order of the frame's lattice.
 pub(super) fn cells_of(
     input: &mut dyn Read,
     frame: &ImageFrame,
@@ -430,8 +433,8 @@ pub(super) fn cells_of(
     frame.placed(cells, metadata)
 }
 
-/// Parses the metadata in the JSON of an image. Returns the default if it has none, or if it describes other
-/// cells.
+/// Parses the metadata in the JSON of an image. Returns the default if there is no JSON, or if it describes
+/// other cells.
 pub(super) fn parse_metadata(json: Option<&str>, dims: [usize; 3]) -> Result<Metadata> {
     let Some(json) = json else {
         return Ok(Metadata::default());
@@ -465,7 +468,7 @@ mod tests {
 
     #[test]
     fn axes_may_have_any_order_and_direction() {
-        // The image's first axis runs down z, the second along x, the third backwards along y.
+        // The first axis of the image runs down z, the second along x, and the third backwards along y.
         let steps = [[0.0, 0.0, -2.0], [0.5, 0.0, 0.0], [0.0, -1.0, 0.0]].map(numbers);
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
         assert_eq!(frame.lattice.dims(), [4, 5, 3]);
@@ -518,14 +521,14 @@ mod tests {
                 && hint.contains("voxel-size 1.000000"),
             "{hint}"
         );
-        // Two steps along one axis, and no steps at all.
+        // Two axes with the same direction, and steps of length zero.
         for steps in [
             [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
             [[0.0; 3]; 3],
         ] {
             assert!(ImageFrame::new([2, 2, 2], &numbers([0.0; 3]), &steps.map(numbers)).is_err());
         }
-        // Such small tilts come from rounding.
+        // Tilts as small as these result from rounding.
         let nearly = [[1.0, 1e-9, 0.0], [0.0, 1.0, 0.0], [0.0, -1e-8, 1.0]].map(numbers);
         assert!(ImageFrame::new([500, 500, 500], &numbers([0.0; 3]), &nearly).is_ok());
     }

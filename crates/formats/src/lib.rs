@@ -1,10 +1,12 @@
-//! Voxel formats: one file each, with its byte layout in a table on top, and the table [`FORMATS`].
+//! Voxel formats. Each format has its own file, which begins with a table of its byte layout. The table
+//! [`FORMATS`] lists all of them.
 //!
-//! Help, sniffing, tests and documentation loop over [`FORMATS`]. A new format is one file and one row. Cells
-//! are streamed a block at a time; a grid is never copied as bytes. Every format takes a [`CellSource`], so
-//! that a grid beyond memory is written like a grid in memory.
+//! Help, format detection, tests and documentation all iterate over [`FORMATS`], so a new format needs only
+//! one file and one row. Cells are written in blocks, and the whole grid is never copied as bytes. Each
+//! format reads its cells from a [`CellSource`], so that a grid larger than memory is written in the same way
+//! as a grid in memory.
 //!
-//! Findings in files that are read have codes from V001 on of [`CODES`](voxelize_core::CODES).
+//! Findings of voxel files have the codes V001 and up; see [`CODES`](voxelize_core::CODES).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(
@@ -74,7 +76,7 @@ pub use self::shares::check_rule as check_rule_of_bytes;
 pub use self::voxels::{InMemory, Voxels};
 
 /// Key in the [metadata](voxelize_core::grid::metadata::Metadata::extra) of a file for the names of the
-/// arrays next to its cells.
+/// arrays that are stored in addition to its cells.
 pub const ARRAYS: &str = "arrays";
 
 use self::open::VoxelSource;
@@ -87,79 +89,86 @@ use voxelize_core::par::Progress;
 
 /// Voxel format.
 pub struct Format {
-    /// Name on the command line.
+    /// Name of the format on the command line.
     pub name: &'static str,
-    /// File name extensions in lower case. The first is the usual one.
+    /// File name extensions in lower case. The first one is the default.
     pub extensions: &'static [&'static str],
     /// Description in one line, for help.
     pub about: &'static str,
-    /// Place of the lattice.
+    /// Where the lattice is stored.
     pub carries: Carries,
-    /// Assumptions of programs that read the format, as [entries of a
-    /// record](voxelize_core::grid::Record::transform): the unit, and the axis that points up. The format has
-    /// no place for other values.
+    /// Values that programs assume when they read this format: the unit, and the axis that points up. They
+    /// are [entries of a record](voxelize_core::grid::Record::transform). The format cannot state other
+    /// values.
     pub assumes: &'static [(&'static str, &'static str)],
-    /// Kinds of cells that the format holds.
+    /// Kinds of cells that the format can hold.
     pub kinds: &'static [CellKind],
-    /// Types of numbers for bits and labels. The first is the default. A field is stored as [`Dtype::F32`]. A
-    /// field of shares of cells may also be stored as [`Dtype::U8`], [on request](Self::has_bytes_of_shares).
+    /// Number types for bits and labels. The first one is the default. A field is stored as [`Dtype::F32`]. A
+    /// field of shares of cells can also be stored as [`Dtype::U8`], [on request](Self::has_bytes_of_shares).
     pub dtypes: &'static [Dtype],
-    /// Maximum size of a file in bytes. `None` for a format without a limit.
+    /// Maximum size of a file in bytes. `None` for no limit.
     pub max_bytes: Option<u64>,
-    /// Choices of the format; see [`SaveOptions::choices`].
+    /// Variants of the format that a caller can choose; see [`SaveOptions::choices`].
     pub choices: &'static [Choice],
-    /// Slabs to write from have a multiple of this number of layers, except the last.
+    /// The format is written from slabs whose number of layers is a multiple of this number. Only the last
+    /// slab may have fewer.
     pub slab_layers: usize,
-    /// First bytes by which content is recognised. Empty if the format has no mark.
+    /// First bytes by which a file of this format is recognised. Empty if the format has no such bytes.
     magic: &'static [&'static [u8]],
-    /// First bytes that other formats share. A file of this format must also have its extension.
+    /// First bytes that other formats also have. A file with these bytes must also have the extension of this
+    /// format.
     weak_magic: &'static [&'static [u8]],
     limits: fn(Option<&Lattice>, &[Choice]) -> Result<()>,
-    /// Returns the findings about a lattice, given the number of cells along each axis of the file.
+    /// Returns the warnings for a lattice. The second argument is the number of cells along each axis of the
+    /// file.
     warnings: fn(&Lattice, [usize; 3]) -> Vec<Finding>,
-    /// Size of a file, if known.
+    /// Returns the size of a file, if it is known.
     size: SizeOf,
-    /// Memory for writing, besides the cells.
+    /// Returns the memory that writing needs in addition to the cells.
     memory: MemoryOf,
     write: Write,
-    /// Adds to a sidecar the entries that readers of this format need.
+    /// Adds the entries that readers of this format need to the metadata for a sidecar.
     annotate: fn(Dtype, &mut Metadata),
-    /// Reader. `None` for a format that is only written.
+    /// Functions that read the format. `None` if it is only written.
     reader: Option<Reader>,
-    /// Recognises a file that this tool wrote by its first 4 KiB. Formats with a reader are recognised by their metadata.
+    /// Returns `true` if these first 4 KiB are of a file that this tool wrote. Used only for formats without
+    /// a reader; files of the others are recognised by their metadata.
     is_ours: fn(&[u8]) -> bool,
 }
 
-/// Size of a file, from dims, type, number of occupied cells, and choices.
+/// Function that returns the size of a file, given the dims, the number type, the number of occupied cells
+/// and the choices.
 type SizeOf = fn([usize; 3], Dtype, Option<u64>, &[Choice]) -> Option<FileSize>;
 
-/// Upper bound for the memory of writing besides the cells, in bytes, from dims, type, threads, and choices.
-/// It leaves out some rows of cells, and the buffer of [`save`].
+/// Function that returns an upper bound for the memory of writing in bytes, given the dims, the number type,
+/// the number of threads and the choices. The bound does not include the cells, a few rows of cells, and the
+/// buffer of [`save`].
 type MemoryOf = fn([usize; 3], Dtype, usize, &[Choice]) -> u64;
 
 /// Functions that read a format.
 struct Reader {
     cells: fn(&mut VoxelSource) -> Result<Voxels>,
-    /// Returns the description of the file, without its cells.
+    /// Returns the metadata of the file without reading its cells.
     describe: fn(&mut VoxelSource) -> Result<Metadata>,
 }
 
-/// Way of writing a format.
+/// How a format is written.
 enum Write {
-    /// From start to end.
+    /// Bytes are written from start to end.
     Forward(fn(&mut dyn CellSource, &mut dyn io::Write, Dtype, &SaveOptions) -> io::Result<()>),
-    /// With seeks back to fill in sizes.
+    /// Bytes are written from start to end, then the writer seeks back to fill in sizes.
     Seeking(fn(&mut dyn CellSource, &mut dyn Sink, Dtype, &SaveOptions) -> io::Result<()>),
-    /// With other files next to it: their paths, and the function that writes all files.
+    /// Other files are written next to the file. The first function returns their paths, the second one
+    /// writes all files.
     Several(fn(&Path, &OutputShape) -> Vec<PathBuf>, WriteSeveral),
-    /// As files of a folder.
+    /// The output is a folder of several files.
     Folder(
         &'static FolderLayout,
         fn(&mut dyn CellSource, &NewFolder, Dtype, &SaveOptions) -> io::Result<()>,
     ),
 }
 
-/// Writes a file, given its path and the place of its companions.
+/// Function that writes a file, given its path and an interface for writing its companion files.
 type WriteSeveral = fn(
     &mut dyn CellSource,
     &mut dyn Sink,
@@ -168,20 +177,20 @@ type WriteSeveral = fn(
     (&Path, &Companions),
 ) -> io::Result<()>;
 
-/// Properties of an output, before it is computed.
+/// Properties of an output that are known before its cells are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputShape<'a> {
     /// Kind of the cells.
     pub kind: CellKind,
-    /// Cells per axis.
+    /// Number of cells along each axis.
     pub dims: [usize; 3],
-    /// y points up, not z.
+    /// The y axis points up instead of z.
     pub is_y_up: bool,
-    /// Choices for the format.
+    /// Chosen variants of the format.
     pub choices: &'a [Choice],
 }
 
-/// Every voxel format.
+/// All voxel formats.
 pub static FORMATS: &[Format] = &[
     #[cfg(feature = "vox")]
     vox::FORMAT,
@@ -212,48 +221,47 @@ pub static FORMATS: &[Format] = &[
     raw::FORMAT,
 ];
 
-/// Slab layers of a format that takes the whole grid at once.
+/// Value of `slab_layers` for a format that can be written only from the whole grid.
 const WHOLE: usize = MAX_DIM;
 
-/// Place of the lattice.
+/// Where the lattice of a grid is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Carries {
-    /// In the file itself.
+    /// In the file, exactly.
     InFile,
-    /// In the file itself, but as rounded numbers and without the rest. A sidecar has the exact lattice, if
-    /// requested.
+    /// In the file, as rounded numbers and without some properties. A sidecar with the exact lattice is
+    /// written on request.
     Rounded,
-    /// In `NAME.ext.json`, which is always written.
+    /// In the sidecar `NAME.ext.json`, which is always written.
     Sidecar,
-    /// Nowhere, unless a sidecar is requested.
+    /// In the sidecar, which is written only on request. Otherwise the lattice is not stored.
     SidecarOnRequest,
 }
 
-/// Type of number of a cell.
+/// Number type of a stored cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dtype {
-    /// A byte of type bool: 1 for an occupied cell. Labels lose their values.
+    /// One byte of type bool. 1 is an occupied cell. The values of labels are lost.
     Bool,
-    /// A byte of type unsigned integer: 0 for an empty cell; 1 or the label for an occupied cell; the nearest
-    /// 255th for the share of a cell.
+    /// Unsigned 8-bit integer. 0 is an empty cell. An occupied cell is 1 or its label. A share of a cell is
+    /// rounded to 255ths.
     U8,
-    /// A byte of type signed integer, like [`Dtype::U8`] but for labels up to 127; see
-    /// [`SaveOptions::values`].
+    /// Signed 8-bit integer. Like [`Dtype::U8`], but labels are at most 127. See [`SaveOptions::values`].
     I8,
-    /// One bit: 1 for an occupied cell. Labels lose their values.
+    /// One bit. 1 is an occupied cell. The values of labels are lost.
     Bit,
-    /// A 32-bit float, only for fields.
+    /// 32-bit float. Only for fields.
     F32,
 }
 
-/// Size of a file before it is written.
+/// Size of a file that is not written yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSize {
-    /// Approximate size, without a header.
+    /// Approximate size in bytes, without a header.
     About(u64),
-    /// Upper bound, without a header.
+    /// Upper bound for the size in bytes, without a header.
     AtMost(u64),
 }
 
@@ -266,7 +274,7 @@ impl FileSize {
         Self::AtMost(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// Adds an upper bound for more bytes.
+    /// Adds at most this many bytes. Unless the number is 0, the result is an upper bound.
     #[must_use]
     pub fn and_at_most(self, bytes: u64) -> Self {
         match bytes {
@@ -286,7 +294,7 @@ impl FileSize {
 impl Dtype {
     const ALL: [Self; 5] = [Self::Bool, Self::U8, Self::I8, Self::Bit, Self::F32];
 
-    /// Returns the name on the command line.
+    /// Returns the name of the type on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -297,13 +305,13 @@ impl Dtype {
         }
     }
 
-    /// Returns the type of this name.
+    /// Returns the type with this name. `None` if there is no such type.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 }
 
-/// Request for a sidecar.
+/// When a sidecar is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sidecar {
     /// Only if the format needs one.
@@ -313,57 +321,57 @@ pub enum Sidecar {
     Write,
 }
 
-/// Failures that a saved file survives.
+/// Kinds of failure after which a saved file is still complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// A power failure: the file is on the disk before it gets its name, and its name is on the disk before
-    /// saving ends.
+    /// The file survives a power failure. It is synced to the disk before it gets its final name, and the
+    /// name is synced before saving ends.
     #[default]
     Synced,
-    /// Any end of this process. Saving may end before the data are on the disk.
+    /// The file survives the end of this process. Saving may end before the data are on the disk.
     Unsynced,
 }
 
-/// Treatment of a file that already exists at the path of an output.
+/// Treatment of an existing file at the path of an output.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Existing {
-    /// The file is replaced.
+    /// The existing file is replaced.
     #[default]
     Replace,
-    /// The file is replaced if this function returns true for its path. Otherwise it stays, even if it
-    /// appears while the output is made, and saving fails with [`Code::Exists`](voxelize_core::Code::Exists).
+    /// The existing file is replaced if this function returns `true` for its path. Otherwise it is kept, and
+    /// saving fails with [`Code::Exists`](voxelize_core::Code::Exists). This is also checked for a file that
+    /// appears while the output is made.
     ReplaceIf(fn(&Path) -> bool),
 }
 
-/// Options of saving. The defaults: the usual type of the format, a sidecar only if needed, synced to the
-/// disk, replacing an older file, without progress.
+/// Options for saving cells. The defaults are the format's default number type, a sidecar only if the format
+/// needs one, syncing to the disk, replacing an existing file, and no progress.
 #[derive(Clone, Copy)]
 pub struct SaveOptions<'a> {
-    /// Type of number of a cell. `None` for the default of the format.
+    /// Number type of the stored cells. `None` for the default of the format.
     pub dtype: Option<Dtype>,
-    /// Other choices, from [`Format::choices`].
+    /// Chosen variants of the format, from [`Format::choices`].
     pub choices: &'a [Choice],
-    /// Numbers to store for empty cells and for labels 1, 2, …, if [`Format::takes_values`]. With two
-    /// numbers, the second stands for all occupied cells. Empty for 0, 1, 2, ….
+    /// Numbers to store for empty cells and for labels 1, 2, …, if [`Format::takes_values`]. If there are two
+    /// numbers, the second one stands for all occupied cells. Empty for the default numbers 0, 1, 2, ….
     pub values: &'a [i16],
-    /// Bits are stored as a segment that is named after the input, as in files whose name ends in
-    /// `.seg.nrrd`.
+    /// Store bits as a segment with the name of the input, as in files whose name ends in `.seg.nrrd`.
     pub is_segmentation: bool,
-    /// Request for a sidecar.
+    /// When a sidecar is written.
     pub sidecar: Sidecar,
-    /// Failures that the files survive.
+    /// Kinds of failure after which the files are still complete.
     pub durability: Durability,
-    /// Treatment of an older file.
+    /// Treatment of an existing file.
     pub existing: Existing,
-    /// Collects finished files, which are synced and get their names by [`PendingNames::give`]. `None` to
-    /// finish them before saving ends.
+    /// Collects finished files. [`PendingNames::give`] later syncs them and gives them their final names.
+    /// `None` if this is done before saving ends.
     pub later: Option<&'a PendingNames>,
-    /// Receives progress, and may cancel.
+    /// Receives the progress, and can cancel the work.
     pub progress: &'a dyn Progress,
 }
 
 impl SaveOptions<'_> {
-    /// Returns true for a choice that is set.
+    /// Returns `true` if this choice is set.
     fn has(&self, choice: Choice) -> bool {
         self.choices.contains(&choice)
     }
@@ -388,22 +396,23 @@ impl Default for SaveOptions<'_> {
 /// File that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Path as requested.
+    /// Path as the caller gave it.
     pub path: PathBuf,
-    /// Name of the format; `json` for a sidecar.
+    /// Name of the format, or `json` for a sidecar.
     pub format: &'static str,
     /// Size in bytes.
     pub bytes: u64,
 }
 
-/// Returns the format of this name.
+/// Returns the format with this name. `None` if there is no such format.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// Returns the format for the extension of `path`, in upper or lower case.
+/// Returns the format that the extension of `path` belongs to. Upper and lower case do not matter. `None` if
+/// there is no such format.
 pub fn by_path(path: &Path) -> Option<&'static Format> {
-    // Bytes that are not UTF-8 come before the extension, or the extension is not one of ours.
+    // Replacing bytes that are not UTF-8 does no harm. An extension that has such bytes belongs to no format.
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let mut best = None;
     let mut longest = 0;
@@ -421,10 +430,10 @@ pub fn by_path(path: &Path) -> Option<&'static Format> {
     best
 }
 
-/// Returns the format for the extension of `path`.
+/// Returns the format that the extension of `path` belongs to.
 ///
 /// # Errors
-/// If no format has the extension.
+/// Fails if the extension belongs to no format.
 pub fn named_by(path: &Path) -> Result<&'static Format> {
     by_path(path).ok_or_else(|| {
         let known: Vec<_> = FORMATS.iter().map(|format| format.extensions[0]).collect();
@@ -434,11 +443,11 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
     })
 }
 
-/// Checks that `format` can hold cells of this kind and lattice. Call it before computing the cells.
+/// Checks that `format` can hold cells of this kind on this lattice. Call this before the cells are computed.
 ///
 /// # Errors
-/// If the format does not hold the kind, does not have the type, or holds only cubic cells and these are not
-/// cubes.
+/// Fails if the format cannot hold the kind of cells, does not have the number type, or holds only cubic
+/// cells and the cells of the lattice are not cubes.
 pub fn check(
     kind: CellKind,
     lattice: &Lattice,
@@ -450,15 +459,15 @@ pub fn check(
     (format.limits)(Some(lattice), options.choices)
 }
 
-/// Returns the warnings for saving a grid in `format`. `stands` is the number of cells along each axis of the
-/// file, which differs from the lattice if the format turns the grid.
+/// Returns the warnings about saving a grid in `format`. `stands` is the number of cells along each axis of
+/// the file. It differs from the dims of the lattice if the format turns the grid.
 pub fn warnings(lattice: &Lattice, stands: [usize; 3], format: &Format) -> Vec<Finding> {
     (format.warnings)(lattice, stands)
 }
 
 impl Format {
-    /// Common defaults: all kinds of cells, the lattice within the file, no limits, no choices, no mark of
-    /// the content, and no reader. A format overrides the rest.
+    /// Defaults of a format: all kinds of cells, the lattice in the file, no limits, no choices, no first
+    /// bytes for recognition, and no reader. Each format overrides what differs.
     const BASE: Self = Self {
         name: "",
         extensions: &[],
@@ -484,12 +493,12 @@ impl Format {
 }
 
 impl Format {
-    /// Returns true if the format holds cells of this kind.
+    /// Returns `true` if the format can hold cells of this kind.
     pub fn holds(&self, kind: CellKind) -> bool {
         self.kinds.contains(&kind)
     }
 
-    /// Returns true if the format holds cells of this kind with these choices.
+    /// Returns `true` if the format can hold cells of this kind with these choices.
     pub fn holds_with(&self, kind: CellKind, choices: &[Choice]) -> bool {
         self.holds(kind)
             || choices
@@ -497,10 +506,10 @@ impl Format {
                 .any(|choice| self.choices.contains(choice) && choice.adds() == Some(kind))
     }
 
-    /// Checks that the format holds cells of a kind.
+    /// Checks that the format can hold cells of this kind.
     ///
     /// # Errors
-    /// If it does not hold cells of this kind.
+    /// Fails if it cannot.
     pub fn check_kind(&self, kind: CellKind) -> Result<()> {
         if self.holds(kind) {
             return Ok(());
@@ -519,8 +528,8 @@ impl Format {
         )
     }
 
-    /// Returns the types that keep all data of cells of this kind. Empty if the format does not hold them, or
-    /// only a part.
+    /// Returns the number types that keep all data of cells of this kind. Empty if the format cannot hold
+    /// such cells, or would lose data of them.
     pub fn dtypes_of(&self, kind: CellKind) -> &'static [Dtype] {
         match kind {
             _ if !self.holds(kind) => &[],
@@ -531,8 +540,8 @@ impl Format {
         }
     }
 
-    /// Returns the size of a file of cells stored as `dtype`, from the number of occupied cells. `None` if
-    /// the size depends on this number and it is not known.
+    /// Returns the size of a file of cells that are stored as `dtype`. `occupied` is the number of occupied
+    /// cells. `None` if the size depends on this number and it is not known.
     pub fn size(
         &self,
         dims: [usize; 3],
@@ -543,12 +552,12 @@ impl Format {
         (self.size)(dims, dtype, occupied, choices)
     }
 
-    /// Returns true if the format is read, not only written.
+    /// Returns `true` if the format can be read.
     pub fn is_readable(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// Returns true if an output is a folder.
+    /// Returns `true` if an output in this format is a folder.
     pub fn is_folder(&self) -> bool {
         self.folder().is_some()
     }
@@ -560,15 +569,15 @@ impl Format {
         }
     }
 
-    /// Returns the dims of the grids that are held next to a slab during writing, from the dims of the whole
-    /// grid.
+    /// Returns the dims of the grids that writing keeps in memory in addition to a slab. `dims` are the dims
+    /// of the whole grid.
     pub fn pending(&self, dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
         self.folder()
             .map_or_else(Vec::new, |layout| (layout.pending)(dims, choices))
     }
 
-    /// Returns an upper bound for the memory of writing in bytes, besides the cells and the grids of
-    /// [`Self::pending`].
+    /// Returns an upper bound for the memory of writing, in bytes. It does not include the cells and the
+    /// grids of [`Self::pending`].
     pub fn memory(
         &self,
         dims: [usize; 3],
@@ -579,7 +588,7 @@ impl Format {
         (self.memory)(dims, dtype, threads, choices)
     }
 
-    /// Returns the files that are written next to `path`.
+    /// Returns the paths of the files that are written next to `path`.
     pub fn companions(&self, path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
         match self.write {
             Write::Several(companions, _) => companions(path, shape),
@@ -587,7 +596,7 @@ impl Format {
         }
     }
 
-    /// Checks that the format has the choices, and that they do not conflict.
+    /// Checks that the format has the choices in the options, and that no two of them conflict.
     fn check_choices(&self, options: &SaveOptions) -> Result<()> {
         for one in options.choices {
             let has_rival = options
@@ -616,7 +625,7 @@ impl Format {
         Ok(())
     }
 
-    /// Returns the type for storing cells of this kind: the type in the options, or the usual type.
+    /// Returns the number type for cells of this kind: the type in the options, or the default.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
         if !self.holds_with(kind, options.choices) {
             self.check_kind(kind)?;
@@ -661,12 +670,13 @@ impl Format {
 }
 
 impl Format {
-    /// Returns true if a file has the exposed faces of cells. Their number is known only after they are made.
+    /// Returns `true` if a file holds the exposed faces of the cells. Their number is known only after they
+    /// are made.
     pub fn is_of_faces(&self) -> bool {
         ["ply", "obj", "glb", "stl"].contains(&self.name)
     }
 
-    /// Returns true if cells become elements of a simulation model, which share nodes where they touch.
+    /// Returns `true` if cells become finite elements, which share nodes where they touch.
     pub fn has_elements(&self) -> bool {
         ["inp", "vtu"].contains(&self.name)
     }
@@ -679,25 +689,26 @@ impl std::fmt::Debug for Format {
 }
 
 impl Voxels {
-    /// Saves to `path`, in the format of its extension, atomically.
+    /// Saves the cells to `path` in the format of its extension. The file appears only when it is complete.
     ///
     /// # Errors
-    /// If no format has the extension, it cannot hold the grid, or the file cannot be written.
+    /// Fails if the extension belongs to no format, if the format cannot hold the grid, or if the file cannot
+    /// be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         save(self, path, named_by(path)?, &SaveOptions::default()).map(drop)
     }
 
-    /// Reads a file of any voxel format, with its sidecar if it has one.
+    /// Reads a file of any voxel format. If the file has a sidecar, reads that as well.
     ///
     /// # Errors
-    /// If the file cannot be read or is broken.
+    /// Fails if the file cannot be read or is malformed.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         open(path.as_ref())
     }
 }
 
-/// Returns an error for cells with sides of different lengths, for a format that has one size for all axes.
+/// Fails if the cells are not cubes. Used for formats that store one cell size for all axes.
 fn require_cubes(lattice: Option<&Lattice>, extension: &str) -> Result<()> {
     if lattice.is_none_or(Lattice::is_cubic) {
         return Ok(());
@@ -706,7 +717,7 @@ fn require_cubes(lattice: Option<&Lattice>, extension: &str) -> Result<()> {
     Err(Error::usage(text).with_hint("give one cell size for all axes, or save as .npz"))
 }
 
-/// Returns the metadata of cells that are stored as `dtype`.
+/// Returns the metadata for cells that are stored as `dtype`.
 fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     let (legend, background) = match source.cell_type() {
         CellType::Labels(legend) if matches!(dtype, Dtype::U8 | Dtype::I8) => {
@@ -732,16 +743,16 @@ fn metadata(source: &dyn CellSource, dtype: Dtype) -> Metadata {
     metadata
 }
 
-/// Key for the type of stored cells.
+/// Metadata key for the number type of the stored cells.
 const DTYPE: &str = "dtype";
 
-/// Key for the digest of the cells.
+/// Metadata key for the digest of the cells.
 const CELLS: &str = "cells";
 
-/// Key for the digest of the cells and their lattice.
+/// Metadata key for the digest of the cells and their lattice.
 const GRID: &str = "grid";
 
-/// Adds the digests, which are known after the last slab, to the metadata of cells.
+/// Adds the digests to the metadata. They are known only after the last slab.
 fn put_digest(digest: Digest, metadata: &mut Metadata) {
     metadata
         .extra
@@ -751,13 +762,14 @@ fn put_digest(digest: Digest, metadata: &mut Metadata) {
         .extend(digest.grid.map(|grid| (GRID.into(), grid.to_string())));
 }
 
-/// Key for the choices with which a file was written.
+/// Metadata key for the choices with which a file was written.
 const CHOICES: &str = "choices";
 
-/// Key for the order of the cells, and its value in files of this tool.
+/// Metadata key for the order of the cells, and its value in files of this tool.
 const ORDER: [&str; 2] = ["order", "x fastest"];
 
-/// Key for the order of bits in a byte, and its value in files of this tool, a word of `numpy.unpackbits`.
+/// Metadata key for the order of bits in a byte, and its value in files of this tool. The value is a
+/// parameter of `numpy.unpackbits`.
 const BIT_ORDER: [&str; 2] = ["bit_order", "little"];
 
 #[cfg(test)]
@@ -780,7 +792,7 @@ mod tests {
     }
 }
 
-/// Names of the package `voxelize-mesh`, for the examples of this package.
+/// Re-exports for the doc examples of this package, under the paths that `voxelize-mesh` has.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as format;

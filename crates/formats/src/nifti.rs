@@ -18,9 +18,10 @@
 //! | 348 | 1, 0, 0, 0: an extension follows, its length, 6 (a comment), and JSON: the exact lattice and the record of how the grid was made |
 //! | … | the cells |
 //!
-//! x of a mesh points to the left and y to the back, so both are reversed. Floats round the positions of the
-//! cells, but the JSON is exact. Files of other programs are read by their sform, else by their qform, else
-//! only by the sizes of cells. Their axes must be along x, y and z.
+//! In NIfTI x points to the right and y to the front, so both are reversed relative to the mesh. The
+//! positions of the cells are rounded to floats, but the JSON has the exact numbers. A file of another
+//! program is read by its sform, otherwise by its qform, otherwise only by the sizes of its cells. Its axes
+//! must be parallel to x, y and z.
 //!
 //! <https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h>
 
@@ -43,16 +44,16 @@ use voxelize_core::grid::{CellSource, CellType, Lattice};
 /// Size of the header in bytes.
 const HEADER: usize = 348;
 
-/// Maximum size of our JSON in bytes.
+/// Maximum size of the JSON of this tool, in bytes.
 const MAX_JSON: u64 = 1 << 20;
 
-/// Extension code of a comment.
+/// NIfTI code for an extension that is a comment.
 const COMMENT: u32 = 6;
 
-/// Factor of bytes that are shares.
+/// Factor that converts bytes to shares of cells.
 const SLOPE_OF_SHARES: f32 = 1.0 / 255.0;
 
-/// Units by their numbers in the format.
+/// Units, indexed by their numbers in the format.
 const UNITS: [Option<&str>; 8] = [
     None,
     Some("m"),
@@ -64,7 +65,7 @@ const UNITS: [Option<&str>; 8] = [
     None,
 ];
 
-/// Maximum number of cells along an axis: sizes have 15 bits.
+/// Maximum number of cells along an axis. The format stores sizes in 15 bits.
 const MOST: usize = i16::MAX as usize;
 
 const ZERO_STEPS: [[Rational; 3]; 3] = [
@@ -126,7 +127,7 @@ fn write(
     dense::write(source, out, dtype, options.progress)
 }
 
-/// Returns the bytes before the cells.
+/// Returns all bytes that precede the cells.
 fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Result<Vec<u8>> {
     if source.dims().iter().any(|n| *n > MOST) {
         return Err(io::Error::other(
@@ -136,7 +137,7 @@ fn head(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> io::Res
         ));
     }
     let mut json = described(source, dtype).into_bytes();
-    // The extension, including its length and its code, is a multiple of 16 bytes.
+    // The size of the extension must be a multiple of 16 bytes. It includes the length and the code.
     json.resize((json.len() + 8).next_multiple_of(16) - 8, 0);
     let extension = json.len() as u32 + 8;
     let header = header(source, dtype, HEADER as u32 + 4 + extension);
@@ -210,7 +211,7 @@ fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     header
 }
 
-/// Header, and our JSON from its extensions.
+/// Header of a file, and the JSON of this tool if the file has it.
 struct NiftiHeader {
     bytes: [u8; HEADER],
     json: Option<String>,
@@ -283,7 +284,7 @@ impl NiftiHeader {
         f32::from_bits(self.u32(at))
     }
 
-    /// Reads a float as an exact number.
+    /// Returns the float at an offset as an exact number.
     fn exact(&self, at: usize) -> Result<Rational> {
         let value = self.float(at);
         Rational::from_f32(value).ok_or_else(|| {
@@ -291,7 +292,7 @@ impl NiftiHeader {
         })
     }
 
-    /// Returns the offset of the cells.
+    /// Returns the offset of the cells in the file.
     fn begin(&self) -> Result<u64> {
         let begin = self.float(108);
         if begin.fract() == 0.0 && (352.0..1e15).contains(&begin) {
@@ -304,12 +305,12 @@ impl NiftiHeader {
         .at_byte(108))
     }
 
-    /// Returns true if a qform or an sform places the cells.
+    /// Returns `true` if the file has a qform or an sform, and so states the position of its cells.
     fn is_placed(&self) -> bool {
         self.i16(252) > 0 || self.i16(254) > 0
     }
 
-    /// Returns true if the bytes are 255ths.
+    /// Returns `true` if the bytes are shares of cells in 255ths.
     fn is_of_shares(&self) -> bool {
         [self.float(112), self.float(116)] == [SLOPE_OF_SHARES, 0.0]
     }
@@ -330,7 +331,7 @@ impl NiftiHeader {
 
     fn data(&self) -> Result<ImageData> {
         let kind = self.i16(70);
-        // A slope of 0 means that values are not scaled.
+        // A slope of 0 means that the values are not scaled.
         let is_plain = matches!([self.float(112), self.float(116)], [0.0 | 1.0, 0.0]);
         let dtype = match kind {
             2 if is_plain || self.is_of_shares() => Some(Dtype::U8),
@@ -370,14 +371,14 @@ impl NiftiHeader {
         } else if self.i16(252) > 0 {
             (self.turned(&sizes)?, self.vector([268, 272, 276])?)
         } else {
-            // Sizes alone state no directions.
+            // If only sizes are known, the axes are taken as x, y and z.
             let mut steps = ZERO_STEPS;
             for (n, size) in sizes.into_iter().enumerate() {
                 steps[n][n] = size;
             }
             return ImageFrame::new(dims, &[Rational::ZERO; 3], &steps);
         };
-        // From RAS to LPS.
+        // Conversion from RAS to LPS coordinates.
         for vector in steps.iter_mut().chain([&mut centre]) {
             for part in &mut vector[..2] {
                 *part = -&*part;
@@ -386,12 +387,12 @@ impl NiftiHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// Reads the floats at three offsets as exact numbers.
+    /// Returns the floats at three offsets as exact numbers.
     fn vector(&self, [x, y, z]: [usize; 3]) -> Result<[Rational; 3]> {
         Ok([self.exact(x)?, self.exact(y)?, self.exact(z)?])
     }
 
-    /// Returns the steps between cells of these sizes, turned by the quaternion of the qform.
+    /// Returns the step vectors for cells of these sizes, rotated by the quaternion of the qform.
     fn turned(&self, sizes: &[Rational; 3]) -> Result<[[Rational; 3]; 3]> {
         let [b, c, d] = [256, 260, 264].map(|at| f64::from(self.float(at)));
         let a = (1.0 - b * b - c * c - d * d).max(0.0).sqrt();
@@ -417,7 +418,7 @@ impl NiftiHeader {
         for (n, (step, size)) in steps.iter_mut().zip(sizes).enumerate() {
             let sign = if n == 2 { last } else { 1.0 };
             for (part, row) in step.iter_mut().zip(&rows) {
-                // Turns by right angles are exact.
+                // Rotations by right angles must be exact, so values close to -1, 0 and 1 are rounded.
                 let mut cosine = row[n] * sign;
                 if (cosine - cosine.round()).abs() < 1e-6 {
                     cosine = cosine.round();
@@ -431,16 +432,17 @@ impl NiftiHeader {
         Ok(steps)
     }
 
-    /// Returns the metadata in our JSON, if it describes these cells.
+    /// Returns the metadata in the JSON of this tool. Returns the default if the JSON describes other cells.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
         if shares::are_stated(&metadata) && !self.is_of_shares() {
-            // Another program has put other cells after our header.
+            // Another program kept the header of this tool but replaced the cells.
             metadata = Metadata::default();
         }
-        // Without qform and sform only the sizes of cells are known. That suffices unless the image is ours.
+        // Without qform and sform only the sizes of the cells are known. That is enough for images of other
+        // programs. In an image of this tool it means that the position was removed.
         let is_stated = metadata.dims.is_none() || self.is_placed();
-        // The lower three bits. The bits above are the unit of time.
+        // The lower three bits are the unit of length. The bits above them are the unit of time.
         take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
         metadata.lattice = frame.lattice_of(&metadata, is_stated, |exact| exact.to_f32().into());
         if self.i16(70) == 2 && self.is_of_shares() {

@@ -16,22 +16,23 @@
 //! | `<f4` | 4 | a field, little-endian |
 //! | `\|u1`, with `--dtype bit` | 1/8 | bits, eight cells along x in a byte, the first in its lowest bit; rows are filled up to bytes with zeros |
 //!
-//! Bits have the shape (⌈nx/8⌉, ny, nz): `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` is
-//! `a[x, y, z]`, 0 or 1. The sidecar states `dtype` (`bit`), `dims` and `bit_order` (`little`). Without a
-//! sidecar the bytes are read as plain numbers.
+//! Packed bits have the shape (⌈nx/8⌉, ny, nz). `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")`
+//! unpacks them to `a[x, y, z]` with the values 0 and 1. The sidecar states `dtype` (`bit`), `dims` and
+//! `bit_order` (`little`). If there is no sidecar, the bytes are read as plain numbers.
 //!
-//! `--order zyx` writes the same bytes as an array `a[z, y, x]` of C order:
-//! `'fortran_order': False, 'shape': (nz, ny, nx)`. The sidecar states the order. Without a sidecar the array
-//! is read as `a[x, y, z]`, like any array of another program.
+//! `--order zyx` writes the same bytes as an array `a[z, y, x]` in C order: `'fortran_order': False, 'shape':
+//! (nz, ny, nx)`. The sidecar states this order. If there is no sidecar, the array is read as `a[x, y, z]`,
+//! like an array of another program.
 //!
-//! `--values -1,0,1` stores other numbers in a `|u1` or `|i1`: first the number of empty cells, then the
-//! numbers of labels 1, 2, …. With two numbers, the second stands for all occupied cells. The sidecar lists
-//! the numbers.
+//! `--values -1,0,1` stores other numbers in a `|u1` or `|i1` array. The first number stands for empty cells,
+//! the others for labels 1, 2, …. If there are two numbers, the second one stands for all occupied cells. The
+//! sidecar lists the numbers.
 //!
-//! Both orders and versions 1 to 3 are read. In a `|b1`, and in a `|i1` without a description, any byte
-//! except 0 is an occupied cell. A `|u1` array is labels if the sidecar has a legend or two values occur
-//! besides 0, else bits. The lattice, the legend and the background are in `NAME.npy.json`, if requested.
-//! Without it labels have no names, and a field has the background 0.
+//! Both orders and the versions 1 to 3 can be read. In a `|b1` array, and in a `|i1` array without a
+//! description, every value except 0 is an occupied cell. A `|u1` array is labels if the sidecar has a legend
+//! or if two values other than 0 occur, otherwise bits. The sidecar `NAME.npy.json`, which is written on
+//! request, has the lattice, the legend and the background. Without it labels have no names, and the
+//! background of a field is 0.
 //!
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
@@ -52,7 +53,7 @@ use voxelize_core::grid::{CellSource, Cells};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Maximum size of a header that is read. Headers of plain arrays have 128 bytes.
+/// Maximum size of a header that is read, in bytes. The headers of plain arrays have 128 bytes.
 const MAX_HEADER: u32 = 1 << 16;
 
 pub(super) const FORMAT: Format = Format {
@@ -84,7 +85,8 @@ pub(super) fn annotate(dtype: Dtype, metadata: &mut Metadata) {
     metadata.extra.insert(DTYPE.into(), dtype.name().into());
 }
 
-/// Returns the bytes of the cells, packed if they are bits.
+/// Returns the size of the cells in bytes. Cells that are packed bits take an eighth of a byte. `None` if the
+/// size overflows.
 pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
     match dtype {
         Dtype::Bit => dense::bytes_for(dense::bit_row_shape(dims), Dtype::U8),
@@ -92,7 +94,7 @@ pub(super) fn bytes_for(dims: [usize; 3], dtype: Dtype) -> Option<u128> {
     }
 }
 
-/// Writes the cells as an array. A member of a `.npz` has the same bytes.
+/// Writes the cells as an array. In a `.npz` the member has the same bytes.
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn io::Write,
@@ -106,7 +108,7 @@ pub(super) fn write(
     }
 }
 
-/// Returns NumPy's name of a type of numbers.
+/// Returns NumPy's name of a number type.
 pub(super) fn descr(dtype: Dtype) -> &'static str {
     match dtype {
         Dtype::U8 | Dtype::Bit => "|u1",
@@ -116,7 +118,7 @@ pub(super) fn descr(dtype: Dtype) -> &'static str {
     }
 }
 
-/// Returns the header of an array of cells.
+/// Returns the header for an array of cells.
 pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOptions) -> Vec<u8> {
     let descr = descr(dtype);
     let [x, y, z] = if dtype == Dtype::Bit {
@@ -131,12 +133,12 @@ pub(super) fn header_of_cells(dims: [usize; 3], dtype: Dtype, options: &SaveOpti
     }
 }
 
-/// Saves an array of a whole number for each cell, `int32`, x fastest. `work` puts the numbers into the file,
-/// in order.
+/// Saves one `int32` per cell as an array in which x varies fastest. `work` passes the numbers, in order, to
+/// the function that it receives.
 ///
 /// # Errors
-/// The errors of `work`; if the file cannot be written, or the count of numbers is not the count of cells. An
-/// older file at `path` then stays.
+/// Returns the error of `work`. Also fails if the file cannot be written, or if the number of values differs
+/// from the number of cells. After an error an existing file at `path` is unchanged.
 pub fn save_numbers(
     path: &Path,
     dims: [usize; 3],
@@ -167,19 +169,19 @@ pub fn save_numbers(
     })
 }
 
-/// Returns the header of an array of Fortran order.
+/// Returns the header for an array in Fortran order.
 pub(super) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     header_in(descr, shape, "True")
 }
 
-/// Returns the header of an array of C order, in which rows follow each other.
+/// Returns the header for an array in C order, in which rows are contiguous.
 pub(super) fn header_of_rows(descr: &str, shape: &[usize]) -> Vec<u8> {
     header_in(descr, shape, "False")
 }
 
 fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
     let mut sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    // A tuple of one element keeps its comma.
+    // Python writes a tuple with one element with a comma after it.
     sizes.truncate(
         sizes
             .len()
@@ -202,11 +204,11 @@ fn header_in(descr: &str, shape: &[usize], is_fortran: &str) -> Vec<u8> {
 /// Header of an array.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
-    /// Type without its byte order: `b1`, `u1`, `f8`, `U12`.
+    /// Number type without its byte order: `b1`, `u1`, `f8`, `U12`.
     pub descr: String,
     pub fortran: bool,
     pub shape: Vec<usize>,
-    /// Offset of the data.
+    /// Offset of the data in the file.
     pub bytes: u64,
 }
 
@@ -242,7 +244,8 @@ impl Header {
         })
     }
 
-    /// Returns the header of the same bytes as an array of the other order, with its axes reversed.
+    /// Returns the header for the same bytes in the other memory order (C or Fortran), with the axes
+    /// reversed.
     pub(super) fn reversed(mut self) -> Self {
         self.shape.reverse();
         Self {
@@ -251,7 +254,7 @@ impl Header {
         }
     }
 
-    /// Returns the dims if the array can be the cells of a grid.
+    /// Returns the dims of the array. Fails if it cannot be the cells of a grid.
     pub(super) fn dims(&self) -> Result<[usize; 3]> {
         if !matches!(self.descr.as_str(), "b1" | "u1" | "i1" | "?" | "f4") {
             let descr = sanitize(&self.descr);
@@ -268,7 +271,7 @@ impl Header {
         }
     }
 
-    /// Returns the type of the cells.
+    /// Returns the number type of the cells.
     pub(super) fn dtype(&self) -> Dtype {
         match self.descr.as_str() {
             "u1" => Dtype::U8,
@@ -278,12 +281,12 @@ impl Header {
         }
     }
 
-    /// Returns the bytes of the cells. `None` if the number is too large for a file.
+    /// Returns the size of the cells in bytes. `None` if it overflows.
     pub(super) fn bytes_of_cells(&self) -> Result<Option<u128>> {
         Ok(dense::bytes_for(self.dims()?, self.dtype()))
     }
 
-    /// Returns true if the array is the packed bits of a grid of these dims.
+    /// Returns `true` if the array can be the packed bits of a grid with these dims.
     pub(super) fn packs(&self, dims: [usize; 3]) -> bool {
         self.descr == "u1" && self.shape == dense::bit_row_shape(dims)
     }
@@ -297,7 +300,7 @@ impl Header {
         }
     }
 
-    /// Reads the packed bits that follow, of a grid of these dims.
+    /// Reads the packed bits of a grid with these dims. `input` must be at the start of the data.
     pub(super) fn bits(
         &self,
         input: &mut dyn Read,
@@ -307,7 +310,8 @@ impl Header {
         Ok(dense::read_bit_rows(input, dims, self.order(), room)?.into())
     }
 
-    /// Reads the cells that follow. `metadata` gives the labels or the background.
+    /// Reads the cells. `input` must be at the start of the data. `metadata` states the labels of a grid of
+    /// labels and the background of a field.
     pub(super) fn cells(
         &self,
         input: &mut dyn Read,
@@ -343,12 +347,13 @@ fn refused(what: String) -> Error {
     Error::input(Code::V004, what).with_hint(hint)
 }
 
-/// Returns true if the metadata explain the numbers, by their labels or by the cells for which they stand.
+/// Returns `true` if the metadata explain the numbers, either by a legend or by the list of numbers that were
+/// stored.
 fn is_numbered(metadata: &Metadata) -> bool {
     metadata.legend.is_some() || values::are_stated(metadata)
 }
 
-/// Parses the dictionary: three keys in any order, each once.
+/// Parses the dictionary in the header. It must have exactly three keys, in any order.
 fn parse(text: &str, bytes: u64) -> Option<Header> {
     let mut descr = None;
     let mut fortran = None;
@@ -357,7 +362,7 @@ fn parse(text: &str, bytes: u64) -> Option<Header> {
     while !rest.is_empty() {
         let (key, value) = rest.split_once(':')?;
         let value = value.trim_start();
-        // A tuple ends at its bracket, any other value at a comma.
+        // A tuple ends at its closing bracket, every other value at a comma.
         let end = if value.starts_with('(') {
             value.find(')')? + 1
         } else {
@@ -410,7 +415,7 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Reads the header, and compares the size it states with the length of the file.
+/// Reads the header and checks that the file has the length that the header implies.
 fn checked_header(source: &mut VoxelSource) -> Result<Header> {
     let header = Header::read(source)?;
     let choices = source
@@ -445,7 +450,7 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
             Ok(cells) if is_about(metadata, &cells) => {
                 return Ok(described(cells, metadata.clone()));
             }
-            // The sidecar is left from an earlier file: these are numbers.
+            // The sidecar belongs to an earlier file, and the array is not packed bits but numbers.
             _ => source.seek(header.bytes)?,
         }
     }
@@ -455,7 +460,7 @@ fn read(source: &mut VoxelSource) -> Result<Voxels> {
     Ok(
         match metadata.filter(|metadata| is_about(metadata, &cells)) {
             Some(metadata) => described(cells, metadata),
-            // The sidecar is left from an earlier file.
+            // The sidecar belongs to an earlier file.
             None => Voxels::new(nameless(cells)?),
         },
     )
@@ -469,7 +474,7 @@ fn described(cells: Cells, metadata: Metadata) -> Voxels {
     }
 }
 
-/// Returns the dims of the cells if the sidecar describes the array as packed bits.
+/// Returns the dims of the cells if the sidecar describes the array as packed bits. Otherwise returns `None`.
 fn packed_dims(header: &Header, metadata: &Metadata) -> Option<[usize; 3]> {
     let dtype = metadata.extra.get(DTYPE)?;
     if dtype != Dtype::Bit.name() {

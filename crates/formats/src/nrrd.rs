@@ -1,4 +1,4 @@
-//! `.nrrd`, the image format of Teem, 3D Slicer and ITK: text, an empty line, and the cells.
+//! `.nrrd`, the image format of Teem, 3D Slicer and ITK: lines of text, an empty line, and the cells.
 //!
 //! | line | content |
 //! |---|---|
@@ -14,9 +14,10 @@
 //! | `Segment0_Name:=bone` … | labels as segments of 3D Slicer: name, number, colour, extent; in a `.seg.nrrd` bits are one segment, named after the mesh |
 //! | `voxelize:={…}` | the exact lattice and the record of how the grid was made, as JSON; `\` is written `\\` |
 //!
-//! Other files are read if their axes are along x, y and z, in any order and direction, in LPS, RAS, or a
-//! space without a name, which counts as LPS. Coordinates of a named space are in mm unless `space units`
-//! states another unit. `.nhdr` files are described, but their cells are in another file.
+//! Files of other programs can be read if their axes are parallel to x, y and z, in any order and direction.
+//! The space must be LPS, RAS, or have no name, which counts as LPS. Coordinates in a named space are in mm
+//! unless `space units` states another unit. `.nhdr` files can only be described, because their cells are in
+//! another file.
 //!
 //! <https://teem.sourceforge.net/nrrd/format.html>
 
@@ -36,13 +37,13 @@ use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, Label, Legend};
 use voxelize_core::text::file_label;
 
-/// Maximum size of a header that is read.
+/// Maximum size of a header that is read, in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// Key of our JSON.
+/// Key of the JSON that this tool writes.
 const KEY: &str = "voxelize";
 
-/// Names of units in files, and the units.
+/// Names of units in files, each with the name that this tool uses.
 const UNITS: [(&[&str], &str); 6] = [
     (&["um", "µm", "μm", "micron", "microns"], "um"),
     (&["mm"], "mm"),
@@ -120,7 +121,7 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
     text + KEY + ":=" + &json.replace('\\', r"\\") + "\n\n"
 }
 
-/// Returns the legend of bits: one label, named after the input files.
+/// Returns the legend for a grid of bits. It has one label, which is named after the input files.
 fn of_input(input: Option<&str>) -> Legend {
     let names: Vec<_> = input
         .unwrap_or("mesh")
@@ -130,7 +131,7 @@ fn of_input(input: Option<&str>) -> Legend {
     Legend::new([Label::new(1, names.join(", "))]).expect("one label is a legend")
 }
 
-/// Returns the labels as segments of 3D Slicer.
+/// Returns the header lines that describe the labels as segments of 3D Slicer.
 fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
     let mut text = String::from("Segmentation_MasterRepresentation:=Binary labelmap\n");
     for (n, label) in legend.labels().iter().enumerate() {
@@ -157,7 +158,7 @@ fn segments(legend: &Legend, [nx, ny, nz]: [usize; 3]) -> String {
     text
 }
 
-/// Fields and keys of a header.
+/// Fields and keys in a header.
 #[derive(Default)]
 struct NrrdHeader {
     fields: BTreeMap<String, String>,
@@ -176,7 +177,8 @@ impl NrrdHeader {
             let length = reader.read_until(b'\n', &mut line).map_err(failure)?;
             header.length += length as u64;
             if length == 0 {
-                // A detached header has no cells after it.
+                // A detached header is a separate file, so it may end without the empty line that precedes
+                // cells.
                 break;
             }
             let text = String::from_utf8_lossy(&line);
@@ -258,7 +260,7 @@ impl NrrdHeader {
         })
     }
 
-    /// Returns true if the header places the cells, beyond stating their sizes.
+    /// Returns `true` if the header states the position of the cells, not only their sizes.
     fn is_placed(&self) -> bool {
         ["space", "space directions", "space origin"]
             .iter()
@@ -302,7 +304,8 @@ impl NrrdHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// Returns the unit in the file. Named spaces are in millimetres unless the file states a unit.
+    /// Returns the unit that the file states. If the space has a name and no unit is stated, the unit is the
+    /// millimetre.
     fn unit(&self) -> Option<&'static str> {
         let Some(all) = self.field("space units").or(self.field("units")) else {
             return self.field("space").map(|_| "mm");
@@ -316,7 +319,8 @@ impl NrrdHeader {
         unit.map(|(_, unit)| *unit)
     }
 
-    /// Returns the metadata of the cells, from our JSON or from segments.
+    /// Returns the metadata of the cells from the JSON of this tool. If there is none, returns the legend of
+    /// 3D Slicer's segments.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata =
             parse_metadata(self.keys.get(KEY).map(String::as_str), frame.lattice.dims())?;
@@ -331,7 +335,7 @@ impl NrrdHeader {
         Ok(metadata)
     }
 
-    /// Returns the segments of 3D Slicer as a legend.
+    /// Returns the legend of 3D Slicer's segments. `None` if the header describes no segments.
     fn legend(&self) -> Option<Legend> {
         let labels: Vec<_> = (0..).map_while(|n| self.segment(n)).collect();
         if labels.is_empty() {
@@ -340,7 +344,7 @@ impl NrrdHeader {
         Legend::new(labels).ok()
     }
 
-    /// Returns segment `n` as a label.
+    /// Returns segment `n` as a label. `None` if the header does not describe it.
     fn segment(&self, n: usize) -> Option<Label> {
         let value: u8 = self.segment_key(n, "LabelValue")?.trim().parse().ok()?;
         if value == 0 {
@@ -372,7 +376,7 @@ impl NrrdHeader {
     }
 }
 
-/// Reverses parts of a vector.
+/// Negates the components of a vector whose axes are reversed.
 fn turned(mut vector: [Rational; 3], is_reversed: [bool; 3]) -> [Rational; 3] {
     for (part, is_reversed) in vector.iter_mut().zip(is_reversed) {
         if is_reversed {
@@ -389,7 +393,7 @@ fn along(axis: usize, size: Rational) -> [Rational; 3] {
     vector
 }
 
-/// Resolves the escapes in the value of a key: `\n` is the end of a line, `\\` a backslash.
+/// Resolves the escapes in the value of a key. `\n` stands for a line break and `\\` for a backslash.
 fn unescaped(text: &str) -> String {
     let mut value = String::new();
     let mut rest = text.chars();
@@ -407,12 +411,12 @@ fn unescaped(text: &str) -> String {
     value
 }
 
-/// Parses a number exactly.
+/// Parses a number without rounding.
 fn number(word: &str) -> Option<Rational> {
     Rational::parse_decimal(word.trim()).ok()
 }
 
-/// Parses vectors such as `(1,0,0) (0,1,0)`. The word `none` gives `None`.
+/// Parses vectors such as `(1,0,0) (0,1,0)`. The word `none` in place of a vector gives `None`.
 fn vectors(text: &str) -> impl Iterator<Item = Option<[Rational; 3]>> {
     text.split(')')
         .map(str::trim)

@@ -1,4 +1,5 @@
-//! Opening of files: detection of the format, sidecars, and readers that do not trust sizes in headers.
+//! Opening files: detects the format, reads the sidecar, and gives readers a source that checks the sizes
+//! stated in headers.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -12,23 +13,24 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Digest, Legend};
 
-/// Maximum size of a sidecar that is read.
+/// Maximum size of a sidecar that is read, in bytes.
 const MAX_SIDECAR: u64 = 1 << 20;
 
-/// Reads a voxel file and its sidecar. The format is detected by the content if it has a mark, else by the
-/// extension.
+/// Reads a voxel file and its sidecar. The format is detected by the first bytes of the file. Formats without
+/// characteristic first bytes are detected by the extension.
 ///
 /// # Errors
-/// If the file cannot be read or is broken. The error states the place if it is known.
+/// Fails if the file cannot be read or is malformed. The error states the position in the file if it is
+/// known.
 pub fn open(path: &Path) -> Result<Voxels> {
     open_within(path, None)
 }
 
-/// Reads a file like [`open`], if its cells take at most `max_memory` bytes.
+/// Reads a file like [`open`]. Fails if the cells would need more than `max_memory` bytes.
 ///
 /// # Errors
-/// The errors of [`open`], and [`Kind::TooLarge`](voxelize_core::Kind::TooLarge) before more memory is
-/// allocated.
+/// Fails like [`open`]. Also fails with [`Kind::TooLarge`](voxelize_core::Kind::TooLarge), before too much
+/// memory is allocated.
 pub fn open_within(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     read_cells(path, max_memory).map_err(|error| error.in_file(path))
 }
@@ -44,11 +46,11 @@ fn read_cells(path: &Path, max_memory: Option<u64>) -> Result<Voxels> {
     (reader(format)?.cells)(&mut source)
 }
 
-/// Reads `format` from any seekable input, such as a `Cursor` over bytes. `sidecar` is the text of the
-/// sidecar.
+/// Reads a file of the given format from any seekable input, such as a `Cursor` over bytes. `sidecar` is the
+/// text of the file's sidecar.
 ///
 /// # Errors
-/// If the bytes cannot be read or are broken.
+/// Fails if the bytes cannot be read or are malformed.
 pub fn read_from<R: Read + Seek>(
     input: R,
     format: &Format,
@@ -63,24 +65,25 @@ pub fn read_from<R: Read + Seek>(
     (reader(format)?.cells)(&mut source)
 }
 
-/// Description of a voxel file, without its cells.
+/// Description of a voxel file. It does not include the cells.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// Format of the file.
     pub format: &'static Format,
     /// Size in bytes.
     pub bytes: u64,
-    /// Type of the stored cells, if the format has a choice and the file states it.
+    /// Number type of the stored cells. `None` if the format has only one type or the file does not state the
+    /// type.
     pub dtype: Option<Dtype>,
-    /// Dims, lattice and record, as far as the file or its sidecar states them.
+    /// Dims, lattice and record. Those that neither the file nor its sidecar states are missing.
     pub metadata: Metadata,
 }
 
-/// Describes the file at `path` from its headers. A sidecar is used if its dims are the dims of the file;
-/// [`open`] also compares the digest of the cells.
+/// Describes the file at `path` by reading its headers. A sidecar is used if it has the same dims as the
+/// file. Only [`open`] also compares the digest of the cells.
 ///
 /// # Errors
-/// If the file cannot be read or its headers are broken.
+/// Fails if the file cannot be read or if its headers are malformed.
 pub fn describe(path: &Path) -> Result<Description> {
     read_description(path).map_err(|error| error.in_file(path))
 }
@@ -110,14 +113,15 @@ fn read_description(path: &Path) -> Result<Description> {
     })
 }
 
-/// Detects the voxel format of the file at `path`: by its content, or by its name if the format has no mark.
-/// `None` for other files, and for files that cannot be read.
+/// Returns the voxel format of the file at `path`. It is detected by the first bytes of the file. Formats
+/// without characteristic first bytes are detected by the file name. `None` for other files, and for files
+/// that cannot be read.
 pub fn sniff(path: &Path) -> Option<&'static Format> {
     recognise(path).ok().map(|found| found.format)
 }
 
-/// Returns true if the file at `path`, or its sidecar, states that this tool made it. The check is cheap, and
-/// false for a file that cannot be read.
+/// Returns `true` if the file at `path`, or its sidecar, states that this tool made it. The cells are not
+/// read. Returns `false` if the file cannot be read.
 pub fn made_by_this_tool(path: &Path) -> bool {
     let metadata = if is_sidecar(path) {
         parse_file(path).ok().flatten()
@@ -128,14 +132,15 @@ pub fn made_by_this_tool(path: &Path) -> bool {
     tool.is_some_and(|tool| tool.starts_with("voxelize ")) || is_marked(path)
 }
 
-/// Returns true if the file at `path` is a sidecar, of any program that uses this library.
+/// Returns `true` if the file at `path` is a sidecar. The sidecar may come from any program that uses this
+/// library.
 pub(super) fn describes_cells(path: &Path) -> bool {
     let metadata = parse_file(path).ok().flatten();
     metadata.is_some_and(|metadata| metadata.dims.is_some()) || made_by_this_tool(path)
 }
 
-/// Returns true if the file at `path` may be an output of this tool: it states so, or it has no place for
-/// that statement and the order of its cells is the order of this tool.
+/// Returns `true` if the file at `path` may be an output of this tool. Either it states that this tool made
+/// it, or its format cannot state this and its cells have the order that this tool uses.
 pub fn may_be_of_this_tool(path: &Path) -> bool {
     if made_by_this_tool(path) {
         return true;
@@ -160,7 +165,7 @@ pub(super) fn sidecar_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the total size of all files in `folder` and below.
+/// Returns the total size in bytes of all files in `folder` and its subfolders.
 pub(super) fn bytes_in(folder: &Path) -> u64 {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -177,12 +182,13 @@ fn is_sidecar(path: &Path) -> bool {
         .is_some_and(|extension| extension == "json")
 }
 
-/// File of a known format.
+/// File whose format is known.
 struct Recognised {
-    /// The file at its start. For a folder, the file in it that identifies the format.
+    /// The open file, positioned at its start. If the format is a folder, the file in the folder that
+    /// identifies the format.
     file: BufReader<File>,
     format: &'static Format,
-    /// The folder, if the format is one.
+    /// Path of the folder. `None` if the format is a single file.
     folder: Option<PathBuf>,
 }
 
@@ -193,7 +199,7 @@ fn opened(path: &Path) -> Result<BufReader<File>> {
     ))
 }
 
-/// Finds the file or folder at `path`, and its format.
+/// Opens the file or folder at `path` and finds out its format.
 fn recognise(path: &Path) -> Result<Recognised> {
     for format in readable() {
         let index = format.folder().and_then(|layout| layout.index_in(path));
@@ -232,8 +238,8 @@ fn has_mark(start: &[u8], marks: &[&[u8]]) -> bool {
     marks.iter().any(|mark| start.starts_with(mark))
 }
 
-/// Returns the format for the extension of `path`, if it can be read and the first bytes do not contradict
-/// it.
+/// Returns the format that the extension of `path` belongs to. `None` if there is no such format, if it
+/// cannot be read, or if the first bytes belong to another format.
 fn by_name_and_start(path: &Path, start: &[u8]) -> Option<&'static Format> {
     let format = by_path(path)?;
     if !format.is_readable() {
@@ -247,7 +253,7 @@ fn by_name_and_start(path: &Path, start: &[u8]) -> Option<&'static Format> {
     }
 }
 
-/// Returns the reader of a format.
+/// Returns the functions that read a format. Fails if the format is only written.
 fn reader(format: &Format) -> Result<&Reader> {
     format.reader.as_ref().ok_or_else(|| {
         Error::usage(format!(
@@ -282,12 +288,12 @@ fn unknown(path: &Path) -> Error {
     }
 }
 
-/// Reads the sidecar of `path`, if it exists.
+/// Reads the sidecar of `path`. `None` if there is none.
 fn read_sidecar(path: &Path) -> Result<Option<Metadata>> {
     parse_file(&sidecar_path(path))
 }
 
-/// Reads a sidecar, if it exists.
+/// Reads the sidecar at `path`. `None` if the file does not exist.
 fn parse_file(path: &Path) -> Result<Option<Metadata>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -307,7 +313,7 @@ fn parse_sidecar(text: &str) -> Result<Metadata> {
         .map_err(|why| Error::input(Code::V007, format!("the sidecar is broken: {why}")))
 }
 
-/// Converts the error of a failed read.
+/// Converts a system error of reading to an error of this crate.
 pub(super) fn failure(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => Error::input(Code::V002, "the file ends early"),
@@ -318,20 +324,21 @@ pub(super) fn failure(error: io::Error) -> Error {
     }
 }
 
-/// Source of bytes.
+/// Source of bytes that can seek.
 pub(super) trait Input: Read + Seek {}
 impl<T: Read + Seek> Input for T {}
 
-/// File that is being read. Every length in it is checked against the remaining bytes.
+/// File that is being read. Every length that the file states is checked against the number of remaining
+/// bytes.
 pub(super) struct VoxelSource<'a> {
     input: &'a mut dyn Input,
     len: u64,
     position: u64,
-    /// Metadata of the sidecar, if it exists.
+    /// Metadata of the sidecar. `None` if there is none.
     pub sidecar: Option<Metadata>,
-    /// Memory limit for cells.
+    /// Memory limit for the cells.
     pub room: CellRoom,
-    /// Folder of the file, for formats that are folders.
+    /// Path of the folder, if the format is a folder.
     pub folder: Option<PathBuf>,
 }
 
@@ -353,7 +360,7 @@ impl<'a> VoxelSource<'a> {
         })
     }
 
-    /// Returns the length of the file.
+    /// Returns the length of the file in bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -363,15 +370,15 @@ impl<'a> VoxelSource<'a> {
         self.position
     }
 
-    /// Returns the number of bytes from here to the end of the file.
+    /// Returns the number of bytes from the current position to the end of the file.
     pub(super) fn left(&self) -> u64 {
         self.len.saturating_sub(self.position)
     }
 
-    /// Seeks to `position`.
+    /// Seeks to byte `position`.
     ///
     /// # Errors
-    /// If the file ends before it.
+    /// Fails if the file ends before this byte.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         if position > self.len {
             let text = format!("the file ends early: its cells begin at byte {position}");
@@ -391,12 +398,12 @@ impl<'a> VoxelSource<'a> {
         Ok(bytes)
     }
 
-    /// Reads the next number: 32 bits, little-endian.
+    /// Reads the next four bytes as a little-endian number.
     pub(super) fn u32(&mut self) -> Result<u32> {
         self.bytes().map(u32::from_le_bytes)
     }
 
-    /// Reads the next `len` bytes, if the file has them.
+    /// Reads the next `len` bytes. Fails before allocating memory if the file has fewer.
     pub(super) fn vec(&mut self, len: u64) -> Result<Vec<u8>> {
         let wanted = usize::try_from(len).ok().filter(|_| len <= self.left());
         let mut bytes = vec![0; wanted.ok_or_else(|| self.ends_early(len))?];
@@ -404,7 +411,7 @@ impl<'a> VoxelSource<'a> {
         Ok(bytes)
     }
 
-    /// Fills `bytes` with the next bytes.
+    /// Fills `bytes` with the next bytes of the file.
     pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         if bytes.len() as u64 > self.left() {
             return Err(self.ends_early(bytes.len() as u64));
@@ -412,7 +419,7 @@ impl<'a> VoxelSource<'a> {
         self.read_exact(bytes).map_err(failure)
     }
 
-    /// Returns the error for a file with fewer than `wanted` bytes from here.
+    /// Returns the error for a file that has fewer than `wanted` bytes after the current position.
     fn ends_early(&self, wanted: u64) -> Error {
         let left = self.left();
         Error::input(
@@ -422,19 +429,19 @@ impl<'a> VoxelSource<'a> {
         .at_byte(self.position)
     }
 
-    /// Returns the whole input, for readers that seek themselves.
+    /// Returns the underlying input, for readers that seek on their own.
     pub(super) fn input(&mut self) -> &mut dyn Input {
         self.input
     }
 
-    /// Creates an error about the data just before or at the current position.
+    /// Returns an error about the data at the current position, or just before it.
     pub(super) fn error(&self, code: Code, message: impl Into<String>) -> Error {
         Error::input(code, message).at_byte(self.position)
     }
 }
 
-/// Returns true if a sidecar describes these cells, which were read with its help. It may be left from an
-/// earlier file.
+/// Returns `true` if the sidecar describes these cells, which were read with the help of the sidecar. A
+/// sidecar may belong to an earlier file with the same name.
 pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
     if metadata.dims != Some(cells.as_ref().dims()) {
         return false;
@@ -443,7 +450,7 @@ pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
         Cells::Labels(labels) => Some(labels.legend()),
         _ => None,
     };
-    // A legend that does not name all labels was replaced by labels without names.
+    // If the legend did not name all values, the reader made labels without names.
     if metadata.legend.as_ref() != legend {
         return false;
     }
@@ -453,7 +460,8 @@ pub(super) fn is_about(metadata: &Metadata, cells: &Cells) -> bool {
     }
 }
 
-/// Converts the cells of a file without description.
+/// Converts cells whose file has no description. Labels become bits if at most one label occurs, otherwise
+/// they lose their names. The background of a field becomes 0.
 pub(super) fn nameless(cells: Cells) -> Result<Cells> {
     Ok(match cells {
         Cells::Labels(labels) => {

@@ -1,7 +1,7 @@
-//! Parallel deflate: pieces are packed in threads, and joined in their order.
+//! Parallel deflate. Pieces are compressed in several threads and joined in order.
 //!
-//! Pieces do not refer back to earlier pieces, as with `pigz -i`. Each ends at a whole byte, so that any
-//! reader takes them for one stream. The bytes are the same for any number of threads.
+//! A piece never refers to earlier pieces, as with `pigz -i`. Each piece ends at a whole byte, so that
+//! readers see a single stream. The bytes do not depend on the number of threads.
 
 use std::io::{self, Read, Write};
 
@@ -13,21 +13,22 @@ use super::{Choice, Dtype, FileSize, SaveOptions, dense, runs};
 use voxelize_core::grid::CellSource;
 use voxelize_core::par;
 
-/// Bytes of a piece.
+/// Number of bytes in a piece.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// Maximum number of bytes that deflate packs into a byte.
+/// Maximum number of bytes that deflate can compress into one byte.
 pub(super) const MOST_PACKED: u128 = 1032;
 
-/// Pieces that are packed in parallel.
+/// Number of pieces that are compressed in parallel.
 const PIECES: usize = 16;
 
-/// Returns an upper bound for the memory of a queue of pieces: plain, packed, and in work.
+/// Returns an upper bound for the memory of a queue of pieces, in bytes. Includes the uncompressed pieces,
+/// the compressed pieces and the memory of the compressors.
 pub(super) fn queue_bytes(threads: usize) -> u64 {
     (2 * PIECES * PIECE + threads * (512 << 10)) as u64
 }
 
-/// Returns the memory of a queue, or 0 if nothing is packed.
+/// Returns the memory of a queue in bytes. 0 if nothing is compressed.
 pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
     if choices.contains(&Choice::Uncompressed) {
         0
@@ -36,7 +37,7 @@ pub(super) fn memory(threads: usize, choices: &[Choice]) -> u64 {
     }
 }
 
-/// Returns the size of cells that are packed by default.
+/// Returns the size of the cells in a format that compresses them by default.
 pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option<FileSize> {
     let is_packed = !choices.contains(&Choice::Uncompressed);
     dense::bytes_for(dims, dtype).map(if is_packed {
@@ -46,16 +47,16 @@ pub(super) fn size(dims: [usize; 3], dtype: Dtype, choices: &[Choice]) -> Option
     })
 }
 
-/// Framing of packed pieces.
+/// Container of the compressed pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrap {
-    /// Pieces are parts of one stream.
+    /// All pieces belong to one stream.
     Part,
-    /// Each piece is a zlib stream.
+    /// Each piece is a separate zlib stream.
     Zlib,
 }
 
-/// Packs a piece.
+/// Compresses a piece.
 fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
     let (is_zlib, flush) = match wrap {
         Wrap::Part => (false, FlushCompress::Sync),
@@ -67,7 +68,7 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
         let taken = deflate.total_in() as usize;
         let status = deflate.compress_vec(&piece[taken..], &mut packed, flush)?;
         let is_done = match wrap {
-            // A sync that fills the buffer to the last byte may have more output.
+            // If a sync filled the buffer to the last byte, more output may follow.
             Wrap::Part => {
                 deflate.total_in() as usize == piece.len() && packed.len() < packed.capacity()
             }
@@ -80,7 +81,7 @@ fn pack(piece: &[u8], wrap: Wrap) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Unpacks the whole zlib stream `packed`, which must give `length` bytes.
+/// Decompresses the complete zlib stream `packed`. Fails unless it holds `length` bytes.
 pub(super) fn unpack_zlib(packed: &[u8], length: usize, out: &mut Vec<u8>) -> io::Result<()> {
     out.clear();
     let taken = ZlibDecoder::new(packed)
@@ -98,12 +99,12 @@ fn broken(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Deflate level of chunks and pictures. Level 1 is as fast for chunks of cells, but makes twice the bytes.
-/// (A surface of 1024 cells takes 3.1 MB at level 1, 1.7 MB at level 2, and 1.0 MB at level 6 in twice the
-/// time.)
+/// Deflate level of chunks and pictures. For chunks of cells, level 1 is not faster and makes twice the
+/// bytes. (A surface of 1024 cells takes 3.1 MB at level 1, 1.7 MB at level 2, and 1.0 MB at level 6 in twice
+/// the time.)
 pub(super) const LEVEL: u32 = 2;
 
-/// Packs `plain` as a gzip stream.
+/// Compresses `plain` to a gzip stream.
 pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(
         Vec::with_capacity(plain.len() / 16),
@@ -113,7 +114,7 @@ pub(super) fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Unpacks the whole gzip stream `packed`, which must give `length` bytes.
+/// Decompresses the complete gzip stream `packed`. Fails unless it holds `length` bytes.
 pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
     if length as u128 > packed.len() as u128 * MOST_PACKED {
         return Err(broken("a packed block is shorter than its stated length"));
@@ -131,7 +132,7 @@ pub(super) fn gunzip(packed: &[u8], length: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Queue that cuts bytes into pieces, packs them in parallel, and hands them on in their order.
+/// Queue that divides bytes into pieces, compresses them in parallel, and passes them on in order.
 struct PieceQueue {
     wrap: Wrap,
     pending: Vec<u8>,
@@ -170,10 +171,10 @@ impl PieceQueue {
     }
 }
 
-/// Header of gzip: deflate, no name, no time, fast compression, unknown system.
+/// Header of a gzip stream. It states deflate, no name, no time, fast compression and an unknown system.
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
-/// Writes a gzip stream of `head` and all cells, x fastest.
+/// Writes a gzip stream of `head` and all cells. x varies fastest.
 pub(super) fn gzip_cells(
     source: &mut dyn CellSource,
     head: &[u8],
@@ -190,7 +191,7 @@ pub(super) fn gzip_cells(
     out.write_all(&GZIP)?;
     let plain = runs::write(source, head, out, options.progress)?;
     out.write_all(&plain.sum.to_le_bytes())?;
-    // Length of the plain data in 32 bits.
+    // Low 32 bits of the length of the uncompressed data.
     out.write_all(&(plain.count as u32).to_le_bytes())?;
     out.flush()
 }
@@ -214,7 +215,7 @@ impl<'a> GzipWriter<'a> {
 
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        // Empty last block.
+        // An empty block that is marked as the last one.
         self.out.write_all(&[3, 0])?;
         self.out.write_all(&self.sum.sum().to_le_bytes())?;
         self.out.write_all(&self.sum.amount().to_le_bytes())?;
@@ -235,12 +236,13 @@ impl Write for GzipWriter<'_> {
     }
 }
 
-/// Writer of blocks of [`PIECE`] bytes, the last possibly shorter, each a zlib stream.
+/// Writer that divides bytes into blocks of [`PIECE`] bytes and compresses each to a zlib stream. The last
+/// block may be shorter.
 pub(super) struct ZlibBlocks<W> {
-    /// Output for the streams.
+    /// Destination of the compressed blocks.
     pub out: W,
     pieces: PieceQueue,
-    /// Packed length of each block.
+    /// Compressed length of each block.
     pub lengths: Vec<u64>,
 }
 
@@ -288,7 +290,7 @@ mod tests {
     use super::*;
 
     fn bytes(count: usize) -> Vec<u8> {
-        // Half of the bytes cannot be packed.
+        // Every second byte is random, so that half of the bytes cannot be compressed.
         let mut state = 7_u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

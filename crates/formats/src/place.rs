@@ -1,8 +1,8 @@
-//! Placement of files: a file goes to the end of all links, under a temporary name until it is complete, next
-//! to other processes that write to the same folder.
+//! Where files are written. If the path is a link, the file it points to is replaced. A file has a temporary
+//! name until it is complete. Several processes can write to the same folder at the same time.
 //!
-//! Devices, pipes and redirected standard output (`/dev/stdout`) have no name that could be replaced. They
-//! are written directly, and never truncated.
+//! Devices, pipes and redirected standard output (`/dev/stdout`) cannot be replaced by renaming a file. They
+//! are written directly and never truncated.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileType, OpenOptions, TryLockError};
@@ -18,7 +18,7 @@ use super::{Durability, Existing, Written};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::par::Progress;
 
-/// Converts the error of a failed write: an error of this crate that was passed through, or the system's.
+/// Converts the error of a failed write. If it wraps an error of this crate, that error is returned.
 pub(super) fn failure(error: io::Error) -> Error {
     if let Some(own) = error
         .get_ref()
@@ -32,10 +32,11 @@ pub(super) fn failure(error: io::Error) -> Error {
     }
 }
 
-/// Follows the links at `path` to the last name. A file of that name need not exist.
+/// Follows the links at `path` and returns the path that the last one points to. No file needs to exist
+/// there.
 pub fn link_target(path: &Path) -> PathBuf {
     let mut place = path.to_path_buf();
-    // The number of links that Linux follows.
+    // Linux follows at most 40 links.
     for _ in 0..40 {
         match fs::read_link(&place) {
             Ok(target) if !has_no_name(&place) => {
@@ -47,17 +48,17 @@ pub fn link_target(path: &Path) -> PathBuf {
     place
 }
 
-/// Returns true if `place` is an open file of a process, the target of `/dev/stdout`. It has no name that
-/// could be replaced, even if it is a file.
+/// Returns `true` if `place` refers to an open file of a process, as `/dev/stdout` does. Such a file has no
+/// name that could be replaced, even if it is a regular file.
 fn has_no_name(place: &Path) -> bool {
     place.starts_with("/proc") || place.starts_with("/dev/fd")
 }
 
-/// Destination of output for a path.
+/// Where the output for a path is written.
 pub(super) enum Place {
-    /// File at the end of all links, which is replaced.
+    /// Regular file, with all links followed. A new file replaces it.
     File(PathBuf),
-    /// Device or pipe.
+    /// Device or pipe, which is written directly.
     Direct,
 }
 
@@ -91,30 +92,31 @@ pub(super) fn folder_of(file: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// First part of temporary names, which have the form `.voxelize-PID-….tmp`.
+/// Start of temporary names. They have the form `.voxelize-PID-….tmp`.
 const PREFIX: &str = ".voxelize-";
 
-/// Last part of temporary names.
+/// End of temporary names.
 const SUFFIX: &str = ".tmp";
 
-/// Creates a file in the folder of `file`, which is removed unless persisted.
+/// Creates a temporary file in the folder of `file`. It is removed unless it gets a final name.
 pub(super) fn temporary(file: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(file);
     let made = by_builder(folder, 0o666, |builder| builder.tempfile_in(folder))?;
-    // The lock shows other processes that this process lives. On systems without locks its number does.
+    // The lock tells other processes that this process is still running. On systems without locks, the
+    // process number in the name does so.
     let _ = made.as_file().try_lock();
     Ok(made)
 }
 
-/// Creates a folder next to `place`, which is removed with its contents unless renamed.
+/// Creates a temporary folder next to `place`. It is removed with its contents unless it is renamed.
 pub(super) fn temporary_folder(place: &Path) -> io::Result<TempDir> {
     let folder = folder_of(place);
     by_builder(folder, 0o777, |builder| builder.tempdir_in(folder))
 }
 
-/// Creates a file in `folder` whose name begins with `prefix`, which is removed unless persisted. Another
-/// process that writes there never removes it, even if it cannot see that this process lives: it may run on
-/// another machine.
+/// Creates a temporary file in `folder` whose name begins with `prefix`. It is removed unless it gets a final
+/// name. Other processes that write to the folder never remove it. They may run on other machines, where they
+/// cannot find out whether this process is still running.
 pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(prefix);
@@ -122,8 +124,8 @@ pub(super) fn unswept(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> 
     builder.tempfile_in(folder).map_err(without_name)
 }
 
-/// Calls `make` to create something in `folder`, under a name that identifies this process. The new file gets
-/// the usual permissions: the system subtracts the umask.
+/// Calls `make` to create a file or folder in `folder`. Its name identifies this process. It gets the
+/// permissions of a newly created file: `mode` without the bits of the umask.
 fn by_builder<T>(
     folder: &Path,
     mode: u32,
@@ -131,7 +133,7 @@ fn by_builder<T>(
 ) -> io::Result<T> {
     let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     if folders.insert(folder.to_path_buf()) {
-        // Sweep once per process, because the folder may have many entries.
+        // A folder is searched for leftover files only once per process, because it may have many entries.
         sweep(folder);
     }
     let prefix = own_prefix();
@@ -141,7 +143,7 @@ fn by_builder<T>(
     make(&builder).map_err(without_name)
 }
 
-/// Sets the usual permissions of new files.
+/// Sets the permissions that the system gives to new files.
 fn with_usual_permissions(builder: &mut Builder, mode: u32) {
     #[cfg(unix)]
     {
@@ -152,7 +154,7 @@ fn with_usual_permissions(builder: &mut Builder, mode: u32) {
     let _ = (builder, mode);
 }
 
-/// Removes the name of the temporary file from the system's error.
+/// Removes the temporary name from a system error.
 fn without_name(error: io::Error) -> io::Error {
     match error.to_string().split_once(" at path ") {
         Some((reason, _)) => io::Error::new(error.kind(), reason.to_string()),
@@ -160,16 +162,16 @@ fn without_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Folders in which this process has made temporary files and folders. The lock is held while one of them is
-/// created.
+/// Folders in which this process has created temporary files or folders. The lock is held while one of them
+/// is created.
 static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn own_prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }
 
-/// Removes the temporary files and folders of this process, then calls `work`. Meanwhile no new ones are
-/// created. For a process that ends at once.
+/// Removes the temporary files and folders of this process and then calls `work`. No new ones are created
+/// until `work` returns. Used to end the process at once.
 pub fn without_temporaries<T>(work: impl FnOnce() -> T) -> T {
     let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     let own = own_prefix();
@@ -181,10 +183,11 @@ pub fn without_temporaries<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Removes temporary files in `folder` whose processes have ended.
+/// Removes temporary files and folders in `folder` whose processes have ended.
 fn sweep(folder: &Path) {
     for (path, kind) in temporaries(folder, is_left) {
-        // A process of that number in another container may hold the lock.
+        // A process in another container may have the same number as one that has ended here. It then holds
+        // the lock.
         let lock = File::open(&path).map(|file| file.try_lock().is_ok());
         if lock.is_ok_and(|is_free| is_free) {
             remove(&path, kind);
@@ -192,7 +195,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Returns the files and folders in `folder` whose names `is_wanted` accepts.
+/// Returns the files and folders in `folder` whose names satisfy `is_wanted`.
 fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf, FileType)> {
     let mut found = vec![];
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -207,7 +210,7 @@ fn temporaries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<(PathBuf,
 }
 
 fn remove(path: &Path, kind: FileType) {
-    // A failure leaves a file that the next process removes.
+    // If removing fails, a later process removes the file.
     let _ = if kind.is_dir() {
         fs::remove_dir_all(path)
     } else {
@@ -215,7 +218,7 @@ fn remove(path: &Path, kind: FileType) {
     };
 }
 
-/// Returns true for the name of a temporary file whose process has ended.
+/// Returns `true` for the name of a temporary file whose process has ended.
 fn is_left(name: &str) -> bool {
     let Some(name) = name.strip_prefix(PREFIX) else {
         return false;
@@ -232,15 +235,15 @@ fn is_left(name: &str) -> bool {
         && !processes.join(id.to_string()).exists()
 }
 
-/// Longest wait for other processes that write to the same folder. Many of them on a loaded machine take a
-/// while.
+/// Maximum wait for other processes that write to the same folder. With many processes on a busy machine, the
+/// wait can be long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Locks the folder of `file` until the returned value is dropped, for files that belong together. Returns
-/// `None` if the system has no such locks.
+/// Locks the folder of `file`, so that files that belong together are written together. The lock is held
+/// until the returned value is dropped. Returns `None` if the system does not support such locks.
 ///
 /// # Errors
-/// If other processes hold the lock for a minute, or the wait is cancelled.
+/// Fails if other processes hold the lock for a minute, or if the wait is cancelled.
 pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>> {
     let Ok(locked) = File::open(folder_of(file)) else {
         return Ok(None);
@@ -263,11 +266,11 @@ pub fn lock_folder(file: &Path, progress: &dyn Progress) -> Result<Option<File>>
     }
 }
 
-/// Finished file under its temporary name.
+/// Complete file that still has a temporary name.
 pub(super) struct FinishedFile {
     file: NamedTempFile,
     pub(super) place: PathBuf,
-    /// Requested name, for messages.
+    /// Path as the caller gave it, for messages.
     path: PathBuf,
     bytes: u64,
 }
@@ -291,7 +294,7 @@ impl FinishedFile {
         Self::finish(path, place, file)
     }
 
-    /// Finishes a written file: it gets the permissions of the file that it will replace.
+    /// Completes a written file. It gets the permissions of the file that it will replace.
     pub(crate) fn finish(path: &Path, place: &Path, file: NamedTempFile) -> io::Result<Self> {
         keep_permissions(place, file.as_file())?;
         let bytes = file.as_file().metadata()?.len();
@@ -303,14 +306,14 @@ impl FinishedFile {
         })
     }
 
-    /// Returns an error if an existing file stays.
+    /// Fails if a file exists that must be kept.
     pub(super) fn check(&self, existing: Existing) -> Result<()> {
         existing
             .check(&self.place)
             .map_err(|error| error.in_file(&self.path))
     }
 
-    /// Syncs the file, if it must be on the disk before it gets its name.
+    /// Syncs the file if it must be on the disk before it gets its final name.
     pub(super) fn sync(&self, durability: Durability) -> Result<()> {
         match durability {
             Durability::Synced => self
@@ -322,7 +325,7 @@ impl FinishedFile {
         }
     }
 
-    /// Returns the report on the file.
+    /// Returns the description of the file for the caller.
     pub(super) fn written(&self, format: &'static str) -> Written {
         Written {
             path: self.path.clone(),
@@ -331,8 +334,8 @@ impl FinishedFile {
         }
     }
 
-    /// Gives the file its name, which is not on the disk yet. A file that appeared there in the meantime
-    /// stays unless it may be replaced.
+    /// Gives the file its final name. The name itself is not synced. Fails if a file has appeared there in
+    /// the meantime that must be kept.
     pub(super) fn persist(self, existing: Existing) -> Result<()> {
         let Self {
             file, place, path, ..
@@ -353,8 +356,8 @@ impl FinishedFile {
 }
 
 impl Existing {
-    /// Returns the treatment of a file at the path of a sidecar. It is replaced only if it is a sidecar,
-    /// because the user did not name it.
+    /// Returns the treatment of an existing file at the path of a sidecar. The user did not name this path,
+    /// so the file is replaced only if it is a sidecar.
     pub(crate) fn of_sidecar(self) -> Self {
         match self {
             Self::Replace => Self::ReplaceIf(describes_cells),
@@ -362,7 +365,7 @@ impl Existing {
         }
     }
 
-    /// Returns an error if a file at `place` stays. Devices are allowed, because writing to them loses
+    /// Fails if a file at `place` must be kept. A device is no obstacle, because writing to it destroys
     /// nothing.
     pub fn check(self, place: &Path) -> Result<()> {
         let is_kept = fs::metadata(place).is_ok_and(|found| found.is_file() || found.is_dir());
@@ -382,7 +385,7 @@ pub(super) fn buffered(
 ) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 << 10, file);
     if let Err(error) = write(&mut out) {
-        // Otherwise the buffer would be written to a file that is removed anyway.
+        // Dropping the buffer would write its bytes to a file that will be removed.
         drop(out.into_parts());
         return Err(error);
     }
@@ -391,22 +394,23 @@ pub(super) fn buffered(
         .map(drop)
 }
 
-/// Syncs the name of a file, if that is requested.
+/// Syncs the name of a file if `durability` requires it.
 pub(super) fn sync_name(place: &Path, durability: Durability) {
     if durability == Durability::Synced {
         sync_folder(folder_of(place));
     }
 }
 
-/// Syncs the names in `folder`. A system or file system that cannot do this is not an error: the file is
-/// complete.
+/// Syncs the names in `folder`. If the system or the file system cannot do this, it is not an error, because
+/// the file is complete.
 pub(super) fn sync_folder(folder: &Path) {
     if cfg!(unix) {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
 }
 
-/// Gives `file` the permissions of the file that it will replace, and its owner if the system allows it.
+/// Gives `file` the permissions of the file that it will replace. Also gives it the owner, if the system
+/// allows it.
 fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
     let Ok(old) = fs::metadata(place) else {
         return Ok(());
@@ -416,8 +420,8 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.metadata()?;
         if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
-            // Only the superuser may change the owner. Otherwise the file gets the current user, like any new
-            // file.
+            // Only the superuser may change the owner. Otherwise the owner is the current user, as for any
+            // new file.
             let _ = fchown(file, Some(old.uid()), Some(old.gid()));
         }
     }
@@ -425,15 +429,15 @@ fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
 }
 
 /// Opens a device, a pipe, or an open file of this process for direct writing. Bytes are appended, because
-/// the shell that opened the file has truncated it, or wants it to grow.
+/// the shell that opened the file has either truncated it already or wants to append to it.
 pub(super) fn open_direct(path: &Path) -> io::Result<Box<dyn io::Write>> {
     let standard = ["/proc/self/fd/1", "/dev/fd/1"];
     if standard
         .iter()
         .any(|name| link_target(path) == Path::new(name))
     {
-        // Later output of other writers must follow these bytes, which a separately opened file would not
-        // ensure.
+        // The process's own standard output is used, so that later output of other writers follows these
+        // bytes. A file that is opened separately would not ensure this.
         return Ok(Box::new(BufWriter::with_capacity(64 << 10, io::stdout())));
     }
     Ok(Box::new(OpenOptions::new().append(true).open(path)?))

@@ -1,4 +1,4 @@
-//! `.ply` with `--points`: a binary point for each cell, for CloudCompare, MeshLab, Open3D and PCL.
+//! `.ply` with `--points`: one binary point for each cell, for CloudCompare, MeshLab, Open3D and PCL.
 //!
 //! ```text
 //! ply
@@ -13,10 +13,10 @@
 //! end_header
 //! ```
 //!
-//! Then follow the points, each with its properties in their order, without gaps. A point is the centre of an
-//! occupied cell, or of a cell of a field that differs from the background, as the nearest doubles. Without a
-//! lattice cells have the size 1. Coordinates are the mesh's, and no axis is up. The colour is the colour of
-//! the label.
+//! The points follow without gaps. Each has its properties in the order above. A point is the centre of an
+//! occupied cell, or of a cell whose value differs from the background of the field. Its coordinates are the
+//! nearest doubles. If there is no lattice, cells have size 1. Coordinates are those of the mesh, and the
+//! format states no up axis. The colour of a point is the colour of its label.
 
 use std::io::{self, SeekFrom};
 
@@ -29,18 +29,18 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellSource, CellType, CellsRef, Slab};
 
-/// Maximum number of bytes of a point: three doubles, and a float or a colour and a label.
+/// Maximum number of bytes of a point: three doubles, and either a float, or a colour and a label.
 const POINT: u128 = 28;
 
-/// Returns the size of a file of points.
+/// Returns the size of a file of points. `None` if their number is not known.
 pub(super) fn size(occupied: Option<u64>) -> Option<FileSize> {
     Some(FileSize::at_most(POINT * u128::from(occupied?)))
 }
 
-/// Maximum number of points: readers count them in signed 32 bits.
+/// Maximum number of points. Readers count them in signed 32-bit numbers.
 const MOST: u64 = i32::MAX as u64;
 
-/// Properties of a point after its coordinates.
+/// Properties of a point in addition to its coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PointValue {
     None,
@@ -58,16 +58,16 @@ impl PointValue {
     }
 }
 
-/// Data for making points.
+/// Data that are needed to make points.
 struct PointMaker {
     centres: [Vec<f64>; 3],
     value: PointValue,
-    /// Colour of each label.
+    /// Colour of each label, indexed by its number.
     colours: Vec<[u8; 3]>,
 }
 
 impl PointMaker {
-    /// Adds the points of row `j` of layer `k` of a slab.
+    /// Appends the points of row `j` in layer `k` of a slab to `bytes`. Returns their number.
     fn put_row(&self, slab: &Slab, j: usize, k: usize, bytes: &mut Vec<u8>) -> u64 {
         let [xs, ys, zs] = &self.centres;
         let mut count = 0;
@@ -91,7 +91,7 @@ impl PointMaker {
     }
 }
 
-/// Writes the points.
+/// Writes a file of points.
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,
@@ -143,7 +143,7 @@ fn check(count: u64) -> io::Result<()> {
     )))
 }
 
-/// Returns the header, which has the same length for all counts of points.
+/// Returns the header. It has the same length for all numbers of points.
 fn header(json: &str, count: u64, value: PointValue) -> String {
     let json = comments("comment", json);
     let value = match value {
@@ -161,7 +161,7 @@ fn header(json: &str, count: u64, value: PointValue) -> String {
     )
 }
 
-/// Returns the doubles nearest to the centres of cells along each axis.
+/// Returns the coordinates of the cell centres along each axis, as the nearest doubles.
 fn centres(source: &dyn CellSource) -> [Vec<f64>; 3] {
     let dims = source.dims();
     let half = Rational::new(1, 2);

@@ -1,14 +1,14 @@
-//! `.xyz` and `.csv`: a line for each cell, for tools that read points: CloudCompare, MeshLab, Open3D,
-//! pandas, spreadsheets.
+//! `.xyz` and `.csv`: one line of text for each cell, for programs that read points: CloudCompare, MeshLab,
+//! Open3D, pandas and spreadsheets.
 //!
 //! | format | line |
 //! |---|---|
 //! | `.xyz` | `X Y Z`: the centre of an occupied cell; for labels and fields followed by the label or the value |
 //! | `.csv` | first `x,y,z,i,j,k`, then for each cell its centre and its indices; for labels and fields followed by `label` or `value` |
 //!
-//! A field is written without the cells that equal its background. Cells are sorted by z, then y, then x. A
-//! centre is the double nearest to the exact number, in the fewest digits that identify it. Without a lattice
-//! cells have the size 1. Coordinates are the mesh's, and no axis is up.
+//! Cells of a field that equal its background are left out. Cells are sorted by z, then y, then x. A centre
+//! is the double nearest to the exact number, with the fewest digits that identify it. If there is no
+//! lattice, cells have size 1. Coordinates are those of the mesh, and the formats state no up axis.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,7 +18,7 @@ use crate::steps::{cancelled, next};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellSource, CellType, CellsRef};
 
-/// Maximum number of bytes of a line.
+/// Maximum number of bytes in a line.
 const LINE: u128 = 120;
 
 pub(super) const XYZ: Format = Format {
@@ -62,14 +62,14 @@ pub(super) const CSV: Format = Format {
     ..XYZ
 };
 
-/// Style of lines.
+/// Style of the lines.
 struct TextStyle {
     gap: char,
-    /// There is a line of names, and lines have indices.
+    /// The first line has the names of the columns, and each line has the indices of the cell.
     is_table: bool,
 }
 
-/// Returns the centres of cells along each axis, as text.
+/// Returns the coordinates of the cell centres along each axis as text. Each text ends with `gap`.
 fn centres(source: &dyn CellSource, gap: char) -> [Vec<String>; 3] {
     let half = Rational::new(1, 2);
     let dims = source.dims();
@@ -131,7 +131,7 @@ fn write(
                         }
                         _ => {}
                     }
-                    // Remove the gap after the last number.
+                    // Removes the separator after the last number.
                     text.pop();
                     text.push('\n');
                 }

@@ -1,4 +1,4 @@
-//! `.raw`: only the cells. The sidecar `NAME.raw.json` describes them.
+//! `.raw` holds only the cells. The sidecar `NAME.raw.json` describes them.
 //!
 //! | dtype | bytes | content |
 //! |---|---|---|
@@ -7,14 +7,15 @@
 //! | bit | 8·⌈nx/64⌉·ny·nz | one bit per cell, x fastest, the first in the lowest bit of the first byte; rows padded to 64 bits with zeros |
 //! | f32 | 4·nx·ny·nz | a field, x fastest, then y, little-endian |
 //!
-//! The sidecar has `dims`, `origin`, `spacing` and `closed` as in every saved grid, the legend of labels or
-//! the `background` of a field, and these entries:
+//! The sidecar has `dims`, `origin`, `spacing` and `closed` as for every format, the legend of labels or the
+//! `background` of a field, and these entries:
 //!
-//! - `dtype`: `u8`, `i8`, `bit` or `f32`;
-//! - `values`, if u8 or i8 store requested numbers (`-1,0,1`): first the number of empty cells, then the
-//!   numbers of labels 1, 2, …; with two numbers, the second stands for all occupied cells;
-//! - `order` (`x fastest`) and `row_bytes`;
-//! - `bit_order` of bits (`little`, the word of `numpy.unpackbits`);
+//! - `dtype`: `u8`, `i8`, `bit` or `f32`.
+//! - `values`, if the user requested other numbers for u8 or i8 (`-1,0,1`). The first number stands for empty
+//!   cells, the others for labels 1, 2, …. If there are two numbers, the second one stands for all occupied
+//!   cells.
+//! - `order` (`x fastest`) and `row_bytes`.
+//! - `bit_order` for bits: `little`, a parameter of `numpy.unpackbits`.
 //! - `cells`, the digest of the cells.
 
 use super::dense::{self, Order};
@@ -41,7 +42,7 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// Returns the bytes of a row of cells.
+/// Returns the number of bytes in a row of cells.
 fn row_bytes(nx: usize, dtype: Dtype) -> Option<u64> {
     u64::try_from(dense::bytes_for([nx, 1, 1], dtype)?).ok()
 }
@@ -105,7 +106,7 @@ fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     source.sidecar.take().ok_or_else(no_sidecar)
 }
 
-/// Returns the dims and the type in the sidecar.
+/// Returns the dims and the number type that the sidecar states.
 fn layout(source: &VoxelSource) -> Result<([usize; 3], Dtype)> {
     let metadata = source.sidecar.as_ref().ok_or_else(no_sidecar)?;
     let dims = metadata

@@ -1,14 +1,14 @@
-//! Memory for cells that are read. It is limited, and checked before it is allocated.
+//! Memory for cells that are read. The required amount is checked against the limit before it is allocated.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, Field, Labels, Legend};
 use voxelize_core::text::bytes;
 
-/// Cells that a grid may have even in a short file: 8 GiB. The system provides only the pages that
-/// hold cells. Larger grids must be in proportion to the file.
+/// Number of cells that a grid may have even if its file is short: 8 GiB of bits. The system provides only
+/// the memory pages that are written. Larger grids must be in proportion to the size of the file.
 const FREE_CELLS: u128 = 1 << 36;
 
-/// Additional cells for each byte of a file.
+/// Number of additional cells that each byte of the file allows.
 const PER_BYTE: u128 = 32768;
 
 /// Maximum number of bytes for the cells of a file. `None` for no limit.
@@ -22,7 +22,7 @@ impl CellRoom {
         BitGrid::new(dims)
     }
 
-    /// Creates labels of empty cells, while other cells take `others` bytes.
+    /// Creates labels of empty cells. Other cells that are in memory at the same time take `others` bytes.
     pub(super) fn labels(self, dims: [usize; 3], legend: Legend, others: u128) -> Result<Labels> {
         self.admit(Labels::bytes_for(dims, &legend) + others, dims)?;
         Labels::new(dims, legend)
@@ -34,8 +34,8 @@ impl CellRoom {
         Field::new(dims, 0.0)
     }
 
-    /// Refuses dims out of proportion to a file of `file` bytes that lists only some cells. A cell takes
-    /// `bits` bits, or pages that are never touched.
+    /// Fails if the dims are out of proportion to a file of `file` bytes that lists only some of the cells. A
+    /// cell takes up to `bits` bits of memory, although pages of empty cells are never allocated.
     pub(super) fn check_proportion(self, dims: [usize; 3], bits: u128, file: u64) -> Result<()> {
         let free = FREE_CELLS / bits + PER_BYTE * u128::from(file);
         if cells_in_words(dims).is_none_or(|cells| cells > free) {
@@ -44,7 +44,7 @@ impl CellRoom {
         Ok(())
     }
 
-    /// Refuses `need` bytes for cells of these dims if they exceed the limit.
+    /// Fails if `need` bytes for cells of these dims exceed the limit.
     pub(super) fn admit(self, need: u128, [x, y, z]: [usize; 3]) -> Result<()> {
         let Some(most) = self.0 else {
             return Ok(());
@@ -60,7 +60,7 @@ impl CellRoom {
     }
 }
 
-/// Counts the cells of a grid whose rows are padded to whole words.
+/// Returns the number of cells in a grid whose rows are padded to whole words. `None` if it overflows.
 fn cells_in_words([nx, ny, nz]: [usize; 3]) -> Option<u128> {
     (64 * nx.div_ceil(64) as u128)
         .checked_mul(ny as u128)?

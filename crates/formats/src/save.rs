@@ -1,17 +1,17 @@
-//! Saving: afterwards the complete new file exists, or the old one is intact.
+//! Saving files. After a save, either the complete new file exists, or the old file is unchanged.
 //!
-//! A file is written under a temporary name in its folder, synced, and renamed; then its folder is synced. It
-//! gets the permissions of the file that it replaces. Links are followed to their targets. Devices, pipes and
-//! `/dev/stdout` are written directly.
+//! A file is written under a temporary name in its folder, synced and renamed; then its folder is synced. It
+//! gets the permissions of the file that it replaces. If the path is a link, the file it points to is
+//! replaced. Devices, pipes and `/dev/stdout` are written directly.
 //!
-//! Many outputs can wait for their names. So the disk takes the bytes of several outputs while others are
-//! made.
+//! Several finished outputs can keep their temporary names for a while. This way the disk syncs several
+//! outputs while others are made.
 //!
-//! A sidecar is renamed before the file it describes. If the process dies between the two renames, an older
-//! file has the sidecar of another file. Reading reports this, because a sidecar has the digest of its cells.
-//! No file lacks the sidecar it needs.
+//! A sidecar is renamed before the file that it describes. If the process ends between the two renames, the
+//! old file has the new sidecar. A later read reports this, because the sidecar states the digest of the
+//! cells. A file never lacks a sidecar that it needs.
 //!
-//! The next process that writes to the folder removes temporary files of processes that died.
+//! Temporary files of a process that has ended are removed by the next process that writes to the folder.
 
 use std::io::{self, Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
@@ -36,18 +36,20 @@ use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::{CellSource, Lattice};
 use voxelize_core::par::Progress;
 
-/// File for formats that seek back to fill in sizes.
+/// Output for formats that seek back to fill in sizes.
 pub(super) trait Sink: io::Write + Seek {}
 impl<T: io::Write + Seek> Sink for T {}
 
-/// Bytes of a spooled output that stay in memory: the output of a format that seeks, written to a pipe.
+/// Number of bytes of a temporary file that are kept in memory. Such a file is needed if a format seeks and
+/// its output goes to a pipe.
 pub(super) const SPOOL: usize = 1 << 20;
 
-/// Saves `voxels` to `path` atomically, with a sidecar if the format or the options require one.
+/// Saves `voxels` to `path`, with a sidecar if the format or the options require one. The file appears only
+/// when it is complete.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or the file cannot be written. An older file at
-/// `path` then stays, and no other file is left.
+/// Fails if the format cannot hold the grid, if the run was cancelled, or if the file cannot be written.
+/// After an error an existing file at `path` is unchanged, and no other file is left behind.
 pub fn save(
     voxels: &Voxels,
     path: &Path,
@@ -57,11 +59,11 @@ pub fn save(
     save_source(&mut InMemory::new(voxels), path, format, options)
 }
 
-/// Saves a grid that comes in slabs. The bytes do not depend on the slabs. Slabs have a multiple of
-/// [`Format::slab_layers`] layers, except the last.
+/// Saves a grid that is made in slabs. The slabs do not affect the bytes of the file. The number of layers of
+/// each slab must be a multiple of [`Format::slab_layers`], except for the last slab.
 ///
 /// # Errors
-/// The errors of [`save`], and errors of the slabs.
+/// Fails like [`save`]. Also returns errors of `source`.
 pub fn save_source(
     source: &mut dyn CellSource,
     path: &Path,
@@ -102,7 +104,7 @@ pub fn save_source(
     if options.sidecar == Sidecar::Write || format.carries == Carries::Sidecar {
         sidecar = Some(write_sidecar(source, path, format, dtype, options)?);
     } else {
-        // The sidecar of the replaced file would describe another file.
+        // The old sidecar describes the file that is replaced, and would be wrong for the new one.
         let old = sidecar_path(data.place());
         if made_by_this_tool(&old) {
             stale = Some(old);
@@ -140,16 +142,17 @@ pub fn save_source(
     Ok(written)
 }
 
-/// Complete outputs without their names. Until [`PendingNames::give`] an older file of the name stays.
-/// Dropping this value removes the outputs.
+/// Complete outputs that still have temporary names. Until [`PendingNames::give`] is called, existing files
+/// with the final names are unchanged. Dropping this value removes the outputs.
 #[derive(Default)]
 pub struct PendingNames(Mutex<Vec<SavedOutput>>);
 
 impl PendingNames {
-    /// Syncs the outputs and gives them their names, as saving does otherwise.
+    /// Syncs the outputs and gives them their final names.
     ///
     /// # Errors
-    /// If an output cannot be synced, or an existing file stays. The older file at its path then stays.
+    /// Fails if an output cannot be synced, or if an existing file must be kept. The existing file at its
+    /// path is then unchanged.
     pub fn give(self, progress: &dyn Progress) -> Result<()> {
         let saved = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         for saved in saved {
@@ -159,19 +162,19 @@ impl PendingNames {
     }
 }
 
-/// Complete output under temporary names.
+/// Complete output with its sidecar and companions. All files still have temporary names.
 struct SavedOutput {
     data: UnnamedOutput,
     sidecar: Option<FinishedFile>,
     companions: Vec<FinishedFile>,
-    /// Older sidecar that is removed.
+    /// Sidecar of the replaced file, which will be removed.
     stale: Option<PathBuf>,
     existing: Existing,
     durability: Durability,
 }
 
 impl SavedOutput {
-    /// Syncs all files, and gives them their names.
+    /// Syncs all files and gives them their final names.
     fn name(self, progress: &dyn Progress) -> Result<()> {
         let Self {
             data,
@@ -192,7 +195,8 @@ impl SavedOutput {
             .map(|file| &file.place)
             .next()
             .or(stale.as_ref());
-        // Other processes that write the same files wait, so that no file gets the sidecar of another.
+        // The lock makes other processes that write the same files wait, so that no file gets the sidecar of
+        // another process.
         let lock = match other {
             Some(other) => lock_folder(other, progress)?,
             None => None,
@@ -202,7 +206,7 @@ impl SavedOutput {
         for companion in &companions {
             companion.check(may_go)?;
         }
-        // The sidecar and the companions come first, so that the data file never exists without them.
+        // The sidecar and the companions are renamed first, so that the data file never exists without them.
         if let Some(sidecar) = sidecar {
             sidecar.persist(existing.of_sidecar())?;
         }
@@ -214,13 +218,13 @@ impl SavedOutput {
             std::fs::remove_file(&stale).map_err(|error| failure(error).in_file(&stale))?;
         }
         drop(lock);
-        // One sync for all names: a file system with a journal keeps their order.
+        // A single sync is enough for all names, because a file system with a journal keeps their order.
         sync_name(&place, durability);
         Ok(())
     }
 }
 
-/// Complete file or folder under its temporary name.
+/// Complete file or folder that still has a temporary name.
 enum UnnamedOutput {
     File(FinishedFile),
     Folder(NewFolder),
@@ -234,7 +238,7 @@ impl UnnamedOutput {
         }
     }
 
-    /// Syncs a file. The files of a folder are synced in the background.
+    /// Syncs a file. Nothing is done for a folder, whose files are synced in the background.
     fn sync(&self, durability: Durability) -> Result<()> {
         match self {
             Self::File(file) => file.sync(durability),
@@ -264,7 +268,7 @@ impl UnnamedOutput {
     }
 }
 
-/// Writes the file at `path`. `place` is the path after following all links.
+/// Writes the file for `path`. `place` is `path` with all links followed.
 fn write_file(
     source: &mut dyn CellSource,
     (path, place): (&Path, &Path),
@@ -288,11 +292,11 @@ fn write_file(
     })
 }
 
-/// Writes `voxels` to a stream such as standard output, without a sidecar. Returns the number of bytes.
+/// Writes `voxels` to a stream such as standard output. No sidecar is written. Returns the number of bytes.
 ///
 /// # Errors
-/// If the format cannot hold the grid, the run was cancelled, or writing fails. A pipe that its reader closed
-/// gives the code `closed-pipe`.
+/// Fails if the format cannot hold the grid, if the run was cancelled, or if writing fails. If the reader has
+/// closed a pipe, the error has the code `closed-pipe`.
 pub fn write_to(
     voxels: &Voxels,
     out: &mut dyn io::Write,
@@ -302,10 +306,10 @@ pub fn write_to(
     write_source_to(&mut InMemory::new(voxels), out, format, options)
 }
 
-/// Writes a grid that comes in slabs, as for [`save_source`], to a stream.
+/// Writes a grid that is made in slabs to a stream. The slabs must be as for [`save_source`].
 ///
 /// # Errors
-/// The errors of [`write_to`], and errors of the slabs.
+/// Fails like [`write_to`]. Also returns errors of `source`.
 pub fn write_source_to(
     source: &mut dyn CellSource,
     out: &mut dyn io::Write,
@@ -340,7 +344,7 @@ pub fn write_source_to(
     Ok(out.bytes)
 }
 
-/// Writes to a temporary file, and then copies it to `out`.
+/// Writes to a temporary file and then copies that file to `out`.
 pub(super) fn spooled(
     out: &mut dyn io::Write,
     options: &SaveOptions,
@@ -352,7 +356,7 @@ pub(super) fn spooled(
     copy(&mut spool, out, options.progress)
 }
 
-/// Returns the type for storing the cells, after checking that the format holds them on their lattice.
+/// Returns the number type for the cells. Fails if the format cannot hold the cells or their lattice.
 pub(super) fn checked_dtype(
     source: &dyn CellSource,
     format: &Format,
@@ -379,8 +383,8 @@ pub(super) fn checked_dtype(
     Ok(dtype)
 }
 
-/// Converts an error of writing to the spool, which is needed because sizes are filled in at the end. It
-/// names the folder.
+/// Converts an error of writing to a temporary file. The new error names the folder of temporary files.
+/// Errors of this crate are returned unchanged.
 pub(super) fn not_spooled(error: io::Error) -> io::Error {
     let folder = std::env::temp_dir();
     if error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
@@ -398,11 +402,12 @@ pub(super) fn not_spooled(error: io::Error) -> io::Error {
     )
 }
 
-/// Saves the bytes from `write` at `path` like a grid: completely or not at all. `format` is their name in
-/// [`Written`].
+/// Saves the bytes that `write` writes at `path`, either completely or not at all. `format` is the name of
+/// their format in [`Written`].
 ///
 /// # Errors
-/// If the file cannot be written, or an existing file stays. The older file at `path` then stays.
+/// Fails if the file cannot be written, or if an existing file must be kept. The existing file at `path` is
+/// then unchanged.
 pub fn save_bytes(
     path: &Path,
     existing: Existing,
@@ -445,11 +450,11 @@ fn write_directly(
     Ok(out.bytes)
 }
 
-/// Checks early that `path` can be written to: its folder exists and accepts new files. Some formats make it
-/// a folder.
+/// Checks in advance that `path` can be written: its folder exists and accepts new files. `format` is needed
+/// because in some formats the output is a folder.
 ///
 /// # Errors
-/// If it cannot be written to, with the system's reason. No file is left.
+/// Fails with the system's reason if the path cannot be written. No file is left behind.
 pub fn probe_output(path: &Path, format: Option<&Format>) -> Result<()> {
     let place = match format.and_then(Format::folder) {
         Some(layout) => Place::File(layout.place(path)?),
@@ -460,7 +465,7 @@ pub fn probe_output(path: &Path, format: Option<&Format>) -> Result<()> {
 
 fn probe(place: Place) -> io::Result<()> {
     match place {
-        // A pipe is not opened: that begins the output, and its reader would see the end.
+        // A pipe is not opened. Opening and closing it would make its reader see the end of the data.
         Place::Direct => Ok(()),
         Place::File(file) => temporary(&file).map(drop),
     }
@@ -481,7 +486,7 @@ fn write_sidecar(
     }
     metadata.extra.insert("format".into(), format.name.into());
     values::annotate(options, &mut metadata);
-    // The digest reveals a sidecar that was left from an earlier file.
+    // With the digest, a reader detects a sidecar that belongs to an earlier file.
     if values::keep_digest(source.cell_type(), dtype, options) {
         super::put_digest(source.digest(), &mut metadata);
     }
@@ -517,7 +522,7 @@ fn save_directly(
     })
 }
 
-/// Stream that counts the bytes it passes on.
+/// Writer that counts the bytes passed through it.
 pub(super) struct CountedWriter<'a> {
     pub out: &'a mut dyn io::Write,
     pub bytes: u64,

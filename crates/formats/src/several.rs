@@ -1,7 +1,7 @@
-//! Outputs of several files: a folder, or a file with companions next to it.
+//! Outputs that consist of several files: a folder, or a file with companion files next to it.
 //!
-//! Each file gets its name once it is complete. A new folder is created next to the old one and takes its
-//! place when all of it is written. Companions are renamed before the file that needs them.
+//! Each file gets its final name when it is complete. A new folder is created next to the old one and
+//! replaces it when all its files are written. Companions are renamed before the file that refers to them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _};
@@ -21,15 +21,15 @@ use super::{Choice, Durability, Existing, Written};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::par;
 
-/// Number of first bytes of a companion that are searched for its mark.
+/// Number of bytes at the start of a companion in which its mark is searched.
 const MARK_WITHIN: u64 = 256;
 
-/// Word near the start of companions that are not voxel files.
+/// Mark of this tool near the start of companions that are not voxel files.
 const MARK: &[u8] = b"voxelize ";
 
-/// Files next to the output that an option names.
+/// Companion files, which are written next to the output.
 pub(super) struct Companions {
-    /// Finished companions. `None` for a stream, which cannot have companions.
+    /// Finished companions. `None` if the output is a stream, which cannot have companions.
     made: Option<Mutex<Vec<FinishedFile>>>,
 }
 
@@ -40,22 +40,23 @@ impl Companions {
         }
     }
 
-    /// Creates the companions of a stream.
+    /// Creates the value for a stream, which cannot have companions.
     pub(super) fn none() -> Self {
         Self { made: None }
     }
 
-    /// Returns true if files can be written next to the output.
+    /// Returns `true` if files can be written next to the output.
     pub(super) fn are_possible(&self) -> bool {
         self.made.is_some()
     }
 
-    /// Creates a file that will have the name `path`. Pass it to [`Companions::close`] once it is complete.
+    /// Creates a temporary file for the companion at `path`. The caller must pass the complete file to
+    /// [`Companions::close`].
     pub(super) fn open(&self, path: &Path) -> io::Result<NamedTempFile> {
         temporary(&link_target(path))
     }
 
-    /// Adds a complete file.
+    /// Adds a complete companion.
     pub(super) fn close(&self, path: &Path, file: NamedTempFile) -> io::Result<()> {
         let made = self.made.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let file = FinishedFile::finish(path, &link_target(path), file)?;
@@ -65,7 +66,7 @@ impl Companions {
         Ok(())
     }
 
-    /// Returns the companions, complete and without their names.
+    /// Returns the finished companion files, which still have temporary names.
     pub(crate) fn finish(self) -> Vec<FinishedFile> {
         match self.made {
             Some(made) => made.into_inner().unwrap_or_else(PoisonError::into_inner),
@@ -74,7 +75,7 @@ impl Companions {
     }
 }
 
-/// Returns true if a file with the name of a companion may be replaced, because this tool made it.
+/// Returns `true` if a file at the path of a companion may be replaced, because this tool wrote it.
 pub fn is_companion(path: &Path) -> bool {
     has_mark(path).unwrap_or(false) || made_by_this_tool(path)
 }
@@ -87,22 +88,22 @@ fn has_mark(path: &Path) -> io::Result<bool> {
     Ok(start.windows(MARK.len()).any(|window| window == MARK))
 }
 
-/// Layout of the folders of a format.
+/// Layout of a format that is a folder.
 pub(super) struct FolderLayout {
-    /// File that identifies the folder.
+    /// Name of the file that identifies such a folder.
     pub index: &'static str,
-    /// Returns true for the name of a file of the format.
+    /// Returns `true` if a file with this name belongs to the format.
     pub owns: fn(&str) -> bool,
-    /// Returns the dims of the grids that are held next to a slab during writing, from the dims of the whole
-    /// grid.
+    /// Returns the dims of the grids that writing keeps in memory in addition to a slab. The first argument
+    /// is the dims of the whole grid.
     pub pending: fn([usize; 3], &[Choice]) -> Vec<[usize; 3]>,
 }
 
 impl FolderLayout {
-    /// Returns the place of the folder `path` after following all links.
+    /// Returns the path of the folder with all links followed.
     ///
     /// # Errors
-    /// If a file is there, or a folder with other files, which must stay.
+    /// Fails if there is a file, or a folder that contains files of other kinds. They must not be lost.
     pub(super) fn place(&self, path: &Path) -> Result<PathBuf> {
         let place = link_target(path);
         let entries = match fs::read_dir(&place) {
@@ -141,16 +142,16 @@ impl FolderLayout {
             .with_hint("remove it, or name another one"))
     }
 
-    /// Returns the file that identifies `folder`, if it exists.
+    /// Returns the path of the file that identifies `folder`. `None` if the file does not exist.
     pub(super) fn index_in(&self, folder: &Path) -> Option<PathBuf> {
         let index = folder.join(self.index);
         if index.is_file() { Some(index) } else { None }
     }
 }
 
-/// Files of a folder that is being written. If the folder is abandoned, they are removed by their names.
-/// Listing the folder would need a file descriptor, and a lack of descriptors may be the reason for
-/// abandoning it.
+/// Files in a folder that is being written. If writing is abandoned, they are removed by their names. The
+/// folder is not listed for this, because listing needs a file descriptor, and a lack of descriptors may be
+/// the reason for abandoning.
 struct MadeFiles {
     root: PathBuf,
     names: Mutex<Vec<String>>,
@@ -163,7 +164,7 @@ impl Drop for MadeFiles {
             let _ = fs::remove_file(self.root.join(name));
         }
         for name in names.iter() {
-            // The system removes only empty folders.
+            // The system refuses to remove a folder that is not empty.
             for folder in Path::new(name).ancestors().skip(1) {
                 let _ = fs::remove_dir(self.root.join(folder));
             }
@@ -172,26 +173,27 @@ impl Drop for MadeFiles {
     }
 }
 
-/// Folder that is being written, under a temporary name.
+/// Folder that is being written. It still has a temporary name.
 pub(super) struct NewFolder {
-    /// Files in the folder. Dropped before the folder.
+    /// Files in the folder. They are removed before the folder, because fields are dropped in order.
     made: MadeFiles,
     folder: TempDir,
     pub(super) place: PathBuf,
-    /// Requested name, for messages.
+    /// Path as the caller gave it, for messages.
     path: PathBuf,
     durability: Durability,
-    /// Syncs complete files. `None` if the system starts no threads.
+    /// Threads that sync complete files. `None` if the system cannot start threads.
     syncer: OnceLock<Option<FileSyncer>>,
-    /// Lock that shows other processes that this process lives.
+    /// Lock that tells other processes that this process is still running.
     _lock: Option<File>,
 }
 
 impl NewFolder {
-    /// Creates a folder next to the folder at `path`. `place` is the path after following all links.
+    /// Creates a temporary folder next to the folder that it will replace. `place` is `path` with all links
+    /// followed.
     ///
     /// # Errors
-    /// If it cannot be created there.
+    /// Fails if the folder cannot be created.
     pub(crate) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
         let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
         let lock = File::open(folder.path())
@@ -213,15 +215,15 @@ impl NewFolder {
         })
     }
 
-    /// Returns an error if an existing folder stays.
+    /// Fails if an existing folder must be kept.
     pub(super) fn check(&self, existing: Existing) -> Result<()> {
         existing
             .check(&self.place)
             .map_err(|error| error.in_file(&self.path))
     }
 
-    /// Writes the file `name` of the folder, and creates folders for it as needed. The file gets its name
-    /// once it is complete.
+    /// Writes the file `name` in the folder and creates subfolders as needed. The file has a temporary name
+    /// until it is complete.
     pub(super) fn write(
         &self,
         name: &str,
@@ -240,7 +242,7 @@ impl NewFolder {
         self.sync(Unsynced::File(file))
     }
 
-    /// Syncs a file or folder in the background.
+    /// Syncs a file or a folder. This happens in the background if threads can be started.
     fn sync(&self, one: Unsynced) -> io::Result<()> {
         if self.durability != Durability::Synced {
             return Ok(());
@@ -265,7 +267,7 @@ impl NewFolder {
         }
     }
 
-    /// Returns the report on the folder.
+    /// Returns the description of the folder for the caller.
     pub(super) fn written(&self, format: &'static str) -> Written {
         Written {
             path: self.path.clone(),
@@ -274,7 +276,7 @@ impl NewFolder {
         }
     }
 
-    /// Gives the folder its name, in place of an older folder.
+    /// Gives the folder its final name. It replaces an existing folder.
     pub(super) fn persist(mut self, existing: Existing) -> Result<()> {
         self.check(existing)?;
         self.finish_sync()
@@ -293,12 +295,12 @@ impl NewFolder {
         };
         replaced.map_err(|error| failure(error).in_file(&path))?;
         sync_name(&place, durability);
-        // An older folder has the temporary name now, and is removed when `folder` is dropped.
+        // A replaced folder now has the temporary name, so it is removed when `folder` is dropped.
         Ok(())
     }
 }
 
-/// Exchanges two folders, in one step if the system can.
+/// Exchanges two folders. If the system supports it, this is a single operation.
 fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -316,7 +318,7 @@ fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     fs::remove_dir_all(&aside)
 }
 
-/// Returns the folders below `folder`, and `folder` itself as the last.
+/// Returns all subfolders of `folder`, followed by `folder` itself.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -328,10 +330,10 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// File or folder that waits for its sync.
+/// File or folder that still has to be synced.
 enum Unsynced {
     File(File),
-    /// The names in a folder.
+    /// Folder whose entries have to be synced.
     Folder(PathBuf),
 }
 
@@ -347,8 +349,9 @@ impl Unsynced {
     }
 }
 
-/// Threads that sync the files of a folder while more files are written. Each waits for the disk, which
-/// writes many files at once. 300 files of 20 KiB took a tenth of the time of syncing one after the other.
+/// Threads that sync the files of a folder while more files are written. Each thread mostly waits for the
+/// disk, which can write many files at the same time. 300 files of 20 KiB took a tenth of the time that
+/// syncing them one after the other takes.
 struct FileSyncer {
     queue: SyncSender<Unsynced>,
     threads: Vec<JoinHandle<io::Result<()>>>,
@@ -389,7 +392,7 @@ impl FileSyncer {
     }
 }
 
-/// Syncs files from a queue until it is closed, or until the first error.
+/// Syncs files from the queue until the queue is closed or a sync fails.
 fn sync_all(queue: &Mutex<Receiver<Unsynced>>) -> io::Result<()> {
     loop {
         let received = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -442,7 +445,7 @@ mod tests {
         };
         assert_eq!(names(&path), ["a", "index.json"]);
         assert_eq!(names(all.path()), ["x.test"], "nothing else is left");
-        // A file of the user.
+        // A file that the user put there.
         fs::write(path.join("notes.txt"), "").unwrap();
         let error = write(&path, "newer").unwrap_err();
         assert!(error.message().contains("such as a"), "{error}");

@@ -1,37 +1,37 @@
-//! Shares of cells, 0 to 1, as bytes: 255ths, rounded to the nearest. The `value_scale` of a file, 1/255,
-//! states this.
+//! Shares of cells, from 0 to 1, as bytes: 255ths, rounded to the nearest. The entry `value_scale` with the
+//! value 1/255 in a file states this.
 
 use super::{Choice, Dtype, FORMATS, Format, SaveOptions};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, CellType, Record};
 
-/// Key for the factor of bytes, and its value in files of this tool.
+/// Metadata key for the factor that converts bytes to shares, and its value in files of this tool.
 pub(super) const SCALE: [&str; 2] = ["value_scale", "1/255"];
 
-/// Formats that store shares as bytes.
+/// Formats that can store shares as bytes.
 const BYTE_FORMATS: [&str; 7] = ["npy", "npz", "nrrd", "nii", "nii.gz", "vti", "raw"];
 
-/// Rule whose fields are shares.
+/// Rule that makes fields of shares.
 const RULE: &str = "fraction";
 
-/// Returns the byte nearest to a share.
+/// Returns the byte that is nearest to a share.
 pub(super) fn byte(share: f32) -> u8 {
-    // The product is exact.
+    // The product has no rounding error.
     (f64::from(share) * 255.0).round() as u8
 }
 
-/// Returns the share of a byte.
+/// Returns the share that a byte stands for.
 pub(super) fn share(byte: u8) -> f32 {
     f32::from(byte) / 255.0
 }
 
-/// Returns true if cells of this type are stored as bytes of shares.
+/// Returns `true` if cells of this type are stored as bytes that are shares.
 pub(super) fn are_bytes(cells: CellType, dtype: Dtype) -> bool {
     cells.kind() == CellKind::Field && dtype == Dtype::U8
 }
 
-/// Returns true if `metadata` state that bytes are shares.
+/// Returns `true` if `metadata` states that the bytes are shares.
 pub(super) fn are_stated(metadata: &Metadata) -> bool {
     metadata
         .extra
@@ -39,13 +39,14 @@ pub(super) fn are_stated(metadata: &Metadata) -> bool {
         .is_some_and(|scale| scale == SCALE[1])
 }
 
-/// States that bytes are shares.
+/// Adds the entry that states that the bytes are shares.
 pub(super) fn annotate(metadata: &mut Metadata) {
     metadata.extra.insert(SCALE[0].into(), SCALE[1].into());
 }
 
 impl Format {
-    /// Returns true if the format can store shares of cells as [`Dtype::U8`]: 255ths, rounded to the nearest.
+    /// Returns `true` if the format can store shares of cells as [`Dtype::U8`]: as 255ths, rounded to the
+    /// nearest.
     pub fn has_bytes_of_shares(&self) -> bool {
         BYTE_FORMATS.contains(&self.name)
     }
@@ -59,7 +60,7 @@ impl Format {
             .collect()
     }
 
-    /// Checks that the format and the options allow shares as bytes.
+    /// Checks that shares can be stored as bytes in this format with these options.
     pub(super) fn check_bytes_of_shares(&self, options: &SaveOptions) -> Result<()> {
         if !self.has_bytes_of_shares() {
             let known = Self::names_with_bytes_of_shares().join(", ");
@@ -87,10 +88,10 @@ impl Format {
     }
 }
 
-/// Checks that a field to be stored as bytes is a field of shares.
+/// Checks that a field which is to be stored as bytes consists of shares of cells.
 ///
 /// # Errors
-/// If the record is not of shares of cells.
+/// Fails if the record states another rule.
 pub fn check_rule(record: &Record) -> Result<()> {
     if record.rule_name.as_deref() == Some(RULE) {
         return Ok(());

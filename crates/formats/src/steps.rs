@@ -1,4 +1,4 @@
-//! Steps of writing a grid slab by slab, common to all formats.
+//! Steps of writing a grid slab by slab. All formats share them.
 
 use std::io;
 
@@ -6,12 +6,13 @@ use voxelize_core::error::Error;
 use voxelize_core::grid::{BitGrid, CellSource, Slab};
 use voxelize_core::par::Progress;
 
-/// Ends a write with [`Error::interrupted`] if the run was cancelled.
+/// Returns [`Error::interrupted`] if the run was cancelled.
 pub(crate) fn cancelled(progress: &dyn Progress) -> io::Result<()> {
     progress.check().map_err(io::Error::other)
 }
 
-/// Returns the next slab, after checking that it has the kind and the size that its source states.
+/// Returns the next slab. Fails if the slab does not have the kind of cells and the dims that its source
+/// states.
 pub(crate) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab<'a>>> {
     let kind = source.cell_type().kind();
     let [nx, ny, nz] = source.dims();
@@ -26,7 +27,8 @@ pub(crate) fn next<'a>(source: &'a mut dyn CellSource) -> io::Result<Option<Slab
     Ok(Some(slab))
 }
 
-/// Calls `work` with all occupied cells. The cells of several slabs are joined first.
+/// Calls `work` with the occupied cells of the whole grid. If the source has several slabs, they are joined
+/// first.
 pub(crate) fn whole(
     source: &mut dyn CellSource,
     work: impl FnOnce(&BitGrid) -> io::Result<()>,

@@ -1,5 +1,6 @@
-//! Requested numbers for cells, such as −1, 0 and 1 for outside, surface and interior. They are converted
-//! when arrays are written and read. The sidecar lists them as `"values": "-1,0,1"`.
+//! Requested numbers for cells, such as −1, 0 and 1 for outside, surface and interior. Labels are converted
+//! to these numbers when an array is written, and back when it is read. The sidecar lists the numbers as
+//! `"values": "-1,0,1"`.
 
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
@@ -9,13 +10,14 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, CellType, LabelDigest};
 
-/// Key for the numbers in a sidecar.
+/// Metadata key for the list of numbers.
 const VALUES: &str = "values";
 
-/// Bytes of empty cells, and of each label. With two bytes, the second stands for all occupied cells.
+/// Byte for empty cells, followed by the byte for each label. If there are two bytes, the second one stands
+/// for all occupied cells.
 struct ValueTable(Vec<u8>);
 
-/// Returns the numbers that a type holds. `None` if numbers cannot be requested for the type.
+/// Returns the range of numbers that a type can store. `None` if numbers cannot be requested for this type.
 fn range(dtype: Dtype) -> Option<RangeInclusive<i16>> {
     match dtype {
         Dtype::I8 => Some(-128..=127),
@@ -25,7 +27,7 @@ fn range(dtype: Dtype) -> Option<RangeInclusive<i16>> {
 }
 
 impl Format {
-    /// Returns true if numbers can be requested for the cells, see [`SaveOptions::values`].
+    /// Returns `true` if numbers can be requested for the cells; see [`SaveOptions::values`].
     pub fn takes_values(&self) -> bool {
         self.dtypes.contains(&Dtype::I8)
     }
@@ -33,7 +35,8 @@ impl Format {
     /// Checks requested numbers.
     ///
     /// # Errors
-    /// If the format does not take numbers, the type does not hold one, or one is listed twice.
+    /// Fails if numbers cannot be requested for the format, if a number does not fit into the type, or if a
+    /// number is listed twice.
     pub fn check_values(&self, dtype: Dtype, values: &[i16]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
@@ -54,7 +57,7 @@ impl Format {
     }
 }
 
-/// Returns the bytes of these numbers.
+/// Returns the bytes for these numbers.
 fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, String> {
     let name = dtype.name();
     let range =
@@ -79,30 +82,31 @@ fn checked(dtype: Dtype, values: &[i16]) -> std::result::Result<ValueTable, Stri
             ));
         }
     }
-    // Negative numbers are stored in two's complement.
+    // The cast stores negative numbers in two's complement.
     Ok(ValueTable(
         values.iter().map(|value| *value as u8).collect(),
     ))
 }
 
-/// Returns true if labels keep their values in cells that are stored with these options.
+/// Returns `true` if labels can be told apart in cells that are stored with these options.
 pub(super) fn keep_labels(dtype: Dtype, options: &SaveOptions) -> bool {
     range(dtype).is_some() && options.values.len() != 2
 }
 
-/// Returns true if a file of cells that are stored with these options has all data of the digest.
+/// Returns `true` if a file of cells that are stored with these options contains all data from which the
+/// digest is computed.
 pub(super) fn keep_digest(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     match cells {
         CellType::Labels(legend) => {
             legend.digest() == LabelDigest::Occupancy || keep_labels(dtype, options)
         }
-        // Bytes of shares are rounded.
+        // Shares that are stored as bytes are rounded.
         CellType::Field { .. } => dtype == Dtype::F32,
         _ => true,
     }
 }
 
-/// Returns an error if a label has no number.
+/// Fails if no number is requested for one of the labels.
 pub(super) fn check_labels(cells: CellType, dtype: Dtype, options: &SaveOptions) -> Result<()> {
     let CellType::Labels(legend) = cells else {
         return Ok(());
@@ -117,7 +121,7 @@ pub(super) fn check_labels(cells: CellType, dtype: Dtype, options: &SaveOptions)
     }
 }
 
-/// Returns the greatest label that has a number.
+/// Returns the greatest label that can be stored with these values.
 fn most_label(dtype: Dtype, values: &[i16]) -> u8 {
     match values.len() {
         0 if dtype == Dtype::I8 => 127,
@@ -131,7 +135,7 @@ fn no_value(label: u8) -> Error {
         .with_hint("give one for empty cells and one for each label from 1 on")
 }
 
-/// Lists the numbers in a sidecar.
+/// Adds the list of requested numbers to the metadata.
 pub(super) fn annotate(options: &SaveOptions, metadata: &mut Metadata) {
     if !options.values.is_empty() {
         let words: Vec<_> = options.values.iter().map(i16::to_string).collect();
@@ -139,7 +143,7 @@ pub(super) fn annotate(options: &SaveOptions, metadata: &mut Metadata) {
     }
 }
 
-/// Writes an array of cells, x fastest, as the requested numbers.
+/// Writes an array of cells as the requested numbers. x varies fastest.
 pub(super) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -168,7 +172,7 @@ pub(super) fn write(
     )
 }
 
-/// Writer that converts labels into bytes.
+/// Writer that converts labels to the requested numbers.
 struct ValueWriter<'a> {
     out: &'a mut dyn Write,
     table: ValueTable,
@@ -197,7 +201,8 @@ impl Write for ValueWriter<'_> {
     }
 }
 
-/// Reads labels with `read`. The input has the numbers that `metadata` list, or the labels themselves.
+/// Calls `read` with an input from which it reads labels. If `metadata` lists requested numbers, the input
+/// converts them to labels.
 pub(super) fn read<T>(
     input: &mut dyn Read,
     dtype: Dtype,
@@ -228,12 +233,12 @@ pub(super) fn read<T>(
     read(&mut ValueReader { input, labels })
 }
 
-/// Returns true if `metadata` list the numbers of cells.
+/// Returns `true` if `metadata` lists requested numbers.
 pub(super) fn are_stated(metadata: &Metadata) -> bool {
     metadata.extra.contains_key(VALUES)
 }
 
-/// Reader that converts bytes into labels.
+/// Reader that converts the requested numbers to labels.
 struct ValueReader<'a> {
     input: &'a mut dyn Read,
     labels: [Option<u8>; 256],

@@ -1,4 +1,4 @@
-//! A finished grid with its lattice and record, which is saved and read.
+//! A complete grid with its lattice and record. This is what is saved and read.
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::{
@@ -13,12 +13,12 @@ pub struct Voxels {
     pub cells: Cells,
     /// Lattice of the cells. `None` if the file does not state it.
     pub lattice: Option<Lattice>,
-    /// Rule, ties, tool and input, as far as they are known.
+    /// Facts about how the cells were made, such as rule, ties, tool and input, as far as they are known.
     pub record: Record,
 }
 
 impl Voxels {
-    /// Creates voxels without lattice and record.
+    /// Creates voxels without a lattice. The record is empty.
     pub fn new(cells: impl Into<Cells>) -> Self {
         Self {
             cells: cells.into(),
@@ -37,23 +37,23 @@ impl Voxels {
         self.cells.as_ref().kind()
     }
 
-    /// Returns the occupied cells of bits or labels.
+    /// Returns the occupied cells. The cells must be bits or labels.
     ///
     /// # Errors
-    /// If the cells are a field.
+    /// Fails if the cells are a field.
     pub fn occupied(&self) -> Result<&BitGrid> {
         self.cells.as_ref().occupied()
     }
 
-    /// Converts bits or labels to the occupied cells.
+    /// Converts the voxels to their occupied cells. The cells must be bits or labels.
     ///
     /// # Errors
-    /// If the cells are a field.
+    /// Fails if the cells are a field.
     pub fn into_occupied(self) -> Result<BitGrid> {
         self.cells.into_occupied()
     }
 
-    /// Returns the labels. `None` for cells of another kind.
+    /// Returns the labels. `None` if the cells are not labels.
     pub fn labels(&self) -> Option<&Labels> {
         match &self.cells {
             Cells::Labels(labels) => Some(labels),
@@ -61,7 +61,7 @@ impl Voxels {
         }
     }
 
-    /// Returns the field. `None` for cells of another kind.
+    /// Returns the field. `None` if the cells are not a field.
     pub fn field(&self) -> Option<&Field> {
         match &self.cells {
             Cells::Field(field) => Some(field),
@@ -69,12 +69,13 @@ impl Voxels {
         }
     }
 
-    /// Counts the occupied cells, or the cells of a field that differ from the background.
+    /// Returns the number of occupied cells. For a field, returns the number of cells that differ from the
+    /// background.
     pub fn count(&self) -> u64 {
         self.cells.as_ref().count()
     }
 
-    /// Returns the digest of the cells and, with a known lattice, of the grid.
+    /// Returns the digest of the cells. If the lattice is known, it includes the digest of cells and lattice.
     pub fn digest(&self) -> Digest {
         Digest::of(self, self.lattice.as_ref())
     }
@@ -86,7 +87,7 @@ impl<'a> From<&'a Voxels> for CellsRef<'a> {
     }
 }
 
-/// Voxels in memory as a source of one slab.
+/// Source that returns voxels in memory as a single slab.
 #[derive(Debug, Clone)]
 pub struct InMemory<'a> {
     voxels: &'a Voxels,
@@ -95,7 +96,7 @@ pub struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    /// Creates a source of all of `voxels`. Their digest is computed when it is needed.
+    /// Creates a source of `voxels`. Their digest is computed if it is needed.
     pub fn new(voxels: &'a Voxels) -> Self {
         Self {
             voxels,
@@ -104,7 +105,7 @@ impl<'a> InMemory<'a> {
         }
     }
 
-    /// Creates a source of voxels with a known digest.
+    /// Creates a source of voxels whose digest is already known.
     pub fn with_digest(voxels: &'a Voxels, digest: Digest) -> Self {
         Self {
             digest: Some(digest),

@@ -1,4 +1,4 @@
-//! Common parts of XML files of VTK: data packed in blocks.
+//! Parts that the XML formats of VTK share: data that are compressed in blocks.
 //!
 //! | bytes | content (numbers are 64 bits, little-endian) |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | 8 each | the packed bytes of each block |
 //! | … | the blocks, each a zlib stream |
 //!
-//! Data that are not packed follow the number of their bytes.
+//! If data are not compressed, they are preceded by the number of their bytes.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 
@@ -18,12 +18,12 @@ use tempfile::SpooledTempFile;
 use super::packed::{PIECE, ZlibBlocks};
 use super::save::{SPOOL, not_spooled};
 
-/// Returns the size of the header before the blocks of `bytes` bytes of data.
+/// Returns the size of the header for data of this many uncompressed bytes.
 pub(super) fn head_bytes(bytes: u64) -> u64 {
     8 * (3 + bytes.div_ceil(PIECE as u64))
 }
 
-/// Writes the header before the blocks of `bytes` bytes of data. `lengths` are the packed lengths of the
+/// Writes the header for data of this many uncompressed bytes. `lengths` are the compressed lengths of the
 /// blocks.
 pub(super) fn write_head(out: &mut dyn Write, bytes: u64, lengths: &[u64]) -> io::Result<()> {
     let piece = PIECE as u64;
@@ -34,8 +34,8 @@ pub(super) fn write_head(out: &mut dyn Write, bytes: u64, lengths: &[u64]) -> io
     Ok(())
 }
 
-/// Data of an array in temporary storage. They are collected because the header states the offsets of all
-/// arrays.
+/// Data of an array in a temporary file. All arrays are collected before they are written, because the XML
+/// states the offset of each.
 pub(super) struct ArrayData {
     bytes: u64,
     store: DataStore,
@@ -69,7 +69,7 @@ impl ArrayData {
         }
     }
 
-    /// Ends the data, and returns their size in the file.
+    /// Completes the data, and returns the size that they will have in the file.
     pub(crate) fn finish(&mut self) -> io::Result<u64> {
         self.out().flush().map_err(not_spooled)?;
         Ok(match &self.store {
@@ -80,7 +80,7 @@ impl ArrayData {
         })
     }
 
-    /// Writes the data after [`finish`](Self::finish) has ended them.
+    /// Writes the data. [`finish`](Self::finish) must have been called before.
     pub(super) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let mut spool = match self.store {
             DataStore::Plain(buffered) => {

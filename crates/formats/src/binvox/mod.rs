@@ -9,10 +9,11 @@
 //! | `data` | |
 //! | 2 each | a run: 0 or 1, and its length, at most 255; y fastest, then z |
 //!
-//! `--no-cube` writes `dim NX NZ NY` without filling up; `scale` is then the length of the longest axis. Only
-//! cubic cells can be written. `translate` and `scale` are the nearest doubles. A sidecar keeps the data for
-//! which the file has no place: exact fractions, the number of cells along each axis, and the record of how
-//! the grid was made. trimesh takes `S / (D - 1)` as the distance between cells.
+//! `--no-cube` writes `dim NX NZ NY` without filling up. `scale` is then the length of the longest axis. Only
+//! cubic cells can be written. `translate` and `scale` are the nearest doubles. A sidecar stores what the
+//! file cannot: the exact fractions, the number of cells along each axis, and the record of how the grid was
+//! made. The library trimesh computes the cell size as `S / (D - 1)`, which differs from this format's
+//! definition.
 //!
 //! <https://www.patrickmin.com/binvox/binvox.html>
 
@@ -37,7 +38,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     choices: &[Choice::NoCube],
-    // The order of cells begins with y, so the first run may end in the last layer.
+    // Cells are stored with y varying fastest and x slowest, so the first run may reach the last layer.
     slab_layers: WHOLE,
     magic: &[MAGIC],
     limits,
@@ -47,7 +48,7 @@ pub(super) const FORMAT: Format = Format {
             .map(|&n| n as u128)
             .product::<u128>()
             .div_ceil(MAX_RUN as u128);
-        // At most one run of occupied cells and one of empty cells per occupied cell.
+        // Each occupied cell begins at most one run of occupied cells and one run of empty cells.
         occupied.map(|occupied| FileSize::at_most(2 * runs + 4 * u128::from(occupied)))
     },
     write: Write::Forward(write::write),
@@ -62,7 +63,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     require_cubes(lattice, "binvox")
 }
 
-/// Returns the number of cells along each axis in the file.
+/// Returns the number of cells along each axis that the file has.
 fn dims_of(dims: [usize; 3], choices: &[Choice]) -> [usize; 3] {
     if choices.contains(&Choice::NoCube) {
         dims
@@ -75,7 +76,7 @@ fn cube(dims: [usize; 3]) -> [usize; 3] {
     [dims.into_iter().max().unwrap_or(0); 3]
 }
 
-/// Returns the corner and the scale that the header states for a lattice in a file of these dims.
+/// Returns the corner and the scale that the header states for a lattice. `dims` are the dims of the file.
 fn place(lattice: &Lattice, dims: [usize; 3]) -> ([f64; 3], f64) {
     let longest = Rational::from(cube(dims)[0] as i64);
     let scale = &lattice.spacing()[0] * &longest;

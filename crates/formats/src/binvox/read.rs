@@ -19,7 +19,7 @@ struct BinvoxHeader {
     dims: [usize; 3],
     translate: [Rational; 3],
     scale: Option<Rational>,
-    /// Offset of the first run.
+    /// Offset of the first run in the file.
     end: u64,
 }
 
@@ -27,7 +27,7 @@ fn broken(why: impl Into<String>) -> Error {
     Error::input(Code::V003, why)
 }
 
-/// Parses the `N` numbers after the first word of a line.
+/// Parses a line that consists of a word and `N` numbers, and returns the numbers.
 fn numbers<const N: usize>(line: &str) -> Result<[Rational; N]> {
     let words = line.split_whitespace().skip(1);
     let numbers: Option<Vec<_>> = words
@@ -95,7 +95,7 @@ impl BinvoxHeader {
         })
     }
 
-    /// Returns the lattice of the cells. `None` if the header has no scale.
+    /// Returns the lattice of the cells. `None` if the header states no scale.
     fn lattice(&self) -> Result<Option<Lattice>> {
         let Some(scale) = &self.scale else {
             return Ok(None);
@@ -109,7 +109,7 @@ impl BinvoxHeader {
         Ok(Some(frame.lattice))
     }
 
-    /// Takes the sidecar if it describes the grid of this header.
+    /// Returns the sidecar if it describes the grid of this header.
     fn sidecar(&self, source: &mut VoxelSource) -> Option<Metadata> {
         source
             .sidecar
@@ -179,7 +179,8 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// Returns the cells of a grid that was filled up to a cube. `None` if cells outside the grid are occupied.
+/// Removes the empty cells that fill a grid up to a cube. Returns `None` if a cell outside the dims of
+/// `metadata` is occupied.
 fn cropped(bits: &BitGrid, metadata: &Metadata, source: &VoxelSource) -> Result<Option<BitGrid>> {
     let Some(dims) = metadata.dims else {
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::{Dtype, SaveOptions};
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::{self, Progress};
 
-/// Columns of words whose runs are found in parallel.
+/// Number of word columns whose runs are found in parallel. A word holds the cells of 64 values of x.
 const BATCH: usize = 8;
 
 pub(super) fn write(
@@ -36,7 +36,7 @@ pub(super) fn write(
     whole(source, |bits| runs.write(bits, all, options.progress))
 }
 
-/// Writer of runs that continue from plane to plane.
+/// Writes runs of equal cells. A run may continue from one plane of x to the next.
 struct RunWriter<'a> {
     out: &'a mut dyn Write,
     value: bool,
@@ -44,7 +44,7 @@ struct RunWriter<'a> {
 }
 
 impl RunWriter<'_> {
-    /// Writes all cells of a file of these dims.
+    /// Writes all cells. `all` are the dims of the file.
     fn write(
         &mut self,
         bits: &BitGrid,
@@ -70,8 +70,8 @@ impl RunWriter<'_> {
         self.end()
     }
 
-    /// Adds the cells of one x, given by the places where they change. The first cell is empty if 0 is not
-    /// among the places.
+    /// Adds the cells of one plane of x. `changes` are the indices of the cells that differ from the cell
+    /// before them. The cell before the first one counts as empty.
     fn plane(&mut self, changes: &[usize], plane: usize) -> io::Result<()> {
         let mut value = false;
         let mut start = 0;
@@ -91,7 +91,7 @@ impl RunWriter<'_> {
         Ok(())
     }
 
-    /// Writes the pending run, in parts whose length fits in a byte.
+    /// Writes the current run in pieces whose lengths fit into a byte.
     fn end(&mut self) -> io::Result<()> {
         let full = [u8::from(self.value), MAX_RUN as u8].repeat(64);
         let (parts, rest) = (self.length / MAX_RUN, self.length % MAX_RUN);
@@ -106,7 +106,8 @@ impl RunWriter<'_> {
     }
 }
 
-/// Returns, for each of 64 values of x, the places where the cells of a file of these dims change, y fastest.
+/// Returns the changes of 64 planes of x, which share a column of words. A change is the index of a cell that
+/// differs from the cell before it; y varies fastest. `all` are the dims of the file.
 fn changes(bits: &BitGrid, all: [usize; 3], column: usize) -> Vec<Vec<usize>> {
     let [_, ny, nz] = bits.dims();
     let mut changes = vec![Vec::new(); 64];

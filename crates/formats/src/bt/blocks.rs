@@ -1,18 +1,19 @@
-//! The lowest five levels of the tree: blocks of 32 × 32 × 32 cells. A row of a level takes two words.
+//! The lowest five levels of the octree: blocks of 32 × 32 × 32 cells. The states of a row of nodes take two
+//! words.
 
 use super::{INNER, NodeState};
 use voxelize_core::grid::BitGrid;
 
-/// Levels of the tree within a block.
+/// Number of tree levels within a block.
 pub(super) const LEVELS: usize = 5;
 
-/// Cells along each axis of a block.
+/// Number of cells along each axis of a block.
 const SIDE: usize = 1 << LEVELS;
 
-/// Index of the first row of each level. The cells come first, the block itself last.
+/// Index of the first row of each level. Level 0 is the cells, the last level is the block itself.
 const STARTS: [usize; LEVELS + 1] = [0, 1024, 1280, 1344, 1360, 1364];
 
-/// States of a row of nodes along x: bit `i` of both words belongs to node `i`.
+/// States of a row of nodes along x. Bit `i` of `low` and bit `i` of `high` form the state of node `i`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StateRow {
     low: u32,
@@ -25,9 +26,9 @@ pub(super) struct BlockTree {
 }
 
 impl BlockTree {
-    /// Returns the block whose first cell is cell `first` of `bits`; it may extend beyond the grid on any
-    /// side. Empty cells of the grid are free if `marks_free`, else unknown. `None` if the block has no known
-    /// cell.
+    /// Returns the block whose first cell is cell `first` of `bits`. The block may extend beyond the grid on
+    /// any side. With `marks_free`, empty cells of the grid are free, otherwise unknown. Returns `None` if no
+    /// cell of the block is known.
     pub(super) fn new(bits: &BitGrid, first: [isize; 3], marks_free: bool) -> Option<Self> {
         let [nx, ny, nz] = bits.dims();
         let inside = |start: isize, n: usize| {
@@ -46,7 +47,7 @@ impl BlockTree {
             let [j, k] = [first[1] + y as isize, first[2] + z as isize].map(|n| n as usize);
             cells(bits.row(j, k), first[0])
         };
-        // Most blocks are empty.
+        // This test is quick, and most blocks are empty.
         if free == 0 && places().all(|place| occupied(place) == 0) {
             return None;
         }
@@ -64,8 +65,8 @@ impl BlockTree {
         Some(tree)
     }
 
-    /// Finds the states of the nodes of a level from the states of their children. Eight equal children give
-    /// their own state, others an inner node.
+    /// Computes the states of all nodes of a level from the states of their children. If all eight children
+    /// have the same state, the node has this state. Otherwise it is an inner node.
     fn reduce(&mut self, level: usize) {
         let side = SIDE >> level;
         for place in 0..side * side {
@@ -86,7 +87,7 @@ impl BlockTree {
         }
     }
 
-    /// Returns the rows of the children of row `(y, z)` of a level, y fastest.
+    /// Returns the four rows of nodes that are children of row `(y, z)` of a level. y varies fastest.
     fn children(&self, level: usize, y: usize, z: usize) -> [StateRow; 4] {
         let side = SIDE >> (level - 1);
         let start = STARTS[level - 1] + 2 * y + side * 2 * z;
@@ -99,7 +100,8 @@ impl BlockTree {
         (low | high << 1) as NodeState
     }
 
-    /// Adds the bytes of the block, an inner node, and of all inner nodes below it.
+    /// Appends the bytes of the block and of all inner nodes below it. The block must be an inner node
+    /// itself.
     pub(super) fn push(&self, out: &mut Vec<u8>) {
         self.push_node(LEVELS, [0; 3], out);
     }
@@ -140,7 +142,7 @@ impl StateRow {
         }
     }
 
-    /// Moves each node to the place of the node before it.
+    /// Shifts the states so that the state of node `i + 1` is at position `i`.
     fn moved(self) -> Self {
         Self {
             low: self.low >> 1,
@@ -148,7 +150,7 @@ impl StateRow {
         }
     }
 
-    /// Returns the states of nodes `x` and `x + 1`, two bits each.
+    /// Returns the states of nodes `x` and `x + 1` as four bits, two for each node.
     fn pair(self, x: usize) -> u16 {
         let [low, high] = [self.low, self.high].map(|word| (word >> x) as u16);
         low & 1 | (high & 1) << 1 | (low & 2) << 1 | (high & 2) << 2
@@ -160,7 +162,7 @@ fn ones(count: usize) -> u32 {
     u32::MAX.checked_shr((SIDE - count) as u32).unwrap_or(0)
 }
 
-/// Packs the bits at even positions next to each other.
+/// Returns the bits at even positions, moved next to each other.
 fn evens(word: u32) -> u32 {
     let word = word & 0x5555_5555;
     let word = (word | word >> 1) & 0x3333_3333;
@@ -169,7 +171,7 @@ fn evens(word: u32) -> u32 {
     (word | word >> 8) & 0xffff
 }
 
-/// Returns the cells of a row from `start` on, which may lie before the first cell or after the last.
+/// Returns 32 cells of a row from cell `start` on. Cells before the row or after it count as empty.
 fn cells(row: &[u64], start: isize) -> u32 {
     let word = |n: isize| {
         usize::try_from(n)

@@ -18,14 +18,15 @@
 //! | 2 | an occupied leaf |
 //! | 3 | an inner node, whose bytes follow the bytes of the children before it |
 //!
-//! Child `n` is on the upper side of x if bit 0 of `n` is set, of y by bit 1, of z by bit 2. The root is 2¹⁶
-//! cells wide. Cell `key` of an axis is at (key − 32768) · R. Eight equal leaves become one. Empty cells are
-//! unknown; `--mark-free` makes the empty cells of the grid free, like the option of that name in OctoMap's
+//! Child `n` is on the upper side of x if bit 0 of `n` is set, on the upper side of y if bit 1 is set, and on
+//! the upper side of z if bit 2 is set. The root is 2¹⁶ cells wide. Along each axis, the cell with number
+//! `key` begins at (key − 32768) · R. Eight equal leaves become one leaf. Empty cells are unknown.
+//! `--mark-free` makes the empty cells of the grid free, like the option with this name in OctoMap's
 //! binvox2bt.
 //!
-//! The walls of an octree are at multiples of R. A grid with other walls is moved onto the nearest multiples,
-//! by at most half a cell, which is a warning. World coordinates are the mesh's, and a grid whose y is up is
-//! not turned. ROS takes them as metres, with z up.
+//! The walls of an octree are at multiples of R. A grid whose walls are elsewhere is moved to the nearest
+//! multiples, by at most half a cell, and a warning states this. Coordinates are those of the mesh. A grid
+//! whose y axis points up is not turned. ROS takes coordinates as metres and z as up.
 //!
 //! <https://octomap.github.io/octomap/doc/>
 
@@ -40,19 +41,19 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
 use voxelize_core::text::number;
 
-/// State of a node, as in the file: 0 unknown, 1 free, 2 occupied, or [`INNER`].
+/// State of a node, as stored in the file: 0 for unknown, 1 for free, 2 for occupied, or [`INNER`].
 type NodeState = u8;
 
-/// State of a node with children.
+/// State of a node that has children.
 const INNER: NodeState = 3;
 
-/// Levels of the tree above its cells.
+/// Number of tree levels above the cells.
 const DEPTH: usize = 16;
 
-/// Cells of the tree along each axis.
+/// Number of cells of the tree along each axis.
 const KEYS: usize = 1 << DEPTH;
 
-/// Key of the cell that begins at 0.
+/// Key of the cell that begins at coordinate 0.
 const ZERO: i64 = KEYS as i64 / 2;
 
 pub(super) const FORMAT: Format = Format {
@@ -63,7 +64,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     choices: &[Choice::MarkFree],
-    // Nodes are stored depth first, so a node may be far above the node before it.
+    // Nodes are stored depth first, so consecutive nodes may be in distant layers.
     slab_layers: super::WHOLE,
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
@@ -75,8 +76,8 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// Returns an upper bound for the bytes of a tree: two bytes on each level for an isolated occupied cell, but
-/// at most the bytes of all nodes.
+/// Returns an upper bound for the size of a tree in bytes. An isolated occupied cell takes two bytes on each
+/// level, but the tree has no more nodes than fit into the box of the grid.
 fn most_bytes(dims: [usize; 3], occupied: u64) -> u128 {
     let mut all = 0;
     for level in 1..=DEPTH {
@@ -91,17 +92,17 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     lattice.map_or(Ok(()), |lattice| first_key(lattice).map(drop))
 }
 
-/// Returns the position of the first wall along an axis, in cells from 0.
+/// Returns the position of the first wall along an axis, in cells from coordinate 0.
 fn first_wall(lattice: &Lattice, axis: usize) -> Rational {
     lattice.origin()[axis].clone() / lattice.spacing()[axis].clone()
 }
 
-/// Returns the multiple of the cell size that is nearest to the first wall, the upper one in a tie.
+/// Returns the multiple of the cell size that is nearest to the first wall. In a tie, returns the upper one.
 fn nearest_multiple(lattice: &Lattice, axis: usize) -> Option<i64> {
     (&first_wall(lattice, axis) + &Rational::new(1, 2)).floor()
 }
 
-/// Returns the keys of cell (0, 0, 0).
+/// Returns the keys of cell (0, 0, 0), one for each axis.
 fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
     let dims = lattice.dims();
     if let Some(axis) = dims.iter().position(|n| *n > KEYS) {
@@ -125,14 +126,14 @@ fn first_key(lattice: &Lattice) -> Result<[usize; 3]> {
     Ok(keys)
 }
 
-/// Returns the distance by which an axis is moved.
+/// Returns the distance by which the cells are moved along an axis.
 fn shift_along(lattice: &Lattice, axis: usize) -> Option<Rational> {
     let wall = first_wall(lattice, axis);
     let nearest = Rational::from(nearest_multiple(lattice, axis)?);
     Some(&(&nearest - &wall) * &lattice.spacing()[axis])
 }
 
-/// Returns the warning that the cells are moved, with the distances.
+/// Returns the warning that the cells are moved, with the distances. `None` if they are not moved.
 fn shift(lattice: &Lattice) -> Option<Finding> {
     let x = shift_along(lattice, 0)?;
     let y = shift_along(lattice, 1)?;

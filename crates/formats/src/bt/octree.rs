@@ -1,5 +1,5 @@
-//! The octree of a grid: the states of its blocks and of all nodes above them. The contents of a block are
-//! computed again when it is written, so a tree takes one byte per 32,768 cells.
+//! Octree of a grid. It stores the states of the blocks and of all nodes above them, which takes one byte per
+//! 32,768 cells. The contents of a block are computed again when the block is written.
 
 use std::io;
 
@@ -9,38 +9,38 @@ use crate::steps::cancelled;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::par::{self, Progress};
 
-/// Blocks that are examined, or nodes and blocks that are written, in parallel.
+/// Number of blocks examined in parallel, and number of pieces written in parallel.
 const BATCH: usize = 1024;
 
-/// States of the nodes of one level, within a box.
+/// States of the nodes of one level. The nodes fill a box.
 struct TreeLevel {
     first: [usize; 3],
     dims: [usize; 3],
     states: Vec<NodeState>,
 }
 
-/// Octree of the cells of a grid.
+/// Octree of a grid's cells.
 pub(super) struct Octree<'a> {
     bits: &'a BitGrid,
-    /// Keys of cell (0, 0, 0).
+    /// Keys of cell (0, 0, 0), one for each axis.
     first: [usize; 3],
     marks_free: bool,
-    /// Levels of the tree: blocks first, root last.
+    /// Levels of the tree from the blocks to the root.
     levels: Vec<TreeLevel>,
-    /// Number of nodes, root and leaves included.
+    /// Number of nodes, including the root and the leaves.
     pub nodes: u64,
     /// Number of blocks that are inner nodes.
     inner_blocks: u64,
 }
 
-/// Piece of the file: the bytes of one node or of one block.
+/// Part of the file: one node, or one block.
 enum TreePiece {
     Node(u16),
     Block([usize; 3]),
 }
 
 impl TreeLevel {
-    /// Creates the level of nodes that are `1 << level` cells wide, all unknown.
+    /// Creates a level whose nodes are `1 << level` cells wide. The state of every node is unknown.
     fn new(level: usize, first: [usize; 3], cells: [usize; 3]) -> Self {
         let last: [usize; 3] = std::array::from_fn(|a| (first[a] + cells[a] - 1) >> level);
         let first = first.map(|key| key >> level);
@@ -52,7 +52,7 @@ impl TreeLevel {
         }
     }
 
-    /// Returns the place of node number `n`.
+    /// Returns the position of node number `n` of this level.
     fn place(&self, n: usize) -> [usize; 3] {
         let [nx, ny, _] = self.dims;
         let within = [n % nx, n / nx % ny, n / nx / ny];
@@ -70,7 +70,8 @@ impl TreeLevel {
         }
     }
 
-    /// Returns the states of the children of a node of the level above, two bits each.
+    /// Returns the states of the children of node `above`, two bits for each child. The node is on the next
+    /// higher level.
     fn children(&self, above: [usize; 3]) -> u16 {
         (0..8).fold(0, |node, n| {
             node | u16::from(self.state(child(above, n))) << (2 * n)
@@ -78,18 +79,18 @@ impl TreeLevel {
     }
 }
 
-/// Returns the place of child `n` of a node.
+/// Returns the position of child `n` of a node.
 fn child([x, y, z]: [usize; 3], n: usize) -> [usize; 3] {
     [2 * x + (n & 1), 2 * y + (n >> 1 & 1), 2 * z + (n >> 2)]
 }
 
-/// Counts the children of a node.
+/// Returns the number of children of a node.
 fn count(node: u16) -> u32 {
     ((node | node >> 1) & 0x5555).count_ones()
 }
 
 impl<'a> Octree<'a> {
-    /// Builds the tree of `bits`, whose first cell has the keys `first`.
+    /// Builds the tree of `bits`. `first` are the keys of cell (0, 0, 0).
     pub(super) fn new(
         bits: &'a BitGrid,
         first: [usize; 3],
@@ -118,7 +119,7 @@ impl<'a> Octree<'a> {
         Ok(tree)
     }
 
-    /// Returns the state of the root. Nothing is known of a tree whose root is unknown.
+    /// Returns the state of the root. If it is unknown, no cell of the tree is known.
     pub(super) fn root(&self) -> NodeState {
         self.levels[self.levels.len() - 1].state([0; 3])
     }
@@ -129,7 +130,7 @@ impl<'a> Octree<'a> {
         BlockTree::new(self.bits, first, self.marks_free)
     }
 
-    /// Finds the states of all blocks, and counts the nodes below them.
+    /// Computes the states of all blocks and counts the nodes below them.
     fn find_blocks(&mut self, progress: &dyn Progress) -> io::Result<()> {
         let all = self.levels[0].states.len();
         progress.begin("write", all as u64);
@@ -162,8 +163,9 @@ impl<'a> Octree<'a> {
         Ok(())
     }
 
-    /// Finds the states of a level above the blocks, and counts the children of its inner nodes. The caller
-    /// counts the children of the root, whatever its state.
+    /// Computes the states of the nodes of a level above the blocks, and counts the children of the level's
+    /// inner nodes. The children of the root are not counted here, because the caller counts them in any
+    /// case.
     fn reduce(&mut self, level: usize) {
         let (below, above) = self.levels.split_at_mut(level);
         let (below, above) = (&below[level - 1], &mut above[0]);
@@ -195,7 +197,7 @@ impl<'a> Octree<'a> {
     }
 }
 
-/// Writer of the tree's pieces. It collects them, and computes blocks in parallel.
+/// Writer of a tree. It collects pieces, and computes the bytes of blocks in parallel.
 struct OctreeWriter<'a> {
     tree: &'a Octree<'a>,
     out: &'a mut dyn io::Write,
@@ -204,7 +206,7 @@ struct OctreeWriter<'a> {
 }
 
 impl OctreeWriter<'_> {
-    /// Adds an inner node of a level. Level 0 holds the blocks.
+    /// Adds an inner node and all inner nodes below it. The nodes of level 0 are blocks.
     fn push(&mut self, level: usize, place: [usize; 3]) -> io::Result<()> {
         if level == 0 {
             return self.add(TreePiece::Block(place));

@@ -39,7 +39,7 @@ pub(super) fn write(
     })
 }
 
-/// Returns the lattice of the cells. Without one, the cells begin at 0 and have size 1.
+/// Returns the lattice of the cells. If the source has none, the cells begin at 0 and have size 1.
 fn lattice(source: &dyn CellSource) -> Result<Lattice> {
     if let Some(lattice) = source.lattice() {
         return Ok(lattice.clone());

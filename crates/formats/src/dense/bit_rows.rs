@@ -1,5 +1,5 @@
-//! Rows of cells as bits, each filled up to whole bytes:
-//! `numpy.unpackbits(a, axis=0, count=nx, bitorder="little")` of an array `a[x/8, y, z]` of u8, x fastest.
+//! Rows of cells as bits. Each row is filled up to whole bytes. In NumPy, `numpy.unpackbits(a, axis=0,
+//! count=nx, bitorder="little")` unpacks an array `a[x/8, y, z]` of u8 in which x varies fastest.
 
 use std::io::{self, Read, Write};
 
@@ -11,13 +11,14 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellSource};
 use voxelize_core::par::Progress;
 
-/// Returns the shape of the array of bytes for cells of these dims.
+/// Returns the shape of the byte array for cells of these dims.
 pub(crate) fn shape([nx, ny, nz]: [usize; 3]) -> [usize; 3] {
     [nx.div_ceil(8), ny, nz]
 }
 
-/// Writes one bit per cell. The first cell of a row is in the lowest bit of its first byte. Blocks continue
-/// from slab to slab, so that a compressor in `out` gets the same pieces.
+/// Writes one bit per cell. The first cell of a row is the lowest bit of the row's first byte. Blocks do not
+/// end at the end of a slab, so that a compressor behind `out` gets the same pieces however the grid is
+/// divided into slabs.
 pub(crate) fn write_bit_rows(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -56,7 +57,7 @@ fn put(out: &mut dyn Write, block: &mut Vec<u8>, progress: &dyn Progress) -> io:
     Ok(())
 }
 
-/// Reads rows of bits of a grid of `dims` cells. Bits beyond the end of a row are an error.
+/// Reads the bits of a grid with the given dims. A set bit beyond the end of a row is an error.
 pub(crate) fn read_bit_rows(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -84,7 +85,8 @@ pub(crate) fn read_bit_rows(
     whole_rows(bits)
 }
 
-/// Stores the bytes of a row. Zero pages that stay zero are never touched.
+/// Stores the bytes of a row in words. A word that stays zero is not written, so that its memory page is
+/// never allocated.
 fn gather_row(words: &mut [u64], bytes: &[u8]) {
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
         let mut whole = [0; 8];

@@ -1,5 +1,5 @@
-//! Cells as arrays, x fastest: bits and labels as bytes, bits as words, fields as floats. Rows are read and
-//! written a block at a time.
+//! Cells as arrays in which x varies fastest. Bits and labels are bytes, packed bits are words, and fields
+//! are floats. Rows are read and written in blocks.
 
 mod bit_rows;
 mod read;
@@ -16,19 +16,19 @@ pub(super) use self::write::write;
 
 use super::Dtype;
 
-/// Bytes that are spread at a time. A block fits in the second-level cache, where the write finds it.
+/// Maximum size of a block in bytes. A block stays in the second-level cache until it is written.
 const BLOCK: usize = 256 << 10;
 
-/// The order of cells in a file.
+/// Order of the cells in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// x fastest, then y: Fortran order of an array `a[x, y, z]`.
+    /// x varies fastest, then y. This is the Fortran order of an array `a[x, y, z]`.
     XFastest,
-    /// z fastest, then y: C order.
+    /// z varies fastest, then y. This is the C order of an array `a[x, y, z]`.
     ZFastest,
 }
 
-/// Returns the size of an array of cells in bytes.
+/// Returns the size of an array of cells in bytes. `None` if it overflows.
 pub(super) fn bytes_for([nx, ny, nz]: [usize; 3], dtype: Dtype) -> Option<u128> {
     let row = match dtype {
         Dtype::Bool | Dtype::U8 | Dtype::I8 => nx as u128,

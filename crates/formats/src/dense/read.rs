@@ -10,7 +10,7 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::spread::gather;
 use voxelize_core::grid::{BitGrid, Cells, Field, Labels, Legend};
 
-/// Reads one byte per cell. Any byte except 0 is an occupied cell.
+/// Reads one byte per cell. Every value except 0 is an occupied cell.
 pub(crate) fn read_occupied(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -32,8 +32,8 @@ pub(crate) fn read_occupied(
     Ok(bits)
 }
 
-/// Reads one byte per cell: labels of `legend` if it names all values. Without a legend, cells are bits if
-/// only one value occurs besides 0, such as 1 or 255, else labels without names.
+/// Reads one byte per cell. If `legend` names all values, the cells are labels. Otherwise the cells are bits
+/// if only one value other than 0 occurs, such as 1 or 255, and labels without names if several occur.
 pub(crate) fn read_values(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -61,16 +61,16 @@ pub(crate) fn read_values(
     Ok(values.cells)
 }
 
-/// Cells that are bits or named labels until a byte requires labels without names.
+/// Cells that are read row by row. They are bits or named labels until a value requires labels without names.
 pub(crate) struct RowValues {
     pub cells: Cells,
-    /// Value of occupied cells while they are bits. 0 before the first occupied cell.
+    /// Value that stands for occupied cells, as long as the cells are bits. 0 before the first occupied cell.
     one: u8,
     room: CellRoom,
 }
 
 impl RowValues {
-    /// Creates a grid of empty cells, which may have these labels.
+    /// Creates a grid of empty cells. With a legend the cells are labels, otherwise bits.
     pub(crate) fn new(dims: [usize; 3], legend: Option<&Legend>, room: CellRoom) -> Result<Self> {
         let cells = match legend {
             Some(legend) => room.labels(dims, legend.clone(), 0)?.into(),
@@ -83,14 +83,14 @@ impl RowValues {
         })
     }
 
-    /// Stores the values of some rows, from row `first` on.
+    /// Stores the values of consecutive rows, beginning with row `first`.
     pub(crate) fn put_rows(&mut self, first: usize, bytes: &[u8]) -> Result<()> {
         if let Cells::Bits(bits) = &mut self.cells {
             if self.one == 0 {
                 self.one = bytes.iter().copied().find(|byte| *byte != 0).unwrap_or(0);
             }
             let one = self.one;
-            // One pass over all bytes, without a branch per byte.
+            // The loop examines all bytes without branching on each of them.
             if !bytes
                 .iter()
                 .fold(false, |other, byte| other | (*byte != 0) & (*byte != one))
@@ -114,7 +114,7 @@ impl RowValues {
         Ok(())
     }
 
-    /// Stores the value of a cell, which is not 0.
+    /// Stores the value of a cell. The value must not be 0.
     pub(crate) fn set(&mut self, cell: [usize; 3], value: u8) -> Result<()> {
         if self.one == 0 {
             self.one = value;
@@ -127,7 +127,7 @@ impl RowValues {
         Ok(())
     }
 
-    /// Turns the cells into labels without names.
+    /// Converts the cells to labels without names.
     fn unnamed(&mut self) -> Result<&mut Labels> {
         if !matches!(&self.cells, Cells::Labels(labels) if labels.legend().labels().is_empty()) {
             let dims = self.cells.as_ref().dims();
@@ -154,14 +154,14 @@ impl RowValues {
     }
 }
 
-/// Stores the values of a row. Cells of the row may already have a value.
+/// Stores the nonzero values of a row. Cells of the row may already have a value.
 fn put_row(labels: &mut Labels, j: usize, k: usize, row: &[u8]) {
     for (i, value) in row.iter().enumerate().filter(|(_, value)| **value != 0) {
         labels.set([i, j, k], *value);
     }
 }
 
-/// Reads four bytes per cell, little-endian.
+/// Reads one 32-bit float per cell, little-endian.
 pub(crate) fn read_floats(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -174,7 +174,7 @@ pub(crate) fn read_floats(
     })
 }
 
-/// Reads one byte per cell, a share in 255ths.
+/// Reads one byte per cell, which is a share in 255ths.
 pub(crate) fn read_shares(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -187,7 +187,7 @@ pub(crate) fn read_shares(
     })
 }
 
-/// Reads `N` bytes per cell, which `value` turns into the cell's value.
+/// Reads `N` bytes per cell. `value` converts them to the cell's value.
 fn read_field<const N: usize>(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -214,7 +214,8 @@ fn read_field<const N: usize>(
     Ok(field.with_background(background.unwrap_or(0.0)))
 }
 
-/// Reads rows of cells of `size` bytes, many at a time, and hands them on with the number of their first row.
+/// Reads rows of cells in blocks and passes each block to `take`, with the index of its first row. A cell has
+/// `size` bytes.
 pub(super) fn each_block(
     input: &mut dyn Read,
     [nx, ny, nz]: [usize; 3],
@@ -231,7 +232,7 @@ pub(super) fn each_block(
     Ok(())
 }
 
-/// Reads columns along z of cells of `size` bytes, y faster than x.
+/// Reads columns of cells along z and passes each to `take`. y varies faster than x. A cell has `size` bytes.
 pub(super) fn each_column(
     input: &mut dyn Read,
     [nx, ny, nz]: [usize; 3],
@@ -248,14 +249,14 @@ pub(super) fn each_column(
     Ok(())
 }
 
-/// Occupies the cells whose bytes are not 0, from row `first` on.
+/// Sets the cells whose bytes are not 0, beginning with row `first`.
 fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
     let nx = bits.dims()[0];
     let row_words = bits.row_words();
     let words = bits.words_mut()[first * row_words..].chunks_exact_mut(row_words);
     for (words, cells) in words.zip(cells.chunks_exact(nx)) {
         for (word, cells) in words.iter_mut().zip(cells.chunks(64)) {
-            // Zero pages that stay zero are never touched.
+            // A word that stays zero is not written, so that its memory page is never allocated.
             let gathered = gather(cells);
             if gathered != 0 {
                 *word = gathered;
@@ -264,7 +265,7 @@ fn gather_rows(bits: &mut BitGrid, first: usize, cells: &[u8]) {
     }
 }
 
-/// Reads words as [`write_words`] writes them. Bits beyond the end of a row are an error.
+/// Reads words that [`write_words`] wrote. A set bit beyond the end of a row is an error.
 pub(crate) fn read_words(
     input: &mut dyn Read,
     dims: [usize; 3],
@@ -282,7 +283,7 @@ pub(crate) fn read_words(
     whole_rows(bits)
 }
 
-/// Returns the cells if no bit is set beyond the end of a row.
+/// Returns the cells. Fails if a bit is set beyond the end of a row.
 pub(super) fn whole_rows(bits: BitGrid) -> Result<BitGrid> {
     let [nx, ..] = bits.dims();
     let row_words = bits.row_words();

@@ -1,4 +1,4 @@
-//! Arrays of cells that are written and read back, in either order.
+//! Arrays of cells are written and read back, in both orders.
 
 use super::*;
 use crate::room::CellRoom;
@@ -48,7 +48,7 @@ fn bytes_and_bits_agree_for_every_length() {
         )
         .unwrap();
         assert_eq!(back, bits.clone().into());
-        // A mask of another value also gives bits.
+        // A mask with another value than 1 also gives bits.
         let mask: Vec<u8> = bytes.iter().map(|byte| byte * 255).collect();
         assert_eq!(
             read_values(
@@ -64,7 +64,7 @@ fn bytes_and_bits_agree_for_every_length() {
     }
 }
 
-/// Dims of more cells than a block holds, so that blocks end within the grid.
+/// The grid has more cells than a block, so that blocks end within the grid.
 const DIMS: [usize; 3] = [130, 70, 40];
 
 fn labels(legend: &Legend, value: impl Fn(usize) -> u8) -> Labels {
@@ -100,7 +100,7 @@ fn labels_are_numbers_as_u8_and_1_as_bool() {
 
 #[test]
 fn a_value_without_a_name_removes_the_legend() {
-    // The first value above 1 and the first value without a name come late.
+    // The first value above 1, and the first value without a name, occur late in the array.
     let value = |n: usize| match n % 5 {
         1 => {
             if n < 300_000 {
@@ -126,7 +126,7 @@ fn a_value_without_a_name_removes_the_legend() {
         )
         .unwrap();
         assert!(back == expected, "{legend:?}");
-        // The bytes are also the C order of a grid whose axes are reversed.
+        // The same bytes are the C order of a grid with reversed axes.
         let [x, y, z] = DIMS;
         let turned = read_values(
             &mut &bytes[..],

@@ -11,7 +11,7 @@ use voxelize_core::grid::spread::spread_row;
 use voxelize_core::grid::{BitGrid, CellSource, CellsRef};
 use voxelize_core::par::Progress;
 
-/// Writes an array of cells, x fastest.
+/// Writes an array of cells in which x varies fastest.
 pub(crate) fn write(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -31,10 +31,10 @@ pub(crate) fn write(
     }
 }
 
-/// Writes one byte per cell, x fastest: 0 for empty cells; for occupied cells 1 if they are bits or `dtype`
-/// is `bool`, else the label. One thread spreads 15 GB/s, several times the speed of a file; a second thread
-/// gained nothing. Blocks continue from slab to slab, so that a compressor in `out` gets the same pieces and
-/// makes the same bytes.
+/// Writes one byte per cell, x fastest. Empty cells are 0. Occupied cells are 1 if they are bits or if
+/// `dtype` is `bool`, otherwise their label. A single thread writes 15 GB/s, several times the speed of a
+/// disk; a second thread gained nothing. Blocks do not end at the end of a slab, so that a compressor behind
+/// `out` makes the same bytes however the grid is divided into slabs.
 fn write_bytes(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -88,16 +88,16 @@ fn write_bytes(
     Ok(())
 }
 
-/// Nonzero words of each row of a block. Only these are cleared before the next block.
+/// Positions of the nonzero words in each row of a block. Only these words are cleared before the next block.
 struct SpreadRows {
-    /// Places of the nonzero words of each row. `None` if they are not known.
+    /// Indices of the nonzero words of each row. `None` if they are not known.
     rows: Vec<Option<Vec<usize>>>,
-    /// Number of noted words of the current layer that are already taken.
+    /// Number of nonzero words of the current layer that have been written to rows.
     taken: usize,
 }
 
 impl SpreadRows {
-    /// Rows of zeros.
+    /// Creates rows of zeros.
     fn new(rows: usize) -> Self {
         Self {
             rows: vec![Some(vec![]); rows],
@@ -105,8 +105,8 @@ impl SpreadRows {
         }
     }
 
-    /// Makes `cells`, row `n` of the block, row `(j, k)` of a grid. The caller passes all rows of a layer in
-    /// order.
+    /// Writes row `(j, k)` of a grid to `cells`, which is row `n` of the block. The caller must pass all rows
+    /// of a layer in order.
     fn take(&mut self, n: usize, bits: &BitGrid, [j, k]: [usize; 2], cells: &mut [u8]) {
         let Some(noted) = bits.noted(k) else {
             self.rows[n] = None;
@@ -137,7 +137,8 @@ impl SpreadRows {
     }
 }
 
-/// Writes the words of the occupied cells, little-endian: one bit per cell, rows padded to 64.
+/// Writes the words of the occupied cells, little-endian. Each cell is one bit, and each row is filled up to
+/// a multiple of 64 bits.
 fn write_words(
     source: &mut dyn CellSource,
     out: &mut dyn Write,
@@ -161,7 +162,7 @@ fn write_words(
     Ok(())
 }
 
-/// Writes the bytes of each cell's value, x fastest.
+/// Writes the value of each cell, x fastest. `bytes` converts a value to its bytes.
 fn write_field<const N: usize>(
     source: &mut dyn CellSource,
     out: &mut dyn Write,

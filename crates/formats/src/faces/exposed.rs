@@ -1,8 +1,9 @@
-//! Exposed faces of cells, 64 at a time. A face is exposed if its cell is occupied, and the cell beyond it is
-//! empty or outside the grid.
+//! Finds exposed faces of cells, 64 cells at a time. A face is exposed if its cell is occupied and the cell
+//! on the other side of the face is empty or outside the grid.
 //!
-//! A face has one of six directions: low and high along x, y and z. Words hold cells along x. The neighbours
-//! along x are the word shifted by one; the neighbours along y and z are the same word of another row.
+//! A face points in one of six directions: low or high along x, y or z. A word holds 64 cells along x.
+//! Shifting it by one gives the neighbours along x. The neighbours along y and z are the same word of another
+//! row.
 
 use std::io;
 
@@ -10,14 +11,14 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::labels::Unnamed;
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels};
 
-/// End of a cell along an axis.
+/// Lower or upper side of a cell along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FaceSide {
     Low,
     High,
 }
 
-/// Direction of a face: away from its cell.
+/// Direction of a face: from its cell outwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Facing {
     pub axis: usize,
@@ -44,18 +45,19 @@ impl Facing {
             side: FaceSide::High,
         },
     ];
-    /// From a layer to the layer below.
+    /// Direction from a layer to the layer below.
     pub(super) const DOWN: Self = Self {
         axis: 2,
         side: FaceSide::Low,
     };
-    /// From a layer to the layer above.
+    /// Direction from a layer to the layer above.
     pub(super) const UP: Self = Self {
         axis: 2,
         side: FaceSide::High,
     };
 
-    /// Returns the wall that holds the faces of cells at index `cell` of the axis.
+    /// Returns the index of the wall on which a cell has its face in this direction. `cell` is the index of
+    /// the cell along the axis of the direction.
     pub(super) fn wall(self, cell: u32) -> u32 {
         match self.side {
             FaceSide::Low => cell,
@@ -63,7 +65,7 @@ impl Facing {
         }
     }
 
-    /// Returns the unit vector away from the cell.
+    /// Returns the unit vector that points away from the cell.
     pub(super) fn normal(self) -> [f32; 3] {
         let length = if self.side == FaceSide::High {
             1.0
@@ -76,19 +78,19 @@ impl Facing {
     }
 }
 
-/// Face, or rectangle of faces of one plane, direction and label.
+/// Exposed face, or a rectangle of exposed faces that have the same plane, direction and label.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExposedFace {
     pub facing: Facing,
-    /// Label of the cells. 0 if labels are left out.
+    /// Label of the cells. 0 if faces have no labels.
     pub label: u8,
-    /// Walls of the lowest and the highest corner. Both share the wall of the face's own axis.
+    /// Wall indices of the lowest and the highest corner. Along the axis of the direction both are equal.
     pub low: [u32; 3],
     pub high: [u32; 3],
 }
 
 impl ExposedFace {
-    /// Returns the corners, counterclockwise seen from outside.
+    /// Returns the corners. Seen from outside they are counterclockwise.
     pub(super) fn corners(&self) -> [[u32; 3]; 4] {
         let Self {
             facing, low, high, ..
@@ -107,18 +109,18 @@ impl ExposedFace {
     }
 }
 
-/// Layer of cells. A layer outside the grid has no cells.
+/// Layer of cells. A layer outside the grid is empty.
 #[derive(Clone, Copy)]
 pub(super) struct CellLayer<'a> {
     words: &'a [u64],
     row_words: usize,
     zeros: &'a [u64],
-    /// Labels, if they count, and the number of the layer in them.
+    /// Labels and the index of this layer in them. `None` if faces have no labels.
     labels: Option<(&'a Labels, usize)>,
 }
 
 impl<'a> CellLayer<'a> {
-    /// Creates a layer without cells, in rows as long as `zeros`.
+    /// Creates an empty layer whose rows are as long as `zeros`.
     pub(super) fn empty(zeros: &'a [u64]) -> Self {
         Self {
             words: &[],
@@ -148,7 +150,7 @@ impl<'a> CellLayer<'a> {
         })
     }
 
-    /// Returns the words of row `j`. A row beyond the layer has no cells.
+    /// Returns the words of row `j`. A row outside the layer is empty.
     pub(super) fn row(&self, j: usize) -> &'a [u64] {
         self.words
             .chunks_exact(self.row_words)
@@ -156,12 +158,12 @@ impl<'a> CellLayer<'a> {
             .unwrap_or(self.zeros)
     }
 
-    /// Returns the label of an occupied cell. 0 if labels are left out.
+    /// Returns the label of an occupied cell. 0 if faces have no labels.
     pub(super) fn label(&self, i: usize, j: usize) -> u8 {
         self.labels.map_or(0, |(labels, k)| labels.get([i, j, k]))
     }
 
-    /// Returns row `j` with its neighbours. `None` if the row has no cells.
+    /// Returns row `j` with the rows next to it. `None` if row `j` is empty.
     pub(super) fn rows(&self, j: usize) -> Option<LayerRows<'a>> {
         let row = self.row(j);
         if is_empty(row) {
@@ -175,7 +177,7 @@ impl<'a> CellLayer<'a> {
     }
 }
 
-/// Row of a layer between the rows before and after it along y.
+/// Row of a layer, with the rows before and after it along y.
 pub(super) struct LayerRows<'a> {
     before: &'a [u64],
     row: &'a [u64],
@@ -183,7 +185,7 @@ pub(super) struct LayerRows<'a> {
 }
 
 impl LayerRows<'_> {
-    /// Returns the exposed faces of each word in a direction within the layer.
+    /// Returns the exposed faces of the row in a direction within the layer, as words.
     pub(super) fn exposed(&self, facing: Facing) -> impl Iterator<Item = u64> + '_ {
         let Self { before, row, after } = self;
         row.iter().enumerate().map(move |(n, word)| {
@@ -198,12 +200,12 @@ impl LayerRows<'_> {
     }
 }
 
-/// Returns true if a row has no occupied cell, which holds for most rows.
+/// Returns `true` if a row has no occupied cell. This is so for most rows.
 fn is_empty(row: &[u64]) -> bool {
     row.iter().fold(0, |all, word| all | word) == 0
 }
 
-/// The two layers that meet in a wall of z.
+/// The two layers on both sides of a wall of z.
 #[derive(Clone, Copy)]
 pub(super) struct LayerPair<'a> {
     pub below: CellLayer<'a>,
@@ -211,7 +213,7 @@ pub(super) struct LayerPair<'a> {
 }
 
 impl<'a> LayerPair<'a> {
-    /// Returns the exposed faces of each word of row `j` that face from one layer to the other.
+    /// Returns the exposed faces of row `j` that point from one layer to the other, as words.
     pub(super) fn exposed(&self, j: usize, facing: Facing) -> impl Iterator<Item = u64> + use<'a> {
         let [from, to] = if facing == Facing::UP {
             [self.below, self.above]
@@ -224,7 +226,7 @@ impl<'a> LayerPair<'a> {
             .map(|(word, beyond)| word & !beyond)
     }
 
-    /// Returns the layer whose cells have the faces of this direction.
+    /// Returns the layer of the cells whose faces point in this direction.
     pub(super) fn layer(&self, facing: Facing) -> &CellLayer<'a> {
         if facing == Facing::UP {
             &self.below
@@ -233,8 +235,9 @@ impl<'a> LayerPair<'a> {
         }
     }
 
-    /// Marks the corners of exposed faces on wall `j` of y in `corners`, which has a bit for each wall of x.
-    /// A corner is marked if some but not all of the eight cells around it are occupied.
+    /// Sets bits in `corners` for the corners of exposed faces on wall `j` of y. `corners` has one bit for
+    /// each wall of x. A point is such a corner if some but not all of the eight cells around it are
+    /// occupied.
     pub(super) fn corners(&self, j: usize, corners: &mut [u64]) {
         let [below, above] =
             [self.below, self.above].map(|layer| [layer.row(j.wrapping_sub(1)), layer.row(j)]);
@@ -247,7 +250,7 @@ impl<'a> LayerPair<'a> {
             let words = rows.map(|row| row.get(n).copied().unwrap_or(0));
             let some = words.into_iter().fold(0, |some, word| some | word);
             let all = words.into_iter().fold(!0, |all, word| all & word);
-            // Combine the cells on both sides along x.
+            // The cells on both sides along x are combined.
             *corners =
                 (some | some << 1 | some_before >> 63) & !(all & (all << 1 | all_before >> 63));
             (some_before, all_before) = (some, all);
@@ -255,7 +258,7 @@ impl<'a> LayerPair<'a> {
     }
 }
 
-/// Copies the last layer of a slab, which the next slab needs.
+/// Copies the last layer of a slab, because the faces of the next slab depend on it.
 pub(super) fn last_layer(cells: CellsRef, has_labels: bool) -> Result<Cells> {
     let [nx, ny, layers] = cells.dims();
     let k = layers - 1;

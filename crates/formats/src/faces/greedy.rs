@@ -1,14 +1,16 @@
-//! Greedy meshing on runs of bits: rectangles instead of single faces.
+//! Greedy meshing on runs of bits: faces are merged into rectangles.
 //!
-//! Each plane of faces of one direction is processed row after row. A run of faces of one label that no
-//! rectangle covers begins a rectangle. The rectangle covers the same cells of the next row as long as all of
-//! them are faces of its label that no other rectangle covers. So every face is in one rectangle, and the
-//! rectangles of a plane cover exactly its faces. Rows of a plane of x run along y, rows of planes of y and z
-//! along x. The next row is the next in z, in a plane of z the next in y. So each wall of z ends and begins
-//! rectangles, and only open rectangles are kept from wall to wall, at 32 bytes each.
+//! Faces with the same plane and direction are processed row by row. A run of faces that have the same label
+//! and belong to no rectangle begins a new rectangle. The rectangle continues in the next row if all faces at
+//! the same positions there have its label and belong to no other rectangle. So each face is in exactly one
+//! rectangle, and a rectangle contains nothing but faces. Faces along x have rows along y, and faces along y
+//! and z have rows along x. The next row is the next one along z, or along y for faces along z. Therefore
+//! rectangles can begin and end at each wall of z, and only the unfinished ones are kept from one wall to the
+//! next, with 32 bytes each.
 //!
-//! Corners of rectangles lie on the edges of others (T-junctions). A renderer may show specks of background
-//! there, and the edges of a mesh of rectangles do not pair up, though the mesh encloses the same volume.
+//! Corners of a rectangle may lie in the middle of another rectangle's edge (T-junctions). A renderer may
+//! show specks of background there. The edges of such a mesh do not match in pairs, although it encloses the
+//! same volume.
 //!
 //! Mikola Lysenko, Meshing in a Minecraft Game, 2012.
 
@@ -21,37 +23,38 @@ use super::numbers::WallNumbers;
 use super::sink::{FaceMaker, FaceSink, put_vertices};
 use voxelize_core::grid::bits::bits_of;
 
-/// Consecutive faces of one label in a row.
+/// Consecutive faces with the same label in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FaceRun {
-    /// Cell along the axis of the direction. Always 0 in a plane of z.
+    /// Index of the cell along the axis that the faces point along. Always 0 for faces along z, because a
+    /// layer is one plane.
     plane: u32,
     start: u32,
     end: u32,
     label: u8,
 }
 
-/// Rectangle: a run that repeats in each row from `since` on.
+/// Rectangle: a run that repeats in each row, beginning with row `since`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FaceRect {
     run: FaceRun,
     since: u32,
-    /// Row after the last row. Set when the rectangle ends.
+    /// Row after the last row. It is set when the rectangle is finished.
     until: u32,
-    /// Vertices at the start and the end of the first row.
+    /// Numbers of the vertices at the start and the end of the first row.
     vertices: [u32; 2],
 }
 
-/// Rectangles of planes of one direction that may continue in the next row.
+/// Unfinished rectangles whose faces have the same direction. They may continue in the next row.
 #[derive(Default)]
 struct OpenRects {
-    /// Sorted by plane, then by start, like the runs of a row.
+    /// Sorted by plane and then by start. The runs of a row have the same order.
     open: Vec<FaceRect>,
     runs: Vec<FaceRun>,
 }
 
 impl FaceRect {
-    /// Begins a rectangle in row `since`, with a part of a run.
+    /// Begins a rectangle in row `since` that consists of the faces from `start` to `end` of a run.
     fn begin(run: FaceRun, start: u32, end: u32, since: u32) -> Self {
         Self {
             run: FaceRun { start, end, ..run },
@@ -61,8 +64,8 @@ impl FaceRect {
         }
     }
 
-    /// Returns the corners at the start and the end of the run, on wall `at` between rows. `k` is the wall of
-    /// a plane of z.
+    /// Returns the two corners at the start and the end of the run. `at` is the wall between two rows. For
+    /// faces along z, `k` is the wall of z on which they are.
     fn ends(&self, facing: Facing, at: u32, k: u32) -> [[u32; 3]; 2] {
         let FaceRun {
             plane, start, end, ..
@@ -88,7 +91,8 @@ impl FaceRect {
 }
 
 impl OpenRects {
-    /// Advances to row `at`, which has the runs in `self.runs`. Rectangles that end there go to `closed`.
+    /// Advances to row `at`, whose runs are in `self.runs`. Rectangles that end before this row are moved to
+    /// `closed`.
     fn advance(&mut self, at: u32, closed: &mut Vec<FaceRect>) {
         let before = std::mem::take(&mut self.open);
         let mut before = before.into_iter().peekable();
@@ -120,7 +124,8 @@ impl OpenRects {
     }
 }
 
-/// Adds the runs of the faces in these words along x. `label` returns the label of each cell.
+/// Adds the runs of these faces along x. `words` has a bit for each face, and `label` returns the label of a
+/// cell.
 fn runs_along_x(
     words: impl Iterator<Item = u64>,
     plane: u32,
@@ -152,7 +157,7 @@ fn runs_along_x(
     }
 }
 
-/// Adds the runs along y of a layer's faces that face along x.
+/// Adds the runs along y of a layer's faces that point along x.
 fn runs_along_y(
     layer: &CellLayer,
     dims: [usize; 3],
@@ -162,7 +167,7 @@ fn runs_along_y(
 ) {
     let [nx, ny, _] = dims;
     let label = |i: usize, j: usize| if has_labels { layer.label(i, j) } else { 0 };
-    // Open run of each column, and the faces of the previous row.
+    // Unfinished run of each column, and the faces of the previous row.
     let mut open = vec![
         FaceRun {
             plane: 0,
@@ -206,17 +211,17 @@ fn runs_along_y(
     runs.sort_unstable_by_key(|run| (run.plane, run.start));
 }
 
-/// Maker of rectangles of exposed faces.
+/// Makes rectangles from exposed faces.
 pub(super) struct GreedyFaces {
     dims: [usize; 3],
     has_labels: bool,
-    /// Open rectangles of the four directions within a layer.
+    /// Unfinished rectangles of the four directions within a layer.
     within: [OpenRects; 4],
     vertices: WallNumbers,
     count: u64,
 }
 
-/// Finished rectangles of one direction.
+/// Finished rectangles whose faces have the same direction.
 type WholeRects = (Facing, Vec<FaceRect>);
 
 impl GreedyFaces {
@@ -231,7 +236,7 @@ impl GreedyFaces {
         }
     }
 
-    /// Advances the rectangles around a layer. Returns the rectangles that end at wall `k`.
+    /// Processes the faces of a layer that point along x and y. Returns the rectangles that end at wall `k`.
     fn around(&mut self, k: u32, layer: &CellLayer) -> Vec<WholeRects> {
         let Self {
             dims,
@@ -258,7 +263,7 @@ impl GreedyFaces {
         ended
     }
 
-    /// Returns the rectangles of one direction on the wall where these layers meet.
+    /// Returns the rectangles of one direction on the wall between two layers.
     fn on_wall(&self, layers: &LayerPair, facing: Facing) -> WholeRects {
         let rows = self.dims[1];
         let layer = layers.layer(facing);
@@ -324,7 +329,7 @@ impl FaceMaker for GreedyFaces {
     }
 }
 
-/// Takes the next rectangle if it begins before the end of a run.
+/// Returns the next rectangle if it begins before the end of the run.
 fn next_before(
     rects: &mut Peekable<impl Iterator<Item = FaceRect>>,
     run: &FaceRun,

@@ -1,8 +1,8 @@
-//! From cells to faces: slab by slab and wall of z by wall, so that neither the grid nor the mesh is in
-//! memory.
+//! Conversion from cells to faces. Cells are read slab by slab and processed one wall of z after the other,
+//! so that neither the whole grid nor the whole mesh is in memory.
 //!
-//! The layers k − 1 and k meet in wall k. Each wall emits its vertices, then the faces around the layer
-//! below, then the faces on the wall itself. Only the last layer is kept from a slab to the next.
+//! Wall k is between layers k − 1 and k. For each wall, the vertices come first, then the side faces of the
+//! layer below, then the faces on the wall itself. Only the last layer of a slab is kept for the next slab.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::steps::{cancelled, next};
 use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::grid::{CellSource, CellType, Cells};
 
-/// Returns true if faces have labels.
+/// Returns `true` if the faces have labels.
 pub(super) fn has_labels(source: &dyn CellSource, dtype: Dtype) -> bool {
     matches!(source.cell_type(), CellType::Labels(_)) && dtype == Dtype::U8
 }

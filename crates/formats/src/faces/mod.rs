@@ -7,19 +7,20 @@
 //! | `.glb` | two triangles each | shared, floats | a primitive and a material each | `asset.extras.voxelize` |
 //! | `.stl` | two triangles each | three per triangle, floats | none | a sidecar, on request |
 //!
-//! A face is exposed if its cell is occupied and the cell beyond is empty or outside the grid. Cells of
-//! different labels have no face between them. Corners go counterclockwise seen from outside. If vertices
-//! are shared, every directed edge of a face is cancelled by its reverse in another face. Cells that touch
-//! only in an edge or a corner share the vertices there: such an edge has four faces, not two, and programs
-//! that require a manifold report it.
+//! A face is exposed if its cell is occupied and the cell on the other side is empty or outside the grid.
+//! There is no face between two occupied cells, even if their labels differ. Seen from outside, the corners
+//! of a face are counterclockwise. If vertices are shared, each directed edge of a face is matched by the
+//! opposite edge of another face. Two cells that touch only along an edge or at a corner share the vertices
+//! there. Such an edge has four faces instead of two, and programs that require a manifold report it.
 //!
-//! A vertex is the float or double nearest to the exact meeting point of the walls, in the coordinates of the
-//! mesh. Without a lattice cells have the size 1. A grid is refused if two of its walls round to the same
-//! number.
+//! A vertex is where three walls meet. Its coordinates are the nearest floats or doubles, in the coordinates
+//! of the mesh. If there is no lattice, cells have size 1. A grid is refused if two of its walls round to the
+//! same number.
 //!
-//! With `--merge greedy` faces of one plane, direction and label become rectangles (`greedy.rs`): far fewer,
-//! but their edges meet in T-junctions. The bytes of a file depend neither on slabs nor on threads. These
-//! formats are written only: a file that is read by such a name is a mesh.
+//! With `--merge greedy`, faces that have the same plane, direction and label become rectangles
+//! (`greedy.rs`). There are far fewer rectangles than faces, but their edges meet in T-junctions. The bytes
+//! of a file depend neither on slabs nor on threads. These formats are only written. When a file with such an
+//! extension is read, it is a mesh.
 
 mod exposed;
 mod glb;
@@ -43,15 +44,15 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellSource, Lattice};
 
-/// Returns an upper bound for the size of a file of the exposed faces, from the bytes of each face and of
-/// each of its vertices. `None` if the number of cells is not known.
+/// Returns an upper bound for the size of a file of exposed faces. `face` and `vertex` are the sizes of a
+/// face and of a vertex in bytes. `None` if the number of occupied cells is not known.
 fn most_bytes(
     [nx, ny, nz]: [usize; 3],
     occupied: Option<u64>,
     [face, vertex]: [u128; 2],
 ) -> Option<FileSize> {
     let [x, y, z] = [nx, ny, nz].map(|n| n as u128);
-    // All walls between two cells, and around the grid.
+    // The number of walls of all cells, including those on the boundary of the grid.
     let walls = (x + 1) * y * z + x * (y + 1) * z + x * y * (z + 1);
     let faces = walls.min(6 * u128::from(occupied?));
     Some(FileSize::at_most(faces * (face + 4 * vertex)))
@@ -92,7 +93,7 @@ impl WallNumber for f64 {
     }
 }
 
-/// Returns the numbers nearest to the walls of each axis.
+/// Returns the numbers that are nearest to the walls along each axis.
 fn walls<N: WallNumber>(source: &dyn CellSource) -> [Vec<N>; 3] {
     let dims = source.dims();
     [0, 1, 2].map(|axis| {
@@ -108,7 +109,7 @@ fn walls<N: WallNumber>(source: &dyn CellSource) -> [Vec<N>; 3] {
     })
 }
 
-/// Refuses a lattice if two walls round to the same number, or a wall to an infinite one.
+/// Fails if two walls round to the same number, or if a wall rounds to infinity.
 fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     let Some(lattice) = lattice else {
         return Ok(());
@@ -118,7 +119,7 @@ fn check_walls<N: WallNumber>(lattice: Option<&Lattice>, _: &[Choice]) -> Result
         let wall = |n: usize| N::nearest(&lattice.wall(axis, n));
         let ends = [wall(0), wall(cells)];
         let step = ends[0].step().max(ends[1].step());
-        // Walls that are more than a step apart never round to the same number.
+        // Walls that are more than two steps apart cannot round to the same number.
         let are_apart = lattice.spacing()[axis].to_f64() > 2.0 * step;
         let are_finite = ends.iter().all(|end| end.is_finite());
         if are_finite && (are_apart || (0..cells).all(|n| wall(n) != wall(n + 1))) {

@@ -1,24 +1,25 @@
-//! The numbers of the vertices of one wall of z.
+//! Numbers of the vertices on one wall of z.
 //!
-//! A bit marks each corner between walls that is a vertex. Vertices are numbered x fastest, then y, wall
-//! after wall of z. The number of a vertex is found by counting the bits before it. So a wall takes 12 bytes
-//! for 64 corners, whatever the number of vertices, and needs no table of their places.
+//! The wall has one bit for each point where walls of x and y cross it. The bit is set if the point is a
+//! vertex. Vertices are numbered with x varying fastest, then y, and one wall of z after the other. The
+//! number of a vertex is found by counting the set bits before its own. So 64 points take 12 bytes, no matter
+//! how many are vertices, and no table of positions is needed.
 
 use voxelize_core::grid::bits::bits_of;
 
-/// Vertices of one wall of z, and their numbers.
+/// Vertices on one wall of z, and their numbers.
 pub(super) struct WallNumbers {
     row_words: usize,
     words: Vec<u64>,
-    /// Number of vertices before each word.
+    /// Number of vertices on this wall before each word.
     before: Vec<u32>,
     first: u64,
 }
 
 impl WallNumbers {
-    /// Creates a wall without vertices, of a grid with these numbers of cells along x and y.
+    /// Creates a wall without vertices, for a grid with `nx` × `ny` cells per layer.
     pub(super) fn new([nx, ny, _]: [usize; 3]) -> Self {
-        // There is one wall more than cells.
+        // A row has one more wall than cells.
         let row_words = nx / 64 + 1;
         let words = row_words * (ny + 1);
         Self {
@@ -34,36 +35,36 @@ impl WallNumbers {
         self.words.fill(0);
     }
 
-    /// Makes a corner a vertex.
+    /// Marks a point as a vertex.
     pub(super) fn set(&mut self, [i, j, _]: [u32; 3]) {
         self.words[j as usize * self.row_words + i as usize / 64] |= 1 << (i % 64);
     }
 
-    /// Returns the bits of each wall of y.
+    /// Returns the bits of each wall of y, with the index of the wall.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = (usize, &mut [u64])> {
         self.words.chunks_exact_mut(self.row_words).enumerate()
     }
 
-    /// Numbers the vertices from `first` on. Returns the number after the last.
+    /// Numbers the vertices, beginning with `first`. Returns the number after the last one.
     pub(super) fn number(&mut self, first: u64) -> u64 {
         self.first = first;
         let mut count = 0_u64;
         for (word, before) in self.words.iter().zip(&mut self.before) {
-            // A wall with more vertices is refused before its numbers are used.
+            // The cast may truncate, but a wall with so many vertices is refused before its numbers are used.
             *before = count as u32;
             count += u64::from(word.count_ones());
         }
         first + count
     }
 
-    /// Returns the number of a vertex.
+    /// Returns the number of the vertex at a point.
     pub(super) fn of(&self, [i, j, _]: [u32; 3]) -> u32 {
         let n = j as usize * self.row_words + i as usize / 64;
         let below = self.words[n] & ((1 << (i % 64)) - 1);
         self.first as u32 + self.before[n] + below.count_ones()
     }
 
-    /// Returns the walls of x and y of the vertices, in the order of their numbers.
+    /// Returns the wall indices along x and y of all vertices, in the order of their numbers.
     pub(super) fn places(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         let words = self
             .words

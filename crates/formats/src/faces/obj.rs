@@ -1,4 +1,4 @@
-//! `.obj`, the text format of Wavefront, for every modeller.
+//! `.obj`, the text format of Wavefront, which every modelling program reads.
 //!
 //! | line | |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | `g NAME`, `usemtl NAME` | with labels: the following faces have this label; labels are sorted by number |
 //! | `f A B C D` | a face: the numbers of its vertices, from 1 on; by layers of z |
 //!
-//! The lines that begin with `# voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the
-//! metadata. A coordinate is the double nearest to the exact number, in the fewest digits that identify it.
-//! Coordinates are the mesh's, and no axis is up: Blender takes y as up unless its importer has another
-//! setting. The `.mtl` has `newmtl NAME` and `Kd R G B` for each label that has faces: its colour in shares
-//! of sRGB. A stream has no `.mtl`. Names have `_` in place of any character except letters, digits, `-` and
-//! `.`.
+//! Each line that begins with `# voxelize ` has at most 236 bytes of JSON in ASCII. Joined together they are
+//! the metadata. A coordinate is the double nearest to the exact number, with the fewest digits that identify
+//! it. Coordinates are those of the mesh, and the format states no up axis. Blender takes y as up unless its
+//! importer is set otherwise. The `.mtl` file has `newmtl NAME` and `Kd R G B` for each label that has faces.
+//! The colour is in shares of sRGB. A stream has no `.mtl`. In names, every character other than letters,
+//! digits, `-` and `.` is replaced by `_`.
 //!
 //! Source: appendix B of the manual of Wavefront's Advanced Visualizer, version 4.0.
 
@@ -39,7 +39,7 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["obj"],
     about: "exposed faces as text, quads for modellers; labels are groups, coloured by the .mtl next to it",
     choices: &[Choice::GreedyFaces],
-    // The line of a face has four numbers, the line of a vertex three decimals.
+    // A face takes a line of four numbers, and a vertex a line of three decimals.
     size: |dims, _, occupied, _| most_bytes(dims, occupied, [4 * 11 + 3, 3 * 26 + 3]),
     carries: Carries::InFile,
     limits: check_walls::<f64>,
@@ -50,14 +50,14 @@ pub(crate) const FORMAT: Format = Format {
 
 struct ObjWriter<'a> {
     out: &'a mut dyn Sink,
-    /// Coordinates as text.
+    /// Coordinates of the walls as text.
     walls: [Vec<String>; 3],
-    /// Faces, a section for each label.
+    /// Faces, in one section for each label.
     faces: FaceSections,
     line: String,
 }
 
-/// Returns the path of the file of materials, which a grid of labels has.
+/// Returns the path of the material file, if there are labels.
 fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     if shape.kind == CellKind::Labels {
         vec![path.with_extension("mtl")]
@@ -116,7 +116,7 @@ fn write(
     out.flush()
 }
 
-/// Returns the labels that faces may have, sorted by number, each with a unique name of one word.
+/// Returns the labels that faces may have, sorted by number. Each has a unique name that is a single word.
 fn names(cells: &CellType) -> Vec<(u8, String)> {
     let CellType::Labels(legend) = cells else {
         return vec![];
@@ -135,7 +135,7 @@ fn names(cells: &CellType) -> Vec<(u8, String)> {
     names
 }
 
-/// Replaces a character that may not occur in a name.
+/// Returns the character, or `_` if it must not occur in a name.
 fn word_char(c: char) -> char {
     if c.is_alphanumeric() || ['-', '.', '_'].contains(&c) {
         c
@@ -144,7 +144,7 @@ fn word_char(c: char) -> char {
     }
 }
 
-/// Returns true if an entry other than entry `own` has this name.
+/// Returns `true` if an entry other than entry `own` has this name.
 fn is_taken(names: &[(u8, String)], own: usize, name: &str) -> bool {
     names
         .iter()

@@ -14,15 +14,16 @@
 //! end_header
 //! ```
 //!
-//! Then follow the vertices and the faces, each with its properties in their order, without gaps. The lines
-//! that begin with `comment voxelize ` have at most 236 bytes of JSON each, in ASCII. Joined they are the
-//! metadata, with the colours of labels.
+//! The vertices and then the faces follow without gaps. Each has its properties in the order above. Each line
+//! that begins with `comment voxelize ` has at most 236 bytes of JSON in ASCII. Joined together they are the
+//! metadata, which include the colours of the labels.
 //!
-//! With labels each face is two triangles, because readers that cut quads lose track of their colours
-//! (trimesh). A face has the colour of its label. Vertices have no colours: faces of different labels share
-//! them, and readers prefer the colours of vertices to the colours of faces. Blender and Open3D read only
-//! colours of vertices; a `.glb` has materials for them. Coordinates are the mesh's, and no axis is up.
-//! Readers use signed indices of 32 bits, so there are fewer than 2³¹ vertices and faces.
+//! With labels each face is two triangles, because some readers cut quads and then assign the colours wrongly
+//! (trimesh). A face has the colour of its label. Vertices have no colours, because faces with different
+//! labels share them, and readers prefer the colours of vertices to those of faces. Blender and Open3D read
+//! only the colours of vertices; a `.glb` has materials for these programs. Coordinates are those of the
+//! mesh, and the format states no up axis. Readers use signed 32-bit indices, so there are fewer than 2³¹
+//! vertices and faces.
 //!
 //! Greg Turk, The PLY Polygon File Format, 1994.
 
@@ -53,7 +54,7 @@ pub(crate) const FORMAT: Format = Format {
         if choices.contains(&Choice::Points) {
             return point_cloud::size(occupied);
         }
-        // Two triangles with label and colour are longer than a quad.
+        // Two triangles with label and colour take more bytes than a quad.
         most_bytes(dims, occupied, [2 * (1 + 3 * 4 + 4), 3 * 8])
     },
     memory: |_, _, _, _| SPOOL as u64,
@@ -72,13 +73,13 @@ fn limits(lattice: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     check_walls::<f64>(lattice, choices)
 }
 
-/// Maximum number of vertices or faces.
+/// Maximum number of vertices, and of faces.
 const MOST: u64 = i32::MAX as u64;
 
 struct PlyWriter<'a> {
     out: &'a mut dyn Sink,
     walls: [Vec<f64>; 3],
-    /// Colour of each label. `None` if labels are left out.
+    /// Colour of each label. `None` if faces have no labels.
     colours: Option<Vec<[u8; 3]>>,
     faces: FaceSections,
     counts: [u64; 2],
@@ -121,7 +122,7 @@ fn write(
     out.flush()
 }
 
-/// Returns the header, which has the same length for all counts of vertices and faces.
+/// Returns the header. It has the same length for all numbers of vertices and faces.
 fn header(json: &str, counts: [u64; 2], has_labels: bool) -> String {
     let colours = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
     let [colours, label] = if has_labels {
@@ -150,7 +151,7 @@ impl PlyWriter<'_> {
         }
     }
 
-    /// Adds a polygon, with its label and the label's colour unless labels are left out.
+    /// Adds a polygon. If faces have labels, also adds the label and its colour.
     fn put(&mut self, corners: &[u32], label: u8) -> io::Result<()> {
         self.count(1, "faces")?;
         let mut bytes = [0; 1 + 4 * 4 + 4];

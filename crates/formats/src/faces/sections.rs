@@ -1,5 +1,5 @@
-//! Bytes of several sections that arrive interleaved and are written one section after the other: faces after
-//! all vertices, and the faces of a label after the faces of another.
+//! Collects the bytes of several sections, which arrive interleaved, and writes one section after the other.
+//! Faces come after all vertices, and the faces of one label after the faces of another.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -7,7 +7,7 @@ use tempfile::SpooledTempFile;
 
 use crate::save::{SPOOL, not_spooled};
 
-/// Bytes of a section that are written at a time.
+/// Number of bytes of a section that are written to the temporary file at once.
 const PIECE: usize = 64 << 10;
 
 /// Sections in a temporary file.
@@ -20,7 +20,8 @@ pub(super) struct FaceSections {
 #[derive(Default)]
 struct FaceSection {
     pending: Vec<u8>,
-    /// Offsets and lengths of the section's pieces, each of at least [`PIECE`] bytes.
+    /// Offset and length of each piece of the section in the temporary file. A piece has at least [`PIECE`]
+    /// bytes.
     pieces: Vec<(u64, usize)>,
     length: u64,
 }
@@ -51,7 +52,7 @@ impl FaceSections {
         Ok(())
     }
 
-    /// Returns the number of bytes of a section.
+    /// Returns the number of bytes in a section.
     pub(super) fn length(&self, section: usize) -> u64 {
         self.sections[section].length
     }

@@ -1,4 +1,4 @@
-//! A face for each exposed face of a cell.
+//! Makes one face for each exposed face of a cell.
 
 use std::io;
 use std::mem::swap;
@@ -8,12 +8,12 @@ use super::numbers::WallNumbers;
 use super::sink::{FaceMaker, FaceSink, put_vertices};
 use voxelize_core::grid::bits::bits_of;
 
-/// Maker of single faces, one for each exposed face of a cell.
+/// Makes single faces, one for each exposed face of a cell.
 pub(super) struct SingleFaces {
-    /// Number of rows of a layer.
+    /// Number of rows in a layer.
     rows: usize,
     has_labels: bool,
-    /// Vertices of the wall below the last layer, and of the wall above it.
+    /// Vertices on the walls below and above the current layer.
     lower: WallNumbers,
     upper: WallNumbers,
     vertices: u64,
@@ -31,7 +31,7 @@ impl SingleFaces {
         }
     }
 
-    /// Adds the exposed faces of the cells in a word.
+    /// Adds the exposed faces of the cells in one word. Bit 0 of the word is cell `first` of row `j`.
     fn put(
         &self,
         (facing, word): (Facing, u64),

@@ -1,4 +1,4 @@
-//! Interfaces between makers and writers of faces.
+//! Interfaces between the code that makes faces and the code that writes them.
 
 use std::io;
 
@@ -6,24 +6,24 @@ use super::exposed::{ExposedFace, LayerPair};
 use super::numbers::WallNumbers;
 use voxelize_core::error::Error;
 
-/// Writer of a mesh. It receives vertices in the order of their numbers from 0 on, and each face after its
-/// vertices.
+/// Writer of a mesh. It receives the vertices in the order of their numbers, which begin with 0. A face comes
+/// after its vertices.
 pub(super) trait FaceSink {
-    /// Adds the vertex where these walls meet.
+    /// Adds the vertex at the point where these walls of x, y and z meet.
     fn vertex(&mut self, walls: [u32; 3]) -> io::Result<()>;
 
-    /// Adds a face and its vertices, in the order of its corners.
+    /// Adds a face. `vertices` are the numbers of its corners, in order.
     fn face(&mut self, face: &ExposedFace, vertices: [u32; 4]) -> io::Result<()>;
 }
 
-/// Maker of faces, one wall of z after the other.
+/// Maker of faces. It processes one wall of z after the other.
 pub(super) trait FaceMaker {
-    /// Adds wall `k`, where these layers meet.
+    /// Processes wall `k`, which is between these layers.
     fn wall(&mut self, k: u32, layers: &LayerPair, sink: &mut dyn FaceSink) -> io::Result<()>;
 }
 
-/// Numbers the vertices of wall `k` from `count` on, and passes them to `sink`. Returns the new number of
-/// vertices.
+/// Numbers the vertices of wall `k`, beginning with `count`, and passes them to `sink`. Returns the total
+/// number of vertices.
 pub(super) fn put_vertices(
     vertices: &mut WallNumbers,
     count: u64,
@@ -40,7 +40,7 @@ pub(super) fn put_vertices(
     Ok(count)
 }
 
-/// Returns the error for a mesh that is too large for its format.
+/// Returns the error for a mesh that has more vertices, faces or bytes than its format can count.
 pub(super) fn too_many(what: &str, count: u64) -> io::Error {
     let error = Error::too_large(format!(
         "the faces of these cells have at least {count} {what}, more than the format can count"

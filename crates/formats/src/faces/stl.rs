@@ -1,4 +1,4 @@
-//! Binary `.stl`, for slicers and CAD: only triangles.
+//! Binary `.stl`, for slicers and CAD programs. It holds only triangles.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -6,13 +6,14 @@
 //! | 4 | the number of triangles, little-endian |
 //! | 50 each | the normal and three corners as floats, and two bytes of zero |
 //!
-//! A face is two triangles, by layers of z. Coordinates are the mesh's, rounded to floats once, and no axis
-//! is up; slicers take z as up and millimetres. The format has neither labels nor shared vertices. A grid of
-//! labels is written as occupied cells, and only with the type `bool`. The format counts at most 2³² − 1
-//! triangles.
+//! A face is two triangles. Faces are ordered by layers of z. Coordinates are those of the mesh, rounded once
+//! to floats, and the format states no up axis. Slicers take z as up and the millimetre as the unit. The
+//! format has neither labels nor shared vertices. A grid of labels is therefore written as occupied cells,
+//! and only with the type `bool`. The format can count at most 2³² − 1 triangles.
 //!
-//! `stl_io`, which writes the triangles of `check --mark`, wants their number first and writes a header of
-//! its own. Faces come layer by layer, and their number is known at the end.
+//! The crate `stl_io`, which writes the triangles of `check --mark`, is not used here. It needs the number of
+//! triangles first and writes its own header, but here faces are made layer by layer and their number is
+//! known only at the end.
 //!
 //! 3D Systems, Stereolithography Interface Specification, 1988.
 
@@ -75,7 +76,7 @@ fn write(
 }
 
 fn header(record: &Record) -> [u8; HEADER] {
-    // Another tool may have any name, even one that begins with 'solid'.
+    // A grid that another program made may state any tool, even one whose name begins with 'solid'.
     let tool = record
         .tool
         .as_deref()

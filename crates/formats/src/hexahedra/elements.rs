@@ -1,4 +1,4 @@
-//! Lines of elements, sorted by label before they are written, and the names of their sets.
+//! Collects the lines of elements and writes them sorted by label. Also names the element sets of the labels.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -7,21 +7,22 @@ use tempfile::SpooledTempFile;
 use crate::save::{SPOOL, not_spooled};
 use voxelize_core::grid::Legend;
 
-/// Bytes of lines of a label that are collected before they go to the spool.
+/// Number of bytes of a label's lines that are collected before they are written to the temporary file.
 const PIECE: usize = 16 << 10;
 
-/// Upper bound for the bytes of lines of all labels, here and in the part of the spool in memory.
+/// Upper bound for the memory of the lines of all labels in bytes. Includes the part of the temporary file
+/// that is in memory.
 pub(super) const BYTES: u64 = (2 * 256 * PIECE + SPOOL) as u64;
 
-/// Maximum length of the name of a set.
+/// Maximum number of characters in the name of a set.
 const LONGEST: usize = 80;
 
-/// Lines that arrive in any order of labels.
+/// Lines that are added in any order of their labels.
 pub(super) struct LabelledLines {
     spool: SpooledTempFile,
-    /// Labels and lengths of the pieces in the spool.
+    /// Label and length of each piece in the temporary file.
     pieces: Vec<(u8, u64)>,
-    /// Lines of each label that are not in the spool yet.
+    /// Lines of each label that are not yet in the temporary file.
     pending: Vec<Vec<u8>>,
 }
 
@@ -45,13 +46,13 @@ impl LabelledLines {
         Ok(())
     }
 
-    /// Returns true if there are lines of a label.
+    /// Returns `true` if there are lines of this label.
     pub(super) fn has(&self, label: u8) -> bool {
         !self.pending[usize::from(label)].is_empty()
             || self.pieces.iter().any(|(of, _)| *of == label)
     }
 
-    /// Writes the lines of a label in the order of their arrival.
+    /// Writes the lines of a label in the order in which they were added.
     pub(super) fn write(&mut self, label: u8, out: &mut dyn Write) -> io::Result<()> {
         let mut start = 0;
         for (of, length) in &self.pieces {
@@ -67,8 +68,9 @@ impl LabelledLines {
     }
 }
 
-/// Returns the names of the sets of labels, in the order of the legend. A name begins with a letter, followed
-/// by letters, digits and `_`. Names differ even without regard to case.
+/// Returns the names of the element sets of all labels, in the order of the legend. A name begins with a
+/// letter, and has only letters, digits and `_`. No two names are equal, even if upper and lower case are not
+/// distinguished.
 pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
     let values: Vec<u8> = match legend.labels() {
         [] => (1..=255).collect(),
@@ -98,8 +100,8 @@ pub(super) fn set_names(legend: &Legend) -> Vec<(u8, String)> {
     names
 }
 
-/// Appends the value of the label to a name, and after the first try also the number `n`. `None` if that name
-/// is in use.
+/// Appends the value of the label to a name. After the first attempt, also appends the number `n`. Returns
+/// `None` if the resulting name is already used.
 fn unused(names: &[(u8, String)], name: &str, value: u8, n: usize) -> Option<String> {
     let end = if n == 0 {
         format!("_{value}")

@@ -12,22 +12,23 @@ use voxelize_core::error::Error;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType};
 
-/// Highest number of a node or an element in Abaqus.
+/// Highest number that a node or an element can have in Abaqus.
 const MOST: u64 = 999_999_999;
 
-/// Maximum number of characters of a number in CalculiX.
+/// Maximum number of characters that CalculiX reads of a number.
 const DIGITS: usize = 20;
 
-/// Name of the set of cells without labels.
+/// Name of the element set for cells without labels.
 const VOXELS: &str = "VOXELS";
 
-/// Bytes of nodes that are collected before a write.
+/// Number of bytes of nodes that are collected before they are written.
 const BLOCK: usize = 256 << 10;
 
-/// Writer of the file. Nodes are written at once; elements follow after the last node.
+/// Writer of the file. Nodes are written as they arrive. Elements are collected and written after the last
+/// node.
 struct InpWriter<'a> {
     out: &'a mut dyn io::Write,
-    /// Walls along each axis as text, such as `, 0.5`.
+    /// Coordinates of the walls along each axis as text, such as `, 0.5`.
     walls: [Vec<String>; 3],
     text: Vec<u8>,
     line: Vec<u8>,
@@ -66,7 +67,7 @@ pub(super) fn write(
     writer.write_elements(&sets)
 }
 
-/// Returns everything before the nodes.
+/// Returns the lines before the nodes.
 fn head(source: &dyn CellSource, dtype: Dtype) -> String {
     let record = source.record();
     let tool = record.tool.as_deref().unwrap_or(TOOL);
@@ -87,8 +88,8 @@ fn head(source: &dyn CellSource, dtype: Dtype) -> String {
     format!("*HEADING\n{title}\n{json}*NODE, NSET=NALL\n")
 }
 
-/// Returns a number in the fewest digits that identify it, or rounded to the number of characters that
-/// CalculiX reads.
+/// Returns a number with the fewest digits that identify it. If that takes more characters than CalculiX
+/// reads, the number is rounded.
 fn number(value: f64) -> String {
     for text in [format!("{value}"), format!("{value:e}")] {
         if text.len() <= DIGITS {
@@ -104,7 +105,7 @@ fn number(value: f64) -> String {
     String::new()
 }
 
-/// Appends a whole number, many times as fast as `write!`.
+/// Appends an integer. This is many times as fast as `write!`.
 fn push_whole(text: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut start = digits.len();

@@ -1,6 +1,6 @@
-//! Hexahedra, one for each cell, with nodes that neighbours share: meshes for finite elements.
+//! Meshes for finite elements. Each cell is a hexahedron, and neighbouring cells share nodes.
 //!
-//! `.vtu`, the unstructured grid of VTK for ParaView, PyVista and meshio, is XML with appended data:
+//! `.vtu` is the unstructured grid of VTK, for ParaView, PyVista and meshio. It is XML with appended data:
 //!
 //! | part | content |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | `offsets`, `types` | 8, 16, …, as wide as `connectivity`; UInt8 12, a hexahedron |
 //! | `<AppendedData encoding="raw">_` | the data in this order, each encoded as in the module `vtk_xml` |
 //!
-//! `.inp`, the input of Abaqus and CalculiX, is text. FreeCAD, PrePoMax, Gmsh and meshio also read it:
+//! `.inp`, the input of Abaqus and CalculiX, is a text file. FreeCAD, PrePoMax, Gmsh and meshio also read it:
 //!
 //! | line | content |
 //! |---|---|
@@ -23,15 +23,16 @@
 //! | `*NODE, NSET=NALL`, then `n, x, y, z` | nodes, counted from 1 |
 //! | `*ELEMENT, TYPE=C3D8, ELSET=bone`, then `n, a, b, c, d, e, f, g, h` | the cells of a label, counted from 1 over all labels |
 //!
-//! Each label has a set of elements, in the order of the legend. The name of the set has the letters and
-//! digits of the label's name, and `_` for other characters. The elements of bits are the set VOXELS.
-//! CalculiX reads 20 characters of a number, so longer coordinates are rounded to fit. Nodes and elements
-//! have numbers up to 999,999,999.
+//! Each label has an element set. The sets are in the order of the legend. The name of a set consists of the
+//! letters and digits of the label's name, with `_` for all other characters. The cells of a grid of bits are
+//! the set VOXELS. CalculiX reads at most 20 characters of a number, so longer coordinates are rounded. The
+//! numbers of nodes and elements go up to 999,999,999.
 //!
-//! In both formats a hexahedron has its nodes in the order (0,0,0), (1,0,0), (1,1,0), (0,1,0), then these
-//! four on the upper side of z. Cells come x fastest, then y, and nodes as cells need them. A field is
-//! written in .vtu only, without the cells that equal its background. Coordinates are the mesh's, as the
-//! nearest doubles, and no axis is up.
+//! In both formats the nodes of a hexahedron have the order (0,0,0), (1,0,0), (1,1,0), (0,1,0), followed by
+//! the same four on the upper side of z. Cells are ordered with x varying fastest, then y. Nodes are ordered
+//! by the first cell layer that needs them. A field can be written only as .vtu, and cells that equal its
+//! background are left out. Coordinates are those of the mesh as the nearest doubles, and the formats state
+//! no up axis.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>,
 //! <http://www.dhondt.de/ccx_2.21.pdf>
@@ -52,14 +53,14 @@ pub(super) const VTU: Format = Format {
     about: "hexahedra with shared nodes for ParaView, PyVista and finite elements, packed by zlib",
     dtypes: &[Dtype::U8],
     choices: &[Choice::Uncompressed],
-    // A cell has at most eight nodes of three doubles, eight node numbers, three indices, the value, its
-    // offset and its type.
+    // A cell has at most eight nodes of three doubles, eight node numbers, three indices, a value, an offset
+    // and a type.
     size: |_, _, occupied, _| {
         Some(FileSize::at_most(
             u128::from(occupied?) * (8 * 32 + 12 + 4 + 8 + 1),
         ))
     },
-    // Each of six arrays goes to a temporary file.
+    // Each of the six arrays has its own temporary file.
     memory: |_, _, threads, choices| 6 * (packed::memory(threads, choices) + SPOOL as u64),
     write: Write::Forward(vtu::write),
     is_ours: |head| {
@@ -79,7 +80,7 @@ pub(super) const INP: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
     choices: &[],
-    // A cell has at most eight lines of a number and three coordinates, and a line of nine numbers.
+    // A cell takes at most eight lines of a number and three coordinates, and one line of nine numbers.
     size: |_, _, occupied, _| Some(FileSize::at_most(u128::from(occupied?) * (8 * 78 + 100))),
     memory: |_, _, _, _| elements::BYTES,
     write: Write::Forward(inp::write),
@@ -89,8 +90,8 @@ pub(super) const INP: Format = Format {
     ..VTU
 };
 
-/// Returns the walls of the cells along each axis, as the nearest doubles. Without a lattice, cells begin at
-/// 0 and have size 1.
+/// Returns the coordinates of the walls along each axis, as the nearest doubles. If there is no lattice,
+/// cells begin at 0 and have size 1.
 fn walls(source: &dyn CellSource) -> [Vec<f64>; 3] {
     let dims = source.dims();
     std::array::from_fn(|axis| {

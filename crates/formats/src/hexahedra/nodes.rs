@@ -1,9 +1,9 @@
-//! Cells as hexahedra, layer by layer, and the numbers of their nodes.
+//! Converts cells to hexahedra, layer by layer, and numbers their nodes.
 //!
-//! Nodes get numbers from 0 on when the first layer of cells needs them. Each layer numbers first the nodes
-//! on its lower walls that the layer below did not touch, then all nodes on its upper walls, x fastest, then
-//! y. So a layer needs a bit for each node that the layer below touched, and the first number of each row of
-//! nodes.
+//! Nodes are numbered from 0, in the order in which layers of cells need them. Each layer first numbers the
+//! nodes on its lower walls that the layer below did not use, then all nodes on its upper walls. Within each
+//! group x varies fastest, then y. So the data kept for a layer are one bit for each node that the layer
+//! below used, and the number of the first node in each row.
 
 use std::io;
 
@@ -13,16 +13,16 @@ use voxelize_core::grid::bits::bits_of;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellsRef};
 
-/// Receiver of nodes and hexahedra. The nodes of a hexahedron come before it.
+/// Receiver of nodes and hexahedra. It receives the nodes of a hexahedron before the hexahedron.
 pub(super) trait HexahedronSink {
-    /// Adds the next node, by the numbers of its walls.
+    /// Adds the next node. `walls` are its wall indices along x, y and z.
     fn node(&mut self, walls: [usize; 3]) -> io::Result<()>;
 
-    /// Adds the next cell, its nodes, and its value: 1 or the label, or the bits of a float.
+    /// Adds the next cell with its nodes and its value. The value is 1, the label, or the bits of a float.
     fn hexahedron(&mut self, cell: [usize; 3], nodes: &[u64; 8], value: u32) -> io::Result<()>;
 }
 
-/// Hands the cells of a source and their nodes to `sink`.
+/// Passes the cells of a source and their nodes to `sink`.
 pub(super) fn hexahedra(
     source: &mut dyn CellSource,
     dtype: Dtype,
@@ -62,37 +62,39 @@ pub(super) fn hexahedra(
     Ok(())
 }
 
-/// Numbers of the nodes on the lower and on the upper walls of a layer of cells.
+/// Numbers of the nodes on the lower and upper walls of a layer of cells.
 struct NodeNumbers {
     /// Number of rows of nodes.
     rows: usize,
-    /// Words of a row of nodes, which has one node more than cells.
+    /// Number of words in a row of nodes. A row has one more node than cells.
     row_words: usize,
-    /// Nodes on the lower walls that the layer below touches.
+    /// Nodes on the lower walls that cells of the layer below use, as bits.
     below: Vec<u64>,
-    /// Nodes on the lower walls that this layer touches. The nodes on the upper walls have the same pattern.
+    /// Nodes on the lower walls that cells of this layer use, as bits. The nodes used on the upper walls have
+    /// the same positions.
     here: Vec<u64>,
-    /// First number of each row of nodes.
+    /// Number of the first node in each row.
     first: FirstNumbers,
-    /// Number of nodes that have a number.
+    /// Number of nodes that are numbered so far.
     count: u64,
-    /// Numbers along the rows of nodes on either side of a row of cells.
+    /// Node numbers of the two rows of nodes on both sides of the current row of cells.
     along: [NumberedRow; 2],
-    /// Current row of cells.
+    /// Index of the current row of cells. `None` before the first one.
     at: Option<usize>,
 }
 
-/// Number of the first node of each row.
+/// Number of the first node in each row, for three groups of nodes.
 struct FirstNumbers {
-    /// Nodes that the layer below touches.
+    /// Nodes on the lower walls that the layer below uses.
     below: Vec<u64>,
-    /// Other nodes on the lower walls.
+    /// Nodes on the lower walls that only this layer uses.
     new: Vec<u64>,
     /// Nodes on the upper walls.
     above: Vec<u64>,
 }
 
-/// Numbers of a row of nodes on the lower and on the upper walls, for the nodes that this layer touches.
+/// Node numbers in a row of nodes, on the lower and on the upper walls. They are valid only for nodes that
+/// this layer uses.
 #[derive(Clone)]
 struct NumberedRow {
     lower: Vec<u64>,
@@ -125,7 +127,8 @@ impl NodeNumbers {
         }
     }
 
-    /// Numbers the nodes of layer `k`, which is `layer` of `cells`, except nodes that have a number already.
+    /// Numbers the nodes of layer `k` that have no number yet. The cells of this layer are layer `layer` of
+    /// `cells`.
     fn add_layer(
         &mut self,
         cells: CellsRef,
@@ -159,7 +162,7 @@ impl NodeNumbers {
         Ok(())
     }
 
-    /// Finds the numbers on both sides of row `j` of cells.
+    /// Finds the node numbers on both sides of row `j` of cells.
     fn find_rows(&mut self, j: usize) {
         debug_assert!(j + 1 < self.rows);
         if j > 0 && self.at == Some(j - 1) {
@@ -196,7 +199,7 @@ impl NodeNumbers {
         }
     }
 
-    /// Returns the nodes of cell `i` of the row.
+    /// Returns the numbers of the nodes of cell `i` in the current row.
     fn of(&self, i: usize) -> [u64; 8] {
         let [near, far] = &self.along;
         let around = |near: &[u64], far: &[u64]| [near[i], near[i + 1], far[i + 1], far[i]];
@@ -208,7 +211,7 @@ impl NodeNumbers {
     }
 }
 
-/// Marks the nodes of a row that are corners of cells of a layer.
+/// Sets the bits of the nodes in a row that are corners of occupied cells in a layer.
 fn touch(cells: CellsRef, row: usize, layer: usize, nodes: &mut [u64]) {
     let [nx, ny, _] = cells.dims();
     let mut carry = 0;

@@ -10,10 +10,10 @@ use crate::vtk_xml::ArrayData;
 use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::grid::{CellKind, CellSource};
 
-/// VTK's type number of a hexahedron.
+/// VTK's cell type of a hexahedron.
 const HEXAHEDRON: u8 = 12;
 
-/// Array of the file.
+/// One array of the file.
 struct VtuArray {
     name: &'static str,
     kind: &'static str,
@@ -21,12 +21,13 @@ struct VtuArray {
     data: ArrayData,
 }
 
-/// Arrays of the file. They are collected first, because the head states the offset of each.
+/// All arrays of the file. They are complete before anything is written, because the XML states the offset of
+/// each array.
 struct VtuArrays {
     walls: [Vec<f64>; 3],
-    /// Bytes of a value.
+    /// Number of bytes of a value.
     value_bytes: usize,
-    /// Bytes of the number of a node.
+    /// Number of bytes of a node number.
     number_bytes: usize,
     nodes: u64,
     cells: u64,
@@ -55,7 +56,7 @@ impl VtuArrays {
     fn new(source: &dyn CellSource, is_packed: bool) -> Self {
         let is_field = source.cell_type().kind() == CellKind::Field;
         let most: u128 = source.dims().iter().map(|n| *n as u128 + 1).product();
-        // Each cell has at most eight numbers; this also bounds the last offset.
+        // A cell has at most eight node numbers, so `8 * most` also bounds the last offset.
         let is_narrow = 8 * most <= i32::MAX as u128;
         let number = if is_narrow { "Int32" } else { "Int64" };
         Self {
@@ -78,7 +79,7 @@ impl VtuArrays {
         }
     }
 
-    /// Writes the head, and then the arrays.
+    /// Writes the XML and then the arrays.
     fn write(self, out: &mut dyn io::Write, json: &str, is_packed: bool) -> io::Result<()> {
         let (nodes, cells) = (self.nodes, self.cells);
         let mut arrays = [
@@ -133,7 +134,7 @@ impl VtuArray {
         }
     }
 
-    /// Returns the XML element of the array, with the offset of its data.
+    /// Returns the XML element of the array, which states the offset of its data.
     fn element(&self, offset: u64) -> String {
         let Self {
             name,
@@ -141,7 +142,8 @@ impl VtuArray {
             components,
             ..
         } = self;
-        // meshio makes columns of single numbers if the attribute is present.
+        // If the attribute is present for a single component, meshio reads the numbers as a column of a
+        // matrix.
         let components = match components {
             1 => String::new(),
             count => format!(" NumberOfComponents=\"{count}\""),
@@ -165,7 +167,7 @@ impl HexahedronSink for VtuArrays {
         self.values
             .data
             .push(&value.to_le_bytes()[..self.value_bytes])?;
-        // An axis has at most 2²⁴ cells.
+        // The cast cannot truncate, because an axis has at most 2²⁴ cells.
         self.indices
             .data
             .push(cell.map(|n| (n as u32).to_le_bytes()).as_flattened())?;

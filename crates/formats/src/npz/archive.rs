@@ -1,4 +1,4 @@
-//! The members of an archive.
+//! Reading the members of an archive.
 
 use std::io::Read;
 
@@ -8,20 +8,20 @@ use crate::npy::Header;
 use crate::open::{Input, failure};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 
-/// Maximum size of a small member that is read.
+/// Maximum size of a small member in bytes.
 pub(super) const MAX_SMALL: u64 = 1 << 20;
 
-/// Maximum number of bytes that deflate makes of one byte.
+/// Maximum number of bytes that one deflated byte can unpack to.
 pub(super) const MOST_DEFLATED: u64 = 1032;
 
 pub(super) type Archive<'a> = ZipArchive<&'a mut dyn Input>;
 
-/// Returns true if the archive has an array of this name.
+/// Returns `true` if the archive has an array with this name.
 pub(super) fn has(archive: &Archive, name: &str) -> bool {
     archive.index_for_name(&format!("{name}.npy")).is_some()
 }
 
-/// Reads the header and the data of a small array. `None` if the member does not exist.
+/// Reads the header and the data of a small array. `None` if the archive does not have it.
 pub(super) fn small(archive: &mut Archive, name: &str) -> Result<Option<(Header, Vec<u8>)>> {
     let name = format!("{name}.npy");
     if archive.index_for_name(&name).is_none() {

@@ -1,7 +1,8 @@
-//! Arrays next to the cells: separate members, written after the member of the cells.
+//! Arrays that are stored in addition to the cells. Each is a separate member, which is written after the
+//! member of the cells.
 //!
-//! All arrays come slab by slab with the cells. Their parts wait in temporary files until the last slab,
-//! unless there is only one slab.
+//! The arrays are made slab by slab, together with the cells. If there are several slabs, the arrays are
+//! collected in temporary files until the last slab is made.
 
 use std::io::{self, Seek, Write};
 
@@ -14,10 +15,10 @@ use voxelize_core::grid::{
     CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab,
 };
 
-/// Bytes that are written at a time.
+/// Number of bytes that are written at once.
 const BLOCK: usize = 1 << 16;
 
-/// Source that keeps the arrays of its slabs.
+/// Source that collects the arrays of all slabs.
 pub(super) struct KeptArrays<'a> {
     source: &'a mut dyn CellSource,
     spools: Vec<SpooledTempFile>,
@@ -33,13 +34,13 @@ impl<'a> KeptArrays<'a> {
         Self { source, spools }
     }
 
-    /// Returns true if one slab has all cells, so that its arrays need no copy.
+    /// Returns `true` if a single slab has all cells. Its arrays then need no temporary file.
     fn is_whole(&self, array: &CellArray) -> bool {
         array.numbers().len()
             == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
     }
 
-    /// Copies the arrays of the slab that was made last.
+    /// Copies the arrays of the latest slab.
     fn keep(&mut self) -> io::Result<()> {
         for n in 0..self.spools.len() {
             let array = &self.source.arrays()[n];
@@ -50,7 +51,7 @@ impl<'a> KeptArrays<'a> {
         Ok(())
     }
 
-    /// Returns the quantities of the arrays in their order.
+    /// Returns the quantities of the arrays, in the order of the arrays.
     pub(super) fn quantities(&self) -> Vec<Quantity> {
         self.source
             .arrays()
@@ -59,7 +60,7 @@ impl<'a> KeptArrays<'a> {
             .collect()
     }
 
-    /// Writes array `n` of all slabs.
+    /// Writes array `n` for all slabs.
     pub(super) fn write(&mut self, n: usize, out: &mut dyn Write) -> io::Result<()> {
         let array = &self.source.arrays()[n];
         if self.is_whole(array) {
@@ -71,7 +72,7 @@ impl<'a> KeptArrays<'a> {
     }
 }
 
-/// Writes floats, little-endian. All NaN get the same bytes.
+/// Writes floats, little-endian. Every NaN gets the same bytes.
 fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
     let mut block = Vec::with_capacity(BLOCK);
     for numbers in numbers.chunks(BLOCK / 4) {
@@ -84,8 +85,8 @@ fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the header of the array of a quantity. The numbers of a cell are adjacent: their axis is the first
-/// axis in Fortran order, the last in C order.
+/// Returns the header for the array of a quantity. If a cell has several numbers, they are adjacent. Their
+/// axis is the first one in Fortran order and the last one in C order.
 pub(super) fn header(
     quantity: Quantity,
     [nx, ny, nz]: [usize; 3],

@@ -1,4 +1,5 @@
-//! `.npz`, a zip of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`, with the lattice in further arrays.
+//! `.npz`, a zip archive of arrays: `numpy.load("a.npz")["voxels"][x, y, z]`. Further arrays hold the
+//! lattice.
 //!
 //! | member | type | content |
 //! |---|---|---|
@@ -23,11 +24,12 @@
 //! | `background.npy` | float32, () | the background of a field |
 //! | `value_scale.npy` | float64, () | 1/255 if u8 are shares of cells: `archive["voxels"] * archive["value_scale"]` |
 //!
-//! A filled grid has no legend for surface and interior in the file. They are the u8 cells 1 and 2 of a grid
-//! that this tool made by the rule filled.
+//! In the file, a filled grid has no legend for surface and interior. If this tool made a grid by the rule
+//! filled, the u8 values 1 and 2 stand for surface and interior.
 //!
-//! Members are deflated, cells of bits run by run. They have the date 1980-01-01, so that equal grids make
-//! equal files. zip64 is used where it is needed. Without `voxels.npy` the only array in the file is read.
+//! Members are deflated, and cells that are bits are deflated run by run. All members have the date
+//! 1980-01-01, so that equal grids make equal files. zip64 is used where it is needed. If there is no
+//! `voxels.npy` but only one array, that array is read.
 
 mod archive;
 mod arrays;
@@ -54,11 +56,11 @@ pub(super) const FORMAT: Format = Format {
     magic: &[b"PK\x03\x04"],
     limits,
     size: |dims, dtype, occupied, choices| match Sparse::of(choices) {
-        // A row and a value for each cell; runs may be fewer.
+        // Each cell takes a row and a value. The number of runs is at most the number of cells.
         Some(_) => occupied.map(|occupied| FileSize::at_most(20 * u128::from(occupied))),
         None => npy::bytes_for(dims, dtype).map(FileSize::at_most),
     },
-    // Its buffers are counted among the buffers of every job.
+    // The buffers of this format are included in the memory that every job reserves for buffers.
     write: Write::Seeking(write::write),
     annotate: npy::annotate,
     reader: Some(Reader {
@@ -77,10 +79,10 @@ fn limits(_: Option<&Lattice>, choices: &[Choice]) -> Result<()> {
     Ok(())
 }
 
-/// Members of the digests, and their keys in metadata.
+/// Members that hold the digests, and their keys in the metadata.
 const DIGESTS: [(&str, &str); 2] = [("cells_digest", CELLS), ("grid_digest", GRID)];
 
-/// Returns true if u8 cells are surface and interior.
+/// Returns `true` if the u8 cells are surface and interior.
 fn is_filled(metadata: &Metadata) -> bool {
     let by_this_tool = metadata
         .record

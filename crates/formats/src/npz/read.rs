@@ -51,7 +51,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// Reads the cells of an array of all cells.
+/// Reads the cells from an array that has one number for each cell.
 fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<Cells> {
     let name = name_of_cells(archive)?;
     let is_zyx = is_zyx(archive)?;
@@ -64,7 +64,7 @@ fn whole(archive: &mut Archive, metadata: &Metadata, room: CellRoom) -> Result<C
         None => header.cells(&mut file, Some(metadata), room),
     };
     let cells = cells.map_err(|error| in_member(error, &name))?;
-    // Reading to the end also checks the checksum.
+    // The checksum is verified only when the member is read to its end.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells),
         _ => Err(in_member(
@@ -128,7 +128,7 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// Returns true if the axes of the array of cells are z, y and x.
+/// Returns `true` if the array has the axes z, y and x.
 fn is_zyx(archive: &mut Archive) -> Result<bool> {
     let Some(order) = texts(archive, "order")? else {
         return Ok(false);
@@ -144,7 +144,7 @@ fn is_zyx(archive: &mut Archive) -> Result<bool> {
     Ok(order == ["zyx"])
 }
 
-/// Returns the error for a stack of grids, with the first names.
+/// Returns the error for a stack of grids. It lists the first names.
 fn no_single_grid(names: &[String]) -> Error {
     const SHOWN: usize = 3;
     let shown = names
@@ -160,7 +160,7 @@ fn no_single_grid(names: &[String]) -> Error {
     Error::input(Code::V004, text).with_hint(hint)
 }
 
-/// Returns the dims of cells that are packed bits. `None` for other cells.
+/// Returns the dims of cells that are packed bits. `None` if the cells are not packed.
 fn packed_dims(archive: &mut Archive) -> Result<Option<[usize; 3]>> {
     match texts(archive, BIT_ORDER[0])? {
         None => Ok(None),
@@ -208,7 +208,7 @@ fn name_of_cells(archive: &Archive) -> Result<String> {
     }
 }
 
-/// Reads the header of the cells, and compares the size it states with the size of its member.
+/// Reads the header of the cells, and checks that the member has the size that the header implies.
 fn checked_header<R: Read + ?Sized>(
     file: &mut zip::read::ZipFile<'_, R>,
     is_zyx: bool,
@@ -235,7 +235,7 @@ fn checked_header<R: Read + ?Sized>(
     Ok(header)
 }
 
-/// Reads the lattice and the record from the small members.
+/// Reads the lattice and the record from small members.
 fn read_metadata(archive: &mut Archive, dims: [usize; 3]) -> Result<(Option<Lattice>, Record)> {
     let record = Record::from_entries(|name: &str| first_text(archive, name))?;
     let snap = if record.snap.as_deref() == Some("none") {
@@ -310,7 +310,7 @@ fn float(archive: &mut Archive, name: &str) -> Result<Option<f32>> {
     Ok(array.and_then(|(_, bytes)| Some(f32::from_le_bytes(bytes.try_into().ok()?))))
 }
 
-/// Returns true if bytes are shares of cells.
+/// Returns `true` if the bytes are shares of cells.
 fn is_of_shares(archive: &mut Archive) -> Result<bool> {
     let scale = small(archive, shares::SCALE[0])?.filter(|(header, _)| header.descr == "f8");
     Ok(scale.is_some_and(|(_, bytes)| bytes == (1.0_f64 / 255.0).to_le_bytes()))
@@ -354,7 +354,7 @@ fn first_text(archive: &mut Archive, name: &str) -> Result<Option<String>> {
     Ok(texts.into_iter().next())
 }
 
-/// Decodes a text of four bytes per character, which ends at a zero.
+/// Decodes a text with four bytes per character. The text ends at a zero.
 fn text_of(bytes: &[u8]) -> Option<String> {
     let mut text = String::new();
     for code in bytes.as_chunks::<4>().0 {

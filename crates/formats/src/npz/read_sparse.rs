@@ -1,4 +1,4 @@
-//! Reading of sparse arrays.
+//! Reading sparse arrays.
 
 use std::io::{BufReader, Read};
 
@@ -15,7 +15,7 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Field};
 
-/// Reads the number of cells along each axis.
+/// Reads the number of cells along each axis from the member `shape`.
 pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
     let wrong = || {
         Error::input(
@@ -36,7 +36,7 @@ pub(super) fn dims(archive: &mut Archive) -> Result<[usize; 3]> {
     }
 }
 
-/// Reads the dims and the type of the cells.
+/// Reads the dims and the number type of the cells.
 pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
     let dims = dims(archive)?;
     if archive.index_for_name("values.npy").is_none() {
@@ -53,7 +53,8 @@ pub(super) fn described(archive: &mut Archive) -> Result<([usize; 3], Dtype)> {
     }
 }
 
-/// Compares the length in the header of an array with the size of its member. Returns the number of rows.
+/// Checks that the member has the size that the header of its array implies. `bytes` is the size of a row.
+/// Returns the number of rows.
 fn check_length<R: Read + ?Sized>(
     file: &ZipFile<'_, R>,
     header: &Header,
@@ -79,7 +80,7 @@ fn check_length<R: Read + ?Sized>(
     Ok(rows)
 }
 
-/// Reads the cells from the rows.
+/// Reads the rows and sets the cells that they list.
 pub(super) fn read(
     archive: &mut Archive,
     form: Sparse,
@@ -93,7 +94,7 @@ pub(super) fn read(
     let name = format!("{}.npy", form.name());
     let mut file = archive.by_name(&name).map_err(broken)?;
     let header = Header::read(&mut file).map_err(|error| in_member(error, &name))?;
-    // NumPy's own indices are int64.
+    // NumPy itself makes indices of type int64, so both widths are read.
     let width = match (&*header.descr, header.fortran, &*header.shape) {
         ("i4", false, [_, columns]) if *columns == form.columns() => 4,
         ("i8", false, [_, columns]) if *columns == form.columns() => 8,
@@ -145,7 +146,7 @@ pub(super) fn read(
         }
     }
     drop(input);
-    // Reading to the end also checks the checksum.
+    // The checksum is verified only when the member is read to its end.
     match file.read(&mut [0]).map_err(failure)? {
         0 => Ok(cells.into_cells()),
         _ => Err(in_member(
@@ -159,7 +160,7 @@ fn value_width(dtype: Dtype) -> u64 {
     if dtype == Dtype::F32 { 4 } else { 1 }
 }
 
-/// Reads the values of rows as bytes. `None` for bits.
+/// Reads the values of all rows as bytes. `None` for bits, whose rows have no values.
 fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<Option<Vec<u8>>> {
     if dtype == Dtype::Bool {
         return Ok(None);
@@ -184,7 +185,7 @@ fn read_values(archive: &mut Archive, dims: [usize; 3], dtype: Dtype) -> Result<
     Ok(Some(values))
 }
 
-/// Cells that are being filled in.
+/// Cells that are set row by row.
 enum SparseCells {
     Values(RowValues),
     Field(Field),
@@ -202,7 +203,7 @@ impl SparseCells {
         Ok(Self::Field(field))
     }
 
-    /// Gives a cell the value of a row, or 1 if rows have no values.
+    /// Sets a cell to the value of row `row`. If rows have no values, sets it to 1.
     fn set(&mut self, cell: [usize; 3], values: &[u8], row: usize) -> Result<()> {
         match self {
             Self::Field(field) => {

@@ -1,4 +1,4 @@
-//! Arrays of rows for cells, instead of an array of all cells.
+//! Sparse arrays: rows that list some cells, in place of an array of all cells.
 
 use std::io::{self, Seek, Write};
 
@@ -11,17 +11,17 @@ use tempfile::SpooledTempFile;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{CellSource, CellType, CellsRef};
 
-/// Content of a row of the array.
+/// Content of a row in a sparse array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sparse {
-    /// A cell.
+    /// One cell.
     Indices,
-    /// Cells of one value in a row along x.
+    /// A run of cells along x that have the same value.
     Runs,
 }
 
 impl Sparse {
-    /// Returns the form in these choices. `None` for an array of all cells.
+    /// Returns the kind of rows that these choices request. `None` for an array of all cells.
     pub(super) fn of(choices: &[Choice]) -> Option<Self> {
         choices.iter().find_map(|choice| match choice {
             Choice::SparseIndices => Some(Self::Indices),
@@ -30,7 +30,8 @@ impl Sparse {
         })
     }
 
-    /// Returns the form in an archive that has no array of all cells.
+    /// Returns the kind of rows in an archive. `None` if the archive has an array of all cells, or no sparse
+    /// array.
     pub(super) fn in_archive(archive: &Archive) -> Option<Self> {
         if has(archive, "voxels") || !has(archive, "shape") {
             return None;
@@ -47,7 +48,7 @@ impl Sparse {
         }
     }
 
-    /// Returns the number of columns.
+    /// Returns the number of columns in the array.
     pub(super) fn columns(self) -> usize {
         match self {
             Self::Indices => 3,
@@ -56,18 +57,19 @@ impl Sparse {
     }
 }
 
-/// Rows and their values, collected in temporary files because the header of the array states their number.
+/// Rows and their values. They are collected in temporary files, because the header of the array must state
+/// the number of rows.
 pub(super) struct SparseRows {
     form: Sparse,
     dims: [usize; 3],
     rows: SpooledTempFile,
     values: SpooledTempFile,
-    /// Bytes of a value: none for bits, one for labels, four for fields.
+    /// Number of bytes of a value: 0 for bits, 1 for labels, 4 for fields.
     width: usize,
     count: usize,
 }
 
-/// Consecutive cells of one value.
+/// Consecutive cells that have the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SparseRun {
     start: usize,
@@ -75,11 +77,11 @@ struct SparseRun {
     value: u32,
 }
 
-/// Member of the archive: its name, the header of its array, its data and their size.
+/// Member of the archive: its name, the header of its array, the data, and the size of the data in bytes.
 type Member = (&'static str, Vec<u8>, SpooledTempFile, u128);
 
 impl SparseRows {
-    /// Collects all cells of a grid.
+    /// Collects the rows for all cells of a grid.
     pub(super) fn collect(
         source: &mut dyn CellSource,
         form: Sparse,
@@ -116,7 +118,7 @@ impl SparseRows {
         Ok(all)
     }
 
-    /// Adds the runs of a row of cells.
+    /// Adds the runs of row `(j, k)` of the grid.
     fn put(&mut self, runs: &[SparseRun], j: usize, k: usize) -> io::Result<()> {
         for run in runs {
             match self.form {
@@ -131,17 +133,17 @@ impl SparseRows {
         Ok(())
     }
 
-    /// Adds a row of numbers, and its value.
+    /// Adds a row of the array and its value.
     fn push(&mut self, numbers: &[usize], value: u32) -> io::Result<()> {
         for number in numbers {
-            // An axis has at most 2²⁴ cells.
+            // The cast cannot truncate, because an axis has at most 2²⁴ cells.
             self.rows.write_all(&(*number as i32).to_le_bytes())?;
         }
         self.count += 1;
         self.values.write_all(&value.to_le_bytes()[..self.width])
     }
 
-    /// Returns the members of the archive.
+    /// Returns the members of the archive that hold the cells.
     pub(super) fn members(mut self) -> io::Result<Vec<Member>> {
         let shape: Vec<u8> = self
             .dims
@@ -172,7 +174,7 @@ impl SparseRows {
     }
 }
 
-/// Finds the runs of row `(j, k)` of a slab. If values have a width, cells of a run have the same value.
+/// Finds the runs in row `(j, k)` of a slab. If `width` is not 0, all cells of a run have the same value.
 fn find_runs(cells: CellsRef, j: usize, k: usize, width: usize, runs: &mut Vec<SparseRun>) {
     runs.clear();
     let [nx, ..] = cells.dims();

@@ -1,4 +1,4 @@
-//! Grids of many meshes in one `.npz`, for machine learning.
+//! Grids of several meshes in one `.npz`, for machine learning.
 //!
 //! | member | content |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `order`, `rule`, `ties`, `tool` … | text, for all meshes; entries that differ between meshes are left out |
 //! | `background` | for fields, float32, (n,): the background of each mesh |
 //!
-//! Meshes come in any order, and wait in a temporary file, deflated, until all have come.
+//! The grids can be added in any order. They are kept deflated in a temporary file until all are added.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -33,7 +33,7 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellSource, Lattice};
 
-/// Collector of the grids of many meshes, all of the same dimensions, for one array.
+/// Collects the grids of several meshes in one array. All grids must have the same dims.
 ///
 /// ```
 /// # use voxelize_formats::voxelize;
@@ -62,16 +62,16 @@ impl std::fmt::Debug for GridStack {
 
 #[derive(Default)]
 struct StackState {
-    /// Deflated cells of all grids.
+    /// Temporary file with the deflated cells of all grids. `None` before the first grid.
     spool: Option<SpooledTempFile>,
     length: u64,
     parts: BTreeMap<usize, StackPart>,
 }
 
-/// Grid of a stack.
+/// One grid of a stack.
 struct StackPart {
     name: String,
-    /// Offset and length in the temporary file.
+    /// Offset and length of the deflated cells in the temporary file, in bytes.
     place: [u64; 2],
     dims: [usize; 3],
     dtype: Dtype,
@@ -80,12 +80,12 @@ struct StackPart {
 }
 
 impl GridStack {
-    /// Adds the grid of the mesh with this number and name. Returns the size of its packed cells in bytes.
-    /// Numbers determine the order.
+    /// Adds the grid of a mesh. `number` is its index in the array, and `name` is the name of the mesh.
+    /// Returns the size of the compressed cells in bytes.
     ///
     /// # Errors
-    /// If the cells cannot be made, an `.npz` cannot hold them as whole numbers, or the temporary file cannot
-    /// be written.
+    /// Fails if the cells cannot be made, if an `.npz` cannot hold each as a whole number of bytes, or if the
+    /// temporary file cannot be written.
     pub fn add(
         &self,
         number: usize,
@@ -130,12 +130,13 @@ impl GridStack {
         self.state().parts.len()
     }
 
-    /// Returns true if there is no grid.
+    /// Returns `true` if there is no grid.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the memory of [`write_to`](Self::write_to) in bytes: a grid, and a layer of it.
+    /// Returns the memory that [`write_to`](Self::write_to) needs, in bytes. It holds one grid and one of its
+    /// layers at a time.
     pub fn bytes(&self) -> u128 {
         let mut most = 0;
         for part in self.state().parts.values() {
@@ -146,11 +147,11 @@ impl GridStack {
         most
     }
 
-    /// Writes the archive of all grids.
+    /// Writes the archive with all grids.
     ///
     /// # Errors
-    /// If there is no grid, two grids have different dimensions or types, the work is cancelled, or it cannot
-    /// be written.
+    /// Fails if there is no grid, if two grids have different dims or number types, if the work is cancelled,
+    /// or if the archive cannot be written.
     pub fn write_to(&self, out: &mut dyn Write, options: &SaveOptions) -> Result<()> {
         let mut state = self.state();
         let StackState { spool, parts, .. } = &mut *state;
@@ -181,7 +182,7 @@ impl GridStack {
     }
 }
 
-/// Deflates the array of a grid into a temporary file.
+/// Writes the array of a grid to a temporary file, deflated.
 fn deflated(
     source: &mut dyn CellSource,
     dtype: Dtype,
@@ -237,7 +238,8 @@ fn write(
             if is_zyx {
                 out.write_all(&grid)?;
             } else {
-                // Cells along x are adjacent in `grid`, but cells along z must be adjacent in the file.
+                // In `grid`, neighbours along x are adjacent. In the file, neighbours along z must be
+                // adjacent.
                 for x in 0..nx {
                     layer.clear();
                     for y in 0..ny {
@@ -264,7 +266,7 @@ fn write(
     archive.finish()
 }
 
-/// Orders of the axes: the usual one, and the one with [`Choice::Zyx`].
+/// Values of the member `order`: the default, and the value with [`Choice::Zyx`].
 pub(super) const ORDERS: [&str; 2] = ["nxyz", "nzyx"];
 
 /// Returns all members except the cells.
@@ -301,7 +303,7 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
             members.push((exact, texts(&[count, 3], &fractions)));
         }
     }
-    // Only entries that all records share are written.
+    // Only entries that are the same in all records are written.
     let mut shared = entries(parts[0]);
     for part in &parts[1..] {
         let other = entries(part);
@@ -311,7 +313,7 @@ fn members(parts: &[&StackPart], is_zyx: bool) -> Vec<(&'static str, Vec<u8>)> {
     for (name, value) in &shared {
         members.push((*name, text(&[], &[value])));
     }
-    // The background of distances depends on the size of cells.
+    // The background of distances depends on the cell size, which may differ between meshes.
     let backgrounds: Option<Vec<f32>> = parts.iter().map(|part| part.metadata.background).collect();
     if let Some(all) = backgrounds {
         let mut bytes = npy::header("<f4", &[count]);
@@ -328,7 +330,7 @@ fn texts(shape: &[usize], all: &[String]) -> Vec<u8> {
     text(shape, &texts)
 }
 
-/// Returns the entries of the record of a grid.
+/// Returns the entries in the record of a grid.
 fn entries(part: &StackPart) -> BTreeMap<&'static str, String> {
     let mut entries = BTreeMap::new();
     for (name, value) in part.metadata.record.entries() {

@@ -16,10 +16,11 @@ use crate::{
 use voxelize_core::grid::metadata::{Metadata, hex};
 use voxelize_core::grid::{CellArray, CellSource, Legend};
 
-/// Size from which lengths may not fit 32 bits. Deflated noise is a little longer than the noise.
+/// Size in bytes above which a compressed length may not fit into 32 bits. It is less than 2³², because data
+/// that cannot be compressed become a little longer when deflated.
 pub(super) const LARGE: u128 = 0xf000_0000;
 
-/// Name of the member of the cells.
+/// Name of the member that holds the cells.
 const CELLS_NAME: &str = "voxels.npy";
 
 pub(super) fn write(
@@ -87,12 +88,12 @@ pub(super) fn write(
     archive.finish()
 }
 
-/// Returns true if the cells are an array of packed bits.
+/// Returns `true` if the cells are stored as an array of packed bits.
 fn is_packed(dtype: Dtype, options: &SaveOptions) -> bool {
     dtype == Dtype::Bit && Sparse::of(options.choices).is_none()
 }
 
-/// Returns the members that readers need to unpack bits.
+/// Returns the members that readers need to unpack the bits.
 fn bit_members(dims: [usize; 3]) -> Vec<(&'static str, Vec<u8>)> {
     let [name, order] = BIT_ORDER;
     let sizes = dims.map(|n| (n as i64).to_le_bytes()).concat();
@@ -127,7 +128,7 @@ fn small_members(metadata: &Metadata, options: &SaveOptions) -> Vec<(&'static st
         ));
     }
     let mut entries: Vec<_> = metadata.record.entries().collect();
-    // This is the order of the first version, and equal grids must make equal files.
+    // The first version had this order, and equal grids must make equal files.
     entries.sort_by_key(|(name, _)| {
         ["tool", "input"]
             .iter()
@@ -188,8 +189,8 @@ fn legend_members(legend: &Legend) -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// Returns an array of text: four bytes per character, each text as long as the longest, with zeros after its
-/// end.
+/// Returns an array of texts. A character takes four bytes. All texts have the length of the longest one, and
+/// shorter texts are padded with zeros.
 pub(super) fn text(shape: &[usize], values: &[&str]) -> Vec<u8> {
     let longest = values
         .iter()
@@ -213,7 +214,7 @@ mod tests {
     use crate::{InMemory, Voxels};
     use voxelize_core::grid::BitGrid;
 
-    /// Disk that is full after `space` bytes.
+    /// Disk that is full after `space` bytes are written.
     struct Disk {
         file: Cursor<Vec<u8>>,
         space: u64,

@@ -1,16 +1,17 @@
-//! A string of bits without gaps, the first bit the lowest, as in deflate.
+//! A string of bits without gaps. The first bit of a byte is the lowest, as in deflate.
 
-/// String of bits.
+/// String of bits of any length.
 #[derive(Debug, Default)]
 pub(super) struct BitString {
     words: Vec<u64>,
-    /// Bits after the words, fewer than 64.
+    /// Bits after the complete words. There are fewer than 64.
     last: u64,
     count: u32,
 }
 
 impl BitString {
-    /// Adds the lowest `count` of `bits`, fewer than 64. The other bits are zero.
+    /// Appends the lowest `count` bits of `bits`. `count` must be less than 64, and all other bits must be
+    /// zero.
     #[inline]
     pub(super) fn push(&mut self, bits: u64, count: u32) {
         self.last |= bits << self.count;
@@ -18,12 +19,12 @@ impl BitString {
         if self.count >= 64 {
             self.words.push(self.last);
             self.count -= 64;
-            // Some of the bits came before, so the shift is below 64.
+            // At least one bit was left from before, so the shift is less than 64.
             self.last = bits >> (count - self.count);
         }
     }
 
-    /// Adds another string.
+    /// Appends another string.
     pub(super) fn append(&mut self, other: &Self) {
         for word in &other.words {
             self.words.push(self.last | word << self.count);
@@ -32,12 +33,12 @@ impl BitString {
         self.push(other.last, other.count);
     }
 
-    /// Moves the whole words to `bytes`.
+    /// Moves the complete words to `bytes`.
     pub(super) fn take_words(&mut self, bytes: &mut Vec<u8>) {
         bytes.extend(self.words.drain(..).flat_map(u64::to_le_bytes));
     }
 
-    /// Moves all bytes to `bytes`. The last byte is filled up with zeros.
+    /// Moves all bits to `bytes`. The last byte is filled up with zeros.
     pub(super) fn finish(mut self, bytes: &mut Vec<u8>) {
         self.take_words(bytes);
         bytes.extend(&self.last.to_le_bytes()[..self.count.div_ceil(8) as usize]);

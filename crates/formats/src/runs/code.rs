@@ -1,13 +1,13 @@
-//! The code of deflated cells (RFC 1951). A run is its byte, then matches that repeat it from a distance of
-//! one. Rows that equal the row before are matches from a distance of a row. One Huffman code serves all
-//! grids with rows of a length.
+//! Deflate codes for cells as bytes (RFC 1951). A run of equal cells is coded as one byte, followed by
+//! matches that repeat it at distance 1. A row that equals the previous row is coded as matches at the
+//! distance of one row. All grids whose rows have the same length share one Huffman code.
 
 use super::bit_string::BitString;
 
-/// Symbol that ends a block.
+/// Symbol that ends a deflate block.
 const END: usize = 256;
 
-/// Number of symbols: bytes, the end and lengths.
+/// Number of symbols: the byte values, the end of the block, and the lengths of matches.
 const SYMBOLS: usize = 286;
 
 /// Maximum distance of a match.
@@ -16,31 +16,32 @@ const FARTHEST: usize = 1 << 15;
 /// Maximum length of a match.
 const LONGEST: usize = 258;
 
-/// Shortest run that is shorter as a match than as single bytes.
+/// Shortest run for which a match is shorter than single bytes.
 const SHORTEST: usize = 4;
 
-/// Codes of the same match that are added at a time.
+/// Number of equal match codes that are appended at once.
 const AT_ONCE: usize = 21;
 
-/// Bits, and their number.
+/// Bits of a code, and the number of bits.
 type CodeWord = (u64, u32);
 
-/// Codes of the elements of runs.
+/// Codes that are needed for runs and repeated rows.
 pub(super) struct RunCode {
     bytes: [CodeWord; 2],
     end: CodeWord,
-    /// Code of a match of each length with the byte before.
+    /// Codes of a match at distance 1, indexed by its length.
     matches: Vec<CodeWord>,
-    /// Code of a match of each length with the row before, if the row is not too long.
+    /// Codes of a match at the distance of one row, indexed by its length. `None` if deflate cannot express
+    /// that distance.
     rows: Option<Vec<CodeWord>>,
-    /// Cells of a row.
+    /// Number of cells in a row.
     nx: usize,
-    /// Start of a block: its type, and the lengths of the codes.
+    /// Start of a deflate block: its type and the code lengths.
     head: BitString,
 }
 
-/// Returns the lengths of the codes of bytes, the end and lengths of matches: two bits for the symbols of
-/// most runs, seven for the others, and six for three of the others, which makes the code complete.
+/// Returns the code lengths of all symbols. The symbols that occur in most runs have two bits. All others
+/// have seven bits, except for three that have six, so that the code is complete.
 fn lengths() -> [u8; SYMBOLS] {
     let mut lengths = [0; SYMBOLS];
     lengths[END..].fill(7);
@@ -53,7 +54,7 @@ fn lengths() -> [u8; SYMBOLS] {
     lengths
 }
 
-/// Returns the codes of these lengths, with the first bit of each code lowest.
+/// Returns the codes with these lengths. The first bit of a code is its lowest bit.
 fn codes(lengths: &[u8]) -> Vec<CodeWord> {
     let mut next = 0_u32;
     let mut codes = vec![(0, 0); lengths.len()];
@@ -79,7 +80,7 @@ impl RunCode {
         let matches: Vec<_> = (0..=LONGEST)
             .map(|length| match_code(&codes, length))
             .collect();
-        // There are two codes of distances, of one bit: zero for the byte before, one for the row before.
+        // The distance code has two symbols of one bit: 0 for distance 1, and 1 for the distance of a row.
         let has_rows = (3..=FARTHEST).contains(&nx);
         let (symbol, extra) = distance_symbol(if has_rows { nx } else { 2 });
         let mut rows = None;
@@ -103,18 +104,18 @@ impl RunCode {
         }
     }
 
-    /// Adds the start of the last block.
+    /// Appends the start of the only block, which is marked as the last one.
     pub(super) fn begin(&self, bits: &mut BitString) {
         bits.append(&self.head);
     }
 
-    /// Adds the end of a block.
+    /// Appends the end of the block.
     pub(super) fn end(&self, bits: &mut BitString) {
         bits.push(self.end.0, self.end.1);
     }
 
-    /// Returns true if a row that equals the row before is shorter as a match than as runs. `words` is the
-    /// number of its nonzero words.
+    /// Returns `true` if a row that equals the previous row takes fewer bits as a match than as runs. `words`
+    /// is the number of nonzero words in the row.
     pub(super) fn repeats(&self, words: usize) -> bool {
         /// Approximate number of bits of a run.
         const OF_RUN: usize = 20;
@@ -125,11 +126,11 @@ impl RunCode {
         bits < OF_RUN * words
     }
 
-    /// Adds cells that equal the cells of the row before.
+    /// Appends a match of `count` cells with the previous row.
     pub(super) fn push_repeated(&self, bits: &mut BitString, mut count: usize) {
         let Some(rows) = &self.rows else { return };
         while count > 0 {
-            // At least three must be left, the shortest match.
+            // At least three cells must remain, because the shortest match has three.
             let length = if count > LONGEST {
                 LONGEST.min(count - 3)
             } else {
@@ -140,7 +141,7 @@ impl RunCode {
         }
     }
 
-    /// Adds a run of `count` bytes that are all `byte`, 0 or 1.
+    /// Appends a run of `count` bytes that all have the value `byte`, which is 0 or 1.
     #[inline]
     pub(super) fn push_run(&self, bits: &mut BitString, byte: usize, count: usize) {
         let mut put = |(code, length): CodeWord| bits.push(code, length);
@@ -166,14 +167,14 @@ impl RunCode {
     }
 }
 
-/// Returns the code of a match of this length, without its distance.
+/// Returns the code for the length of a match, without its distance.
 fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
     let (symbol, extra) = match length {
         0..3 => return (0, 0),
         LONGEST => (SYMBOLS - 1, (0, 0)),
         3..11 => (254 + length, (0, 0)),
         _ => {
-            // Four symbols for each power of two.
+            // There are four length symbols for each power of two.
             let over = length - 3;
             let extra = over.ilog2() - 2;
             let symbol = 257 + 4 * extra as usize + (over >> extra);
@@ -184,13 +185,13 @@ fn match_code(codes: &[CodeWord], length: usize) -> CodeWord {
     (code | extra.0 << bits, bits + extra.1)
 }
 
-/// Returns the symbol of a distance, and its extra bits.
+/// Returns the symbol for a distance, and its extra bits.
 fn distance_symbol(distance: usize) -> (usize, CodeWord) {
     let over = distance - 1;
     if over < 4 {
         return (over, (0, 0));
     }
-    // Two symbols for each power of two.
+    // There are two distance symbols for each power of two.
     let extra = over.ilog2() - 1;
     (
         2 * extra as usize + (over >> extra),
@@ -198,14 +199,14 @@ fn distance_symbol(distance: usize) -> (usize, CodeWord) {
     )
 }
 
-/// Returns the start of a last block with codes of these lengths, and codes of one bit for a distance of one
-/// and for another distance.
+/// Returns the start of a block that is marked as the last one. It states these code lengths for the symbols,
+/// and one-bit codes for distance 1 and for the distance symbol `distance`.
 fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
-    /// Order of the lengths of the codes of lengths.
+    /// Order in which deflate stores the code lengths of the code-length alphabet.
     const ORDER: [usize; 19] = [
         16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
     ];
-    /// Symbol of eleven zeros or more, with seven bits for their number.
+    /// Symbol for eleven or more zeros. Seven extra bits state their number.
     const ZEROS: usize = 18;
     let mut of_lengths = [0; 19];
     for (symbol, length) in [(7, 2), (6, 2), (2, 2), (ZEROS, 3), (1, 4), (0, 4)] {
@@ -213,8 +214,8 @@ fn head(lengths: &[u8; SYMBOLS], distance: usize) -> BitString {
     }
     let codes = codes(&of_lengths);
     let mut bits = BitString::default();
-    // The last block, with its own codes; symbols beyond 257; distances beyond one; lengths of lengths beyond
-    // four.
+    // The header fields: last block with its own codes, number of symbols beyond 257, number of distances
+    // beyond one, and number of code-length codes beyond four.
     for (value, count) in [
         (0b101, 3),
         (SYMBOLS as u64 - 257, 5),

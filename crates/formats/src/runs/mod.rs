@@ -1,8 +1,8 @@
-//! Cells of bits as bytes 0 and 1, deflated without making the bytes. Runs of cells are found in the words of
-//! the grid and written as repetitions, so that empty space costs almost nothing.
+//! Deflates cells that are bits, as bytes 0 and 1, without making these bytes. Runs of cells are found in the
+//! words of the grid and coded as repetitions, so that empty space takes almost no time.
 //!
-//! Blocks of rows are packed in parallel and joined bit by bit. Each block begins with a new run, so that the
-//! bytes are the same for any slabs and any number of threads.
+//! Blocks of rows are compressed in parallel and joined bit by bit. Each block begins with a new run, so that
+//! the result does not depend on the slabs or on the number of threads.
 
 mod bit_string;
 mod code;
@@ -19,21 +19,22 @@ use crate::steps::{cancelled, next};
 use voxelize_core::grid::{BitGrid, CellSource, CellType};
 use voxelize_core::par::{self, Progress};
 
-/// Approximate number of cells of a block of rows.
+/// Approximate number of cells in a block of rows.
 const BLOCK: usize = 1 << 19;
 
-/// Approximate number of cells of blocks that are packed in parallel: 2 MiB, at two bits each, the most.
+/// Approximate number of cells that are compressed in parallel. The result takes at most two bits per cell,
+/// which is 2 MiB.
 const AT_ONCE: usize = 8 << 20;
 
-/// Properties of plain bytes that a container states.
+/// Properties of the uncompressed bytes that a container states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainBytes {
-    /// CRC-32.
+    /// CRC-32 checksum.
     pub sum: u32,
     pub count: u64,
 }
 
-/// Returns true if cells are written as bytes 0 and 1 of occupied cells.
+/// Returns `true` if the cells are written as bytes 0 and 1.
 pub(super) fn are_written(cells: CellType, dtype: Dtype, options: &SaveOptions) -> bool {
     let is_plain = match cells {
         CellType::Bits => matches!(dtype, Dtype::Bool | Dtype::U8),
@@ -43,7 +44,7 @@ pub(super) fn are_written(cells: CellType, dtype: Dtype, options: &SaveOptions) 
     is_plain && options.values.is_empty()
 }
 
-/// Writes a deflated stream of `head` and all cells, x fastest.
+/// Writes a deflate stream of `head` and all cells. x varies fastest.
 pub(super) fn write(
     source: &mut dyn CellSource,
     head: &[u8],
@@ -64,7 +65,7 @@ pub(super) fn write(
     let mut sum = packer.sums.of_bytes(!0, head);
     for bytes in head.chunks(u16::MAX.into()) {
         let length = bytes.len() as u16;
-        // A stored block that is not the last.
+        // Header of a stored block that is not the last one.
         out.write_all(
             &[
                 &[0][..],
@@ -107,7 +108,7 @@ pub(super) fn write(
     })
 }
 
-/// Packer of rows.
+/// Compresses rows of cells.
 struct RowPacker {
     code: RunCode,
     sums: SumTables,
@@ -115,7 +116,7 @@ struct RowPacker {
 }
 
 impl RowPacker {
-    /// Returns the code of rows of a layer, and their checksum, which begins with zero.
+    /// Returns the compressed rows of a layer, and their checksum. The checksum starts from zero.
     fn pack(&self, bits: &BitGrid, (k, rows): &(usize, Range<usize>)) -> (BitString, u32) {
         let width = bits.row_words();
         let bit_string = BitString::default();
@@ -127,7 +128,8 @@ impl RowPacker {
             sum: 0,
             summed: 0,
         };
-        // Nonzero words of a row with their places in it, and those words of the last row that had any.
+        // `words` are the nonzero words of the current row with their positions. `before` are the words of
+        // the latest row that had any, and `row_before` is the index of that row.
         let (mut words, mut before, mut row_before) = (vec![], vec![], 0);
         let noted = bits.noted(*k).map(|noted| {
             let start = noted.partition_point(|(place, _)| *place < rows.start * width);
@@ -162,14 +164,14 @@ impl RowPacker {
     }
 }
 
-/// Rows that are being packed.
+/// Rows that are being compressed.
 struct PackedRows<'a> {
     packer: &'a RowPacker,
     bits: BitString,
-    /// Last run of occupied cells, whose code is not added yet.
+    /// Last run of occupied cells. Its code is not appended yet.
     run: Range<usize>,
-    /// Cells after the run that equal the row before, whose code is not added yet. Empty if there are no such
-    /// cells.
+    /// Cells after `run` that repeat the previous row. Their code is not appended yet. Empty if there are no
+    /// such cells.
     repeated: Range<usize>,
     /// Checksum of the first `summed` cells.
     sum: u32,
@@ -177,7 +179,8 @@ struct PackedRows<'a> {
 }
 
 impl PackedRows<'_> {
-    /// Adds the nonzero words of the row that begins at cell `row`.
+    /// Adds the row that begins at cell `row`. `words` are its nonzero words. `is_like_before` is `true` if
+    /// the row equals the previous one.
     fn push_row(&mut self, row: usize, words: &[(usize, u64)], is_like_before: bool) {
         let Self { packer, .. } = *self;
         for (place, word) in words {
@@ -196,12 +199,13 @@ impl PackedRows<'_> {
         }
     }
 
-    /// Adds a nonzero word whose first cell is at `first`.
+    /// Adds a nonzero word whose first cell has the index `first`.
     fn push(&mut self, first: usize, word: u64) {
         let (mut rest, mut at) = (word, first);
         while rest != 0 {
             let empty = rest.trailing_zeros();
-            // The highest bits become empty, so a run ends with the word.
+            // The shift fills the highest bits with zeros, so a run ends at the end of the word at the
+            // latest.
             let occupied = (rest >> empty).trailing_ones();
             at += empty as usize;
             self.occupy(at..at + occupied as usize);
@@ -210,14 +214,14 @@ impl PackedRows<'_> {
         }
     }
 
-    /// Adds cells that equal the cells of the row before.
+    /// Adds cells that repeat the previous row.
     fn repeat(&mut self, cells: Range<usize>) {
         if self.repeated.is_empty() || self.repeated.end != cells.start {
             self.end_run(cells.start);
             self.repeated = cells.start..cells.start;
         }
         self.repeated.end = cells.end;
-        // The next cells begin a new run.
+        // The cells after the repetition begin a new run.
         self.run = cells.end..cells.end;
     }
 
@@ -230,7 +234,8 @@ impl PackedRows<'_> {
         self.run = run;
     }
 
-    /// Adds the code of the run, or of cells that repeat a row, and of empty cells up to `end`.
+    /// Appends the code of the current run or of the repeated cells, then the code of the empty cells up to
+    /// `end`.
     fn end_run(&mut self, end: usize) {
         self.packer
             .code
@@ -263,7 +268,7 @@ mod tests {
     use voxelize_core::error::Result;
     use voxelize_core::grid::{Digest, Lattice, Record, Slab};
 
-    /// Grid in slabs of a number of layers.
+    /// Grid that is divided into slabs with a fixed number of layers.
     struct Slabs<'a> {
         voxels: &'a Voxels,
         slabs: Vec<(usize, BitGrid)>,
@@ -276,7 +281,7 @@ mod tests {
             let slab = |first: usize| {
                 let mut slab = BitGrid::new([nx, ny, layers.min(nz - first)]).unwrap();
                 let count = slab.layer_words();
-                // These slabs note their words.
+                // These slabs record which words are nonzero.
                 slab.fill_noted(|k, put| {
                     let words = &bits.words()[(first + k) * count..][..count];
                     for (place, word) in words.iter().enumerate() {
@@ -325,7 +330,7 @@ mod tests {
         }
     }
 
-    /// Returns a grid whose rows are the rows of the first layer of `grid`, each twice and in every layer.
+    /// Returns a grid that repeats the rows of the first layer of `grid`: each row twice, and in every layer.
     fn repeated(dims: [usize; 3], of: u32) -> BitGrid {
         let first = grid(dims, of);
         let mut bits = BitGrid::new(dims).unwrap();
@@ -338,7 +343,7 @@ mod tests {
         bits
     }
 
-    /// Returns a grid in which about one in `of` cells begins a run of the other kind.
+    /// Returns a grid in which about every `of`-th cell begins a new run.
     fn grid(dims: [usize; 3], of: u32) -> BitGrid {
         let mut bits = BitGrid::new(dims).unwrap();
         let (mut state, mut is_occupied) = (7_u32, false);

@@ -1,19 +1,21 @@
 //! CRC-32, the checksum of gzip and zip, of cells as bytes 0 and 1, without making these bytes. The checksum
-//! is linear, so only nonzero words count, each with the zeros after it.
+//! is linear, so it is the sum of the checksums of the nonzero words, each followed by zeros up to the end.
 
 use voxelize_core::grid::spread::spread;
 
-/// The polynomial 0x04C11DB7, lowest bit first.
+/// The polynomial 0x04C11DB7 with its bits reversed.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
-/// For each value of each byte of a checksum, the checksum after further bytes.
+/// Tables that update a checksum for further bytes. There is one table for each byte of the old checksum,
+/// with an entry for each value of that byte.
 type ByteTables = [[u32; 256]; 4];
 
-/// Tables for checksums that begin with zero and are not inverted.
+/// Tables for checksums that start from zero and are not inverted at the end.
 pub(super) struct SumTables {
-    /// Checksum after 2ⁿ more bytes, all zero.
+    /// Entry `n` updates a checksum for 2ⁿ further bytes that are all zero.
     zeros: Vec<ByteTables>,
-    /// Checksums of eight cells of a word, with the rest of the 64 cells after them.
+    /// Checksums of eight cells of a word, followed by zeros for the remaining cells of the word. One table
+    /// for each byte of the word.
     cells: [[u32; 256]; 8],
 }
 
@@ -23,7 +25,7 @@ fn apply(tables: &ByteTables, sum: u32) -> u32 {
 }
 
 impl SumTables {
-    /// Creates tables for up to `bytes` zeros.
+    /// Creates tables for up to `bytes` consecutive zero bytes.
     pub(super) fn new(bytes: usize) -> Self {
         let one = |sum: u32| (0..8).fold(sum, |sum, _| sum >> 1 ^ (POLYNOMIAL * (sum & 1)));
         let mut zeros = vec![of_each_byte(one)];
@@ -44,14 +46,14 @@ impl SumTables {
         all
     }
 
-    /// Returns the checksum after these bytes, from the checksum `sum` before them.
+    /// Returns the checksum after these bytes. `sum` is the checksum before them.
     pub(super) fn of_bytes(&self, sum: u32, bytes: &[u8]) -> u32 {
         bytes.iter().fold(sum, |sum, byte| {
             apply(&self.zeros[0], sum ^ u32::from(*byte))
         })
     }
 
-    /// Returns the checksum after `count` zeros.
+    /// Returns the checksum after `count` zero bytes. `sum` is the checksum before them.
     #[inline]
     pub(super) fn after_zeros(&self, mut sum: u32, mut count: usize) -> u32 {
         while count != 0 {
@@ -61,7 +63,7 @@ impl SumTables {
         sum
     }
 
-    /// Returns the checksum of the 64 cells of a word.
+    /// Returns the checksum of a word's 64 cells.
     #[inline]
     pub(super) fn of_word(&self, word: u64) -> u32 {
         let bytes = word.to_le_bytes();

@@ -1,12 +1,12 @@
-//! Minecraft blocks for labels: concrete, wool and terracotta in the game's sixteen colours, with the mean
-//! colour of each block's texture.
+//! Minecraft blocks for labels: concrete, wool and terracotta in the sixteen colours of the game. The table
+//! has the mean colour of each block's texture.
 
 use voxelize_core::grid::Legend;
 
-/// Block of cells without labels.
+/// Block for cells that have no labels.
 pub(super) const STONE: &str = "minecraft:stone";
 
-/// Colours of the game, with red, green and blue of a block of concrete, of wool and of terracotta.
+/// Colours of the game. Each has the red, green and blue values of its concrete, wool and terracotta.
 const BLOCKS: [(&str, [[u8; 3]; 3]); 16] = [
     ("white", [[207, 213, 214], [234, 236, 237], [210, 178, 161]]),
     ("orange", [[224, 97, 1], [241, 118, 20], [162, 84, 38]]),
@@ -32,13 +32,13 @@ const BLOCKS: [(&str, [[u8; 3]; 3]); 16] = [
     ("black", [[8, 10, 15], [21, 21, 26], [37, 23, 16]]),
 ];
 
-/// Materials, in the order of the table.
+/// Materials, in the order of the table's columns.
 const MATERIALS: [&str; 3] = ["concrete", "wool", "terracotta"];
 
-/// Block, by its indices in the tables.
+/// Block: the index of its colour, and the index of its material.
 type BlockPlace = [usize; 2];
 
-/// Returns all blocks, concrete first.
+/// Returns all blocks. The blocks of concrete come first.
 fn all() -> impl Iterator<Item = BlockPlace> {
     (0..MATERIALS.len())
         .flat_map(|material| (0..BLOCKS.len()).map(move |colour| [colour, material]))
@@ -49,7 +49,7 @@ fn name([colour, material]: BlockPlace) -> String {
     format!("minecraft:{}_{}", BLOCKS[colour].0, MATERIALS[material])
 }
 
-/// Returns the square of the distance of two colours in sRGB.
+/// Returns the squared distance between two sRGB colours.
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     a.iter()
         .zip(b)
@@ -57,9 +57,9 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
         .sum()
 }
 
-/// Returns the block of each label by its value, in the order of the legend. The block has the nearest
-/// colour. At most 48 labels with names get different blocks: each gets the nearest unused block. A name that
-/// is a colour does not count as a name.
+/// Returns the value and the block of each label, in the order of the legend. A label gets the block with the
+/// nearest colour. If there are at most 48 labels and all have names, each gets the nearest block that is not
+/// yet used. Names that only state a colour (`#8e2121`) do not count as names.
 pub(super) fn blocks(legend: &Legend) -> Vec<(u8, String)> {
     let labels = legend.labels();
     let is_named = labels.iter().all(|label| !label.name.starts_with('#'));
@@ -112,7 +112,7 @@ mod tests {
             "minecraft:black_concrete",
         ];
         assert!(found.iter().map(|(_, name)| name).eq(expected) && found[1].0 == 9);
-        // Labels whose names are colours share blocks.
+        // The names of these labels only state colours, so they may share a block.
         let legend = Legend::new([red(1, "#8e2121"), red(2, "#8e2122")]).unwrap();
         assert!(
             blocks(&legend)

@@ -14,12 +14,12 @@
 //! | `Data` bytes | the number of each block, x fastest, then z, then y |
 //! | `BlockEntities` list | empty |
 //!
-//! y is up in Minecraft, x is east and z is south. If z is up in the grid, cell (i, j, k) is block (i, k, ny
-//! − 1 − j), which turns the grid without mirroring it. A grid whose record has y up is not turned. Numbers
-//! of blocks are varints of one byte each, because there are at most 49. Bits are `minecraft:stone`. Labels
-//! are blocks of concrete, wool and terracotta in the nearest colours (the table of the module `blocks`). Up
-//! to 48 named labels get different blocks, other labels may share blocks. A file holds fewer than 2³¹ cells,
-//! which must be cubes.
+//! In Minecraft y points up, x east and z south. If z points up in the grid, cell (i, j, k) becomes block (i,
+//! k, ny − 1 − j), which turns the grid without mirroring it. If the record states that y points up, the grid
+//! is not turned. Block numbers are varints of one byte, because there are at most 49 blocks. Bits are
+//! `minecraft:stone`. Labels are blocks of concrete, wool and terracotta in the nearest colours (see the
+//! table in the module `blocks`). Up to 48 named labels get different blocks; other labels may share blocks.
+//! A file can hold fewer than 2³¹ cells, and the cells must be cubes.
 //!
 //! <https://github.com/SpongePowered/Schematic-Specification/blob/master/versions/schematic-3.md>
 
@@ -35,7 +35,7 @@ use voxelize_core::grid::{AXES, CellKind, Lattice};
 /// Maximum number of blocks along an axis.
 const MOST: usize = u16::MAX as usize;
 
-/// Height of a world in blocks since version 1.18.
+/// Height of a world in blocks, since Minecraft 1.18.
 const WORLD_HEIGHT: usize = 384;
 
 pub(super) const FORMAT: Format = Format {
@@ -44,7 +44,8 @@ pub(super) const FORMAT: Format = Format {
     about: "Sponge schematic for Minecraft (WorldEdit); cubic cells only, fewer than 2³¹; y is up",
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
-    // A grid with y up is turned. The bits of a whole grid take at most 256 MiB.
+    // A grid in which y points up must be turned, which needs all of its cells. The bits of a whole grid take
+    // at most 256 MiB.
     slab_layers: super::WHOLE,
     limits,
     warnings: |_, [_, _, height]| tall(height).into_iter().collect(),
@@ -54,7 +55,7 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// Returns the finding that the grid is higher than a world of Minecraft (W004).
+/// Returns the finding that the grid is higher than a Minecraft world (W004). `None` if it is not.
 fn tall(height: usize) -> Option<Finding> {
     if height <= WORLD_HEIGHT {
         return None;
@@ -70,7 +71,7 @@ fn limits(lattice: Option<&Lattice>, _: &[Choice]) -> Result<()> {
     lattice.map_or(Ok(()), |lattice| count(lattice.dims()).map(drop))
 }
 
-/// Counts the blocks of a grid, and checks that a file can hold them.
+/// Returns the number of blocks of a grid. Fails if a file cannot hold them.
 fn count(dims: [usize; 3]) -> Result<i32> {
     if let Some(axis) = dims.iter().position(|n| *n > MOST) {
         let count = dims[axis];

@@ -1,9 +1,9 @@
-//! Named binary tags, the elements of Minecraft's files: a byte for the kind, the name, and the content,
-//! big-endian.
+//! Named binary tags, of which Minecraft's files consist. A tag is a byte for its kind, its name and its
+//! content. Numbers are big-endian.
 
 use std::io::{self, Write};
 
-/// Maximum number of bytes of a text: its length has 16 bits.
+/// Maximum number of bytes in a text. Its length is stored in 16 bits.
 pub(super) const MAX_TEXT: usize = u16::MAX as usize;
 
 /// Kinds of tags that are written.
@@ -31,7 +31,7 @@ impl NbtWriter<'_> {
         self.content(name)
     }
 
-    /// Writes a text: its length and its bytes.
+    /// Writes the length and the bytes of a text.
     fn content(&mut self, text: &str) -> io::Result<()> {
         let bytes = modified_utf8(text);
         let length = u16::try_from(bytes.len());
@@ -41,7 +41,7 @@ impl NbtWriter<'_> {
         self.out.write_all(&bytes)
     }
 
-    /// Begins a compound, whose tags follow up to [`end`](Self::end).
+    /// Begins a compound. All tags up to the call of [`end`](Self::end) belong to it.
     pub(super) fn compound(&mut self, name: &str) -> io::Result<()> {
         self.tag(TagKind::Compound, name)
     }
@@ -75,7 +75,7 @@ impl NbtWriter<'_> {
         Ok(())
     }
 
-    /// Begins an array of `length` bytes, which follow.
+    /// Begins an array of `length` bytes. The caller writes the bytes.
     pub(super) fn bytes(&mut self, name: &str, length: i32) -> io::Result<()> {
         self.tag(TagKind::ByteArray, name)?;
         self.out.write_all(&length.to_be_bytes())
@@ -88,8 +88,8 @@ impl NbtWriter<'_> {
     }
 }
 
-/// Encodes a text as Java does: NUL in two bytes, and characters beyond 16 bits as two halves of three bytes
-/// each.
+/// Encodes a text in Java's modified UTF-8. NUL takes two bytes. A character beyond U+FFFF becomes two
+/// surrogates of three bytes each.
 pub(super) fn modified_utf8(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for c in text.chars() {

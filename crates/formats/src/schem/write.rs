@@ -15,16 +15,16 @@ use voxelize_core::par::Progress;
 /// Version of the schematic format.
 const VERSION: i32 = 3;
 
-/// Minecraft 1.16.5, which has the names of all blocks of this format.
+/// Data version of Minecraft 1.16.5, which knows all block names that are written here.
 const DATA_VERSION: i32 = 2586;
 
-/// Blocks of a file, and the number of the block of each label.
+/// The blocks in a file, and the block number of each label.
 struct BlockPalette {
-    /// Block of each label, by the label's value.
+    /// Value and block name of each label.
     labels: Vec<(u8, String)>,
-    /// Names of blocks in the order of their numbers, air first.
+    /// Names of the blocks in the order of their numbers. The first one is air.
     names: Vec<String>,
-    /// Number of the block for each value of a cell.
+    /// Block number for each value of a cell.
     numbers: [u8; 256],
 }
 
@@ -131,7 +131,7 @@ impl BlockPalette {
     }
 }
 
-/// Writer of rows of cells along x, in the order of Minecraft's y and z.
+/// Writer of rows of cells along x, in the order that Minecraft's y and z axes require.
 struct RowWriter<'a> {
     out: &'a mut dyn Write,
     palette: &'a BlockPalette,
@@ -141,8 +141,8 @@ struct RowWriter<'a> {
 }
 
 impl RowWriter<'_> {
-    /// Writes all rows. A grid with z up is written layer by layer, a grid with y up after all layers have
-    /// come.
+    /// Writes all rows. A grid in which z points up is written layer by layer. A grid in which y points up is
+    /// written after all its layers are collected.
     fn write_all(&mut self, source: &mut dyn CellSource) -> io::Result<()> {
         let dims = source.dims();
         let [_, ny, nz] = dims;
@@ -213,7 +213,7 @@ fn empty(cells: CellsRef, dims: [usize; 3]) -> io::Result<Cells> {
     .map_err(io::Error::other)
 }
 
-/// Copies layers into a grid, the first to layer `first`.
+/// Copies layers of cells into a grid. The first one becomes layer `first`.
 fn put(all: &mut Cells, cells: CellsRef, first: usize) -> io::Result<()> {
     match (all, cells) {
         (Cells::Bits(all), CellsRef::Bits(bits)) => all.put(bits, first),

@@ -1,4 +1,4 @@
-//! The text of `slices.json`.
+//! The content of `slices.json`.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::image::described;
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellKind, CellSource, Lattice};
 
-/// Our units of length, in metres.
+/// Units of length that this tool knows, each with its length in metres as a fraction.
 const METRES: [(&str, [i64; 2]); 6] = [
     ("um", [1, 1_000_000]),
     ("mm", [1, 1000]),
@@ -17,8 +17,8 @@ const METRES: [(&str, [i64; 2]); 6] = [
     ("ft", [381, 1250]),
 ];
 
-/// Returns pixels per metre along x and y. `None` if the unit is unknown, or if a picture cannot state the
-/// density.
+/// Returns the number of pixels per metre along x and y. `None` if the unit is unknown, or if a PNG cannot
+/// state the number.
 pub(super) fn density(source: &dyn CellSource) -> Option<[u32; 2]> {
     let unit = source.record().transform("unit")?;
     let (_, [n, d]) = METRES.iter().find(|(name, _)| *name == unit)?;
@@ -32,7 +32,7 @@ pub(super) fn density(source: &dyn CellSource) -> Option<[u32; 2]> {
     Some(densities)
 }
 
-/// Returns the text of the file.
+/// Returns the content of the file.
 pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> String {
     let [nx, ny, _] = source.dims();
     let mut all = Map::new();
@@ -66,7 +66,7 @@ pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> S
     format!("{:#}\n", Value::Object(all))
 }
 
-/// Describes the pixels of occupied cells in words.
+/// Returns a description of the pixels of occupied cells.
 fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
     match (source.cell_type().kind(), dtype) {
         (_, Dtype::Bit) => "1, white",
@@ -75,7 +75,7 @@ fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
     }
 }
 
-/// Describes a layer: its picture, its lower and its upper wall, and its centre.
+/// Returns the JSON of a layer: its picture, its lower wall, its upper wall and its centre.
 fn layer(lattice: Option<&Lattice>, k: usize, name: &str) -> Value {
     let Some(lattice) = lattice else {
         return json!({ "file": name });

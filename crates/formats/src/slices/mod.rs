@@ -1,14 +1,15 @@
-//! `NAME.slices/`, a folder with a picture for each layer of z, and `.slices.zip`, an archive of these files:
-//! masks for resin printers, and stacks for tools of computed tomography, Fiji and scikit-image.
+//! `NAME.slices/` is a folder with a picture of each layer of z, and `.slices.zip` is an archive of the same
+//! files. They serve as masks for resin printers, and as image stacks for tools of computed tomography, Fiji
+//! and scikit-image.
 //!
 //! | file | content |
 //! |---|---|
 //! | `slices.json` | cells along each axis, pixel size, unit, the walls and the centre of each layer, rounded and exact; `voxelize`, our JSON |
 //! | `0000.png` … | the layers, the lowest z first, with more digits if there are more than 10 000 layers |
 //!
-//! A layer is seen from above, as a slicer shows it: x goes to the right and y up, so the first row of a
-//! picture has the highest y. In a tool whose second axis counts rows downwards the grid is mirrored:
-//! `stack[:, ::-1, :]` is a[z, y, x].
+//! A layer is seen from above, as in a slicer. x points to the right and y up, so the first row of a picture
+//! has the highest y. In a program that counts rows downwards the grid is mirrored: `stack[:, ::-1, :]` is
+//! a[z, y, x].
 //!
 //! | cells | picture |
 //! |---|---|
@@ -22,8 +23,9 @@
 //! | `IDAT` | the unfiltered rows, in one zlib stream |
 //! | `IEND` | |
 //!
-//! The format does not hold fields: the range of values, which determines the greys, is known only after the
-//! last layer. Members of an archive are stored, with the date 1980-01-01. Both formats are written only.
+//! The format cannot hold fields, because the grey of a value depends on the range of all values, which is
+//! known only after the last layer. Members of an archive are not compressed, and have the date 1980-01-01.
+//! Both formats are only written.
 //!
 //! <https://www.w3.org/TR/png-3/>
 
@@ -35,7 +37,7 @@ use super::several::FolderLayout;
 use super::{Dtype, FileSize, Format, Write, dense, npy};
 use voxelize_core::grid::CellKind;
 
-/// Name of the description of the pictures.
+/// Name of the file that describes the pictures.
 const INDEX: &str = "slices.json";
 
 static LAYOUT: FolderLayout = FolderLayout {
@@ -55,7 +57,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bit, Dtype::U8],
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
-    // Rows of pixels, and the packed rows.
+    // The rows of pixels, and the same rows compressed.
     memory: |[nx, ny, _], _, threads, _| 2 * (write::LAYERS_PER_THREAD * threads * nx * ny) as u64,
     write: Write::Folder(&LAYOUT, write::folder),
     annotate: npy::annotate,

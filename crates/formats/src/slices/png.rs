@@ -1,7 +1,8 @@
 //! Pictures of grey values, as PNG.
 //!
-//! The crate `png` encodes the pictures of the package `view`. Here a picture is one zlib stream of finished
-//! rows, and four chunks with their checksums. flate2, which this package needs anyway, does the rest.
+//! The crate `png` encodes the pictures of the package `view` but is not needed here. A picture consists of
+//! one zlib stream of finished rows and four chunks with their checksums. The crate flate2, which this
+//! package needs anyway, makes the zlib stream.
 
 use std::io::{self, Write as _};
 
@@ -13,25 +14,26 @@ use crate::packed::LEVEL;
 /// First bytes of every PNG.
 const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 
-/// Size, depth and density, which the pictures of a stack share.
+/// Size, bit depth and density, which are the same for all pictures of a stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PngFrame {
     /// Width and height in pixels.
     pub size: [usize; 2],
-    /// Bits of a pixel.
+    /// Number of bits per pixel.
     pub depth: u8,
-    /// Pixels per metre along both axes, if known.
+    /// Pixels per metre along both axes. `None` if they are unknown.
     pub density: Option<[u32; 2]>,
 }
 
 impl PngFrame {
-    /// Encodes a picture of these rows, from the top, each after a zero for its filter.
+    /// Encodes a picture. `rows` begins with the top row. Each row begins with a zero byte, which states that
+    /// it has no filter.
     pub(super) fn png(&self, rows: &[u8]) -> io::Result<Vec<u8>> {
         let mut png = SIGNATURE.to_vec();
         let [width, height] = self
             .size
             .map(|n| u32::try_from(n).map_err(io::Error::other));
-        // Grey, deflate, the usual filters, not interlaced.
+        // Greyscale, deflate, standard filter method, not interlaced.
         let kind = [self.depth, 0, 0, 0, 0];
         put(
             &mut png,
@@ -55,7 +57,7 @@ impl PngFrame {
     }
 }
 
-/// Adds a chunk: its length, its kind, its content, and the checksum of both.
+/// Appends a chunk: its length, its kind, its content, and the checksum of kind and content.
 fn put(png: &mut Vec<u8>, kind: [u8; 4], content: &[u8]) {
     let mut sum = Crc::new();
     sum.update(&kind);
@@ -78,7 +80,7 @@ mod tests {
             density: None,
         };
         let png = frame.png(&[0, 0x80]).unwrap();
-        // Any 1 × 1 picture of 1 bit has this head and this end.
+        // Every 1 × 1 picture with 1 bit per pixel has this start and this end.
         let head = b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\x37\x6e\xf9\x24";
         assert_eq!(png[..8], SIGNATURE);
         assert_eq!(png[8..33], head[..]);

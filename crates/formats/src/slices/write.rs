@@ -1,4 +1,4 @@
-//! Writing slices: a few layers become pictures in parallel, and are stored in their order.
+//! Writing slices. Several layers are encoded in parallel and then written in order.
 
 use std::io::{self, Write as _};
 
@@ -11,10 +11,10 @@ use voxelize_core::grid::spread::spread;
 use voxelize_core::grid::{CellSource, CellsRef};
 use voxelize_core::par;
 
-/// Number of layers that each thread draws before they are stored.
+/// Number of layers that each thread encodes before they are written.
 pub(super) const LAYERS_PER_THREAD: usize = 4;
 
-/// Minimum number of digits in a name.
+/// Minimum number of digits in the name of a picture.
 const DIGITS: usize = 4;
 
 pub(super) fn folder(
@@ -42,7 +42,7 @@ pub(super) fn archive(
     archive.finish()
 }
 
-/// Passes each file to `put`, with its name.
+/// Makes all files and passes each to `put` with its name.
 fn write(
     source: &mut dyn CellSource,
     dtype: Dtype,
@@ -74,7 +74,8 @@ fn write(
     Ok(())
 }
 
-/// Returns the rows of layer `k`, the highest y first, each after a zero for its filter.
+/// Returns the rows of layer `k`, beginning with the highest y. Each row begins with a zero byte, which
+/// states that it has no filter.
 fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
     let [nx, ny, _] = cells.dims();
     let bits = cells.occupied().map_err(io::Error::other)?;
@@ -89,7 +90,7 @@ fn rows(cells: CellsRef, k: usize, dtype: Dtype) -> io::Result<Vec<u8>> {
         let row = &mut row[1..];
         match cells {
             _ if dtype == Dtype::Bit => {
-                // The first pixel is the highest bit of a byte.
+                // In a PNG the first pixel is the highest bit of a byte.
                 let bytes = bits.row(j, k).iter().flat_map(|word| word.to_le_bytes());
                 for (pixels, byte) in row.iter_mut().zip(bytes) {
                     *pixels = byte.reverse_bits();

@@ -1,5 +1,6 @@
-//! Unpacking of Blosc, the default compression of OpenVDB: the bytes of floats are sorted by their position
-//! in a float, and packed by LZ4. Unpacking a block of LZ4 takes 40 lines, so no crate is linked for it.
+//! Decompression of Blosc, the default compression of OpenVDB. The bytes of floats are sorted by their
+//! position in a float and compressed with LZ4. Decompressing a block of LZ4 takes 40 lines, so this file
+//! does it without another crate.
 //!
 //! | bytes | content (little-endian) |
 //! |---|---|
@@ -18,19 +19,19 @@ const NOT_PACKED: u8 = 2;
 const BITS_SORTED: u8 = 4;
 const ONE_STREAM: u8 = 16;
 
-/// Number of the packer LZ4.
+/// Number of the compressor LZ4 in the header.
 const LZ4: u8 = 1;
 
 /// Size of the header in bytes.
 const HEADER: usize = 16;
 
-/// Most bytes of a value for which a block has a stream per byte.
+/// Maximum size of a value in bytes for which a block has one stream for each byte of a value.
 const MOST_STREAMS: usize = 16;
 
-/// Fewest values of a block that has a stream per byte.
+/// Minimum number of values in a block that has one stream for each byte of a value.
 const LEAST_VALUES: usize = 128;
 
-/// Unpacks `chunk` into `out`. `None` if the chunk is broken or has another length.
+/// Decompresses `chunk` into `out`. Returns `None` if the chunk is malformed or has another length.
 pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
     let (head, _) = chunk.split_first_chunk::<HEADER>()?;
     let flags = head[2];
@@ -88,13 +89,13 @@ pub(super) fn unpack(chunk: &[u8], out: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Reads the 32-bit number at an offset.
+/// Returns the 32-bit number at an offset. `None` if there are too few bytes.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// Joins the bytes of each value. Bytes of an incomplete value stay at the end.
+/// Puts the bytes of each value next to each other again. The bytes of an incomplete value remain at the end.
 fn unsort(sorted: &[u8], width: usize, out: &mut [u8]) {
     let count = sorted.len() / width;
     for (place, bytes) in sorted.chunks_exact(count.max(1)).take(width).enumerate() {
@@ -106,7 +107,7 @@ fn unsort(sorted: &[u8], width: usize, out: &mut [u8]) {
     out[whole..].copy_from_slice(&sorted[whole..]);
 }
 
-/// Unpacks a block of LZ4 that must be exactly as long as `out`.
+/// Decompresses a block of LZ4. Returns `None` unless the result has exactly the length of `out`.
 fn unpack_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<()> {
     let mut length = 0_usize;
     loop {
@@ -124,7 +125,7 @@ fn unpack_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<()> {
         let count = take_length(usize::from(token & 15), &mut bytes)?.checked_add(4)?;
         let from = length.checked_sub(offset).filter(|_| offset > 0)?;
         let end = length.checked_add(count).filter(|end| *end <= out.len())?;
-        // The source and the target may overlap.
+        // The bytes are copied one by one, because the source and the target may overlap.
         for n in 0..count {
             out[length + n] = out[from + n];
         }
@@ -138,7 +139,8 @@ fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     Some(*first)
 }
 
-/// Reads a length, given its first four bits. If they are 15, following bytes are added until one is not 255.
+/// Reads a length whose first four bits are `first`. If these are 15, the following bytes are added, up to
+/// the first one that is not 255.
 fn take_length(first: usize, bytes: &mut &[u8]) -> Option<usize> {
     let mut length = first;
     let mut goes_on = first == 15;
@@ -161,7 +163,7 @@ mod tests {
             unpack_lz4(bytes, &mut out).map(|()| out)
         };
         assert_eq!(unpack(b"\x30abc", 3).unwrap(), b"abc");
-        // Six bytes that repeat the two previous ones, and one more byte.
+        // Six bytes that repeat the previous two bytes, followed by one literal byte.
         assert_eq!(unpack(b"\x22ab\x02\x00\x10c", 9).unwrap(), b"ababababc");
         let long = [&b"\xf0\x01"[..], &[7; 16]].concat();
         assert_eq!(unpack(&long, 16).unwrap(), [7; 16]);
@@ -183,7 +185,7 @@ mod tests {
         assert_eq!(seen, 9);
     }
 
-    /// Creates a chunk of sorted 4-byte values in one block.
+    /// Creates a chunk with one block of 4-byte values whose bytes are sorted.
     fn chunk(flags: u8, length: u32, streams: &[&[u8]]) -> Vec<u8> {
         let mut chunk = vec![2, 1, flags, 4];
         let body: usize = streams.iter().map(|stream| 4 + stream.len()).sum();
@@ -205,12 +207,12 @@ mod tests {
     #[test]
     fn bytes_of_values_are_joined() {
         let flags = LZ4 << 5 | SORTED;
-        // 128 values 0x04030201: each stream repeats one byte.
+        // 128 values 0x04030201. Each stream repeats a single byte.
         let streams = [1, 2, 3, 4].map(|byte| [0x1f, byte, 1, 0, 108, 0].to_vec());
         let streams: Vec<_> = streams
             .into_iter()
             .map(|mut stream| {
-                // 1 + 4 + 15 + 107 + 1 = 128 bytes; the last byte is a literal.
+                // 1 + 4 + 15 + 107 + 1 = 128 bytes. The last byte is a literal.
                 stream.truncate(5);
                 stream[4] = 107;
                 [&stream[..], &[0x10, stream[1]]].concat()
@@ -220,7 +222,7 @@ mod tests {
         let mut out = vec![0; 512];
         unpack(&chunk(flags, 512, &streams), &mut out).unwrap();
         assert!(out.chunks(4).all(|value| value == [1, 2, 3, 4]));
-        // Two values and a byte, in one stream.
+        // Two values and one extra byte, in a single stream.
         let mut out = vec![0; 9];
         unpack(
             &chunk(flags | ONE_STREAM, 9, &[&[1, 5, 2, 6, 3, 7, 4, 8, 9]]),

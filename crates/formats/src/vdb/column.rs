@@ -1,4 +1,4 @@
-//! The leaves of a column, 16 × 16 in eight layers, encoded as bytes for temporary files.
+//! Leaves of the tree, encoded as bytes for temporary files. A column has 16 × 16 leaves of eight layers.
 //!
 //! | bytes of a leaf | content |
 //! |---|---|
@@ -15,35 +15,36 @@ use super::leaf::{CellBounds, LEAVES, LeafContent, LeafMask, SIDE, TreeCells, bo
 use super::pack::Packer;
 use super::tree::{TreeTile, put_mask, put_value, put_values};
 
-/// Marks a leaf with cells.
+/// Kind of a leaf that has cells.
 const CELLS: u8 = 0;
 
-/// Marks an active tile.
+/// Kind of a leaf that is an active tile.
 const ACTIVE: u8 = 1;
 
-/// Marks a tile of minus the background.
+/// Kind of a leaf that is a tile with minus the background.
 const MINUS: u8 = 2;
 
-/// Leaf of a node, or the tile in its place.
+/// Leaf of a node, or the tile that replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SpooledLeaf {
     Tile(TreeTile),
-    /// Mask of the active cells, and the range of their values among the values of the node.
+    /// Mask of the active cells, and the range of bytes in which the node stores their values.
     Cells(LeafMask, Range<usize>),
 }
 
-/// Leaves of a column in eight layers, as bytes.
+/// Encoded leaves of a column, which is eight layers high.
 #[derive(Default)]
 pub(super) struct ColumnLeaves {
-    /// Encoded leaves.
+    /// Positions, kinds and masks of the leaves, encoded.
     pub heads: Vec<u8>,
-    /// Encoded values of the leaves.
+    /// Values of the leaves, encoded.
     pub blocks: Vec<u8>,
-    /// Tile of the first leaf, and the number of leaves with that tile.
+    /// Tile of the first leaf, and the number of leaves that are the same tile. `None` if the first leaf is
+    /// no tile.
     tiles: Option<(TreeTile, usize)>,
     /// Number of active cells.
     pub active: u64,
-    /// Box of the active cells, relative to the column.
+    /// Bounding box of the active cells, relative to the column.
     pub bounds: Option<CellBounds>,
 }
 
@@ -55,7 +56,7 @@ impl ColumnLeaves {
         is_zipped: bool,
     ) -> io::Result<Self> {
         let mut all = Self::default();
-        // The packer takes much memory, so it is created only for values.
+        // A compressor takes much memory, so it is created only if there are values.
         let mut packer = None;
         cells.each_leaf(column, k, |[x, y], content, values| {
             all.heads.push((LEAVES * x + y) as u8);
@@ -98,7 +99,7 @@ impl ColumnLeaves {
         }
     }
 
-    /// Counts the active cells of a leaf at `first`, relative to the column.
+    /// Counts the active cells of a leaf. `first` is the leaf's first cell, relative to the column.
     fn count(&mut self, mask: &LeafMask, first: [usize; 3]) {
         self.active += mask
             .iter()
@@ -109,7 +110,7 @@ impl ColumnLeaves {
         self.bounds = joined(self.bounds, bounds_of(mask).map(moved));
     }
 
-    /// Returns the tile of all leaves, if they are all the same tile.
+    /// Returns the tile if all leaves of the column are the same tile. Otherwise returns `None`.
     pub(super) fn tile(&self) -> Option<TreeTile> {
         self.tiles
             .filter(|(_, count)| *count == LEAVES * LEAVES)
@@ -117,7 +118,8 @@ impl ColumnLeaves {
     }
 }
 
-/// Decodes the first leaf of `bytes`: its place in the column and its content. Its values begin at `start`.
+/// Decodes the first leaf of `bytes`. Returns its position in the column and its content. `start` is the
+/// offset of its values, and is advanced to their end.
 pub(super) fn take_leaf(bytes: &mut &[u8], start: &mut usize) -> io::Result<(u8, SpooledLeaf)> {
     let [place, kind] = take(bytes)?;
     let leaf = match kind {
@@ -140,7 +142,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> io::Result<[u8; N]> {
     Ok(some)
 }
 
-/// Converts a mask to words.
+/// Converts the bytes of a mask to words.
 pub(super) fn words(bytes: &[u8; 64]) -> LeafMask {
     let mut mask = [0; SIDE];
     for (word, bytes) in mask.iter_mut().zip(bytes.as_chunks::<8>().0) {

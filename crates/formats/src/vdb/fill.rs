@@ -1,4 +1,4 @@
-//! Filling of cells from the tiles and leaves of a tree.
+//! Fills a grid with the tiles and leaves of a tree.
 
 use super::TreeType;
 use super::leaf::{CellBounds, LeafMask, SIDE, bounds_of, joined};
@@ -10,20 +10,21 @@ use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{BitGrid, Cells, Field};
 
-/// Leaves whose values are read together.
+/// Number of leaves whose values are read together.
 const LEAVES: usize = 8192;
 
-/// Box of the active cells, relative to the least number of 32 bits.
+/// Bounding box of the active cells. Indices are relative to the least 32-bit number, so that they are not
+/// negative.
 #[derive(Default)]
 pub(super) struct ActiveBounds(pub Option<CellBounds>);
 
-/// Returns a number relative to the least number.
+/// Returns a number relative to the least 32-bit number.
 fn raised(n: i32) -> usize {
     n.abs_diff(i32::MIN) as usize
 }
 
 impl ActiveBounds {
-    /// Returns the lowest and the highest active cell.
+    /// Returns the lowest and the highest cell of the bounding box. `None` if no cell is active.
     pub(super) fn cells(&self) -> Option<[[i64; 3]; 2]> {
         self.0
             .map(|bounds| bounds.map(|cell| cell.map(|n| n as i64 + i64::from(i32::MIN))))
@@ -51,28 +52,28 @@ impl TreeVisitor for ActiveBounds {
     }
 }
 
-/// Storage of the cells.
+/// Storage for the cells of a grid.
 enum TreeStore {
-    /// Cells whose value is not 0.
+    /// A cell is occupied if its value is not 0.
     Bits(BitGrid),
     Labels(RowValues),
     Field(Field),
 }
 
-/// Grid that is being filled with cells.
+/// Grid that is being filled from a tree.
 pub(super) struct TreeFill {
-    /// Index of cell (0, 0, 0).
+    /// Index in the tree of the grid's cell (0, 0, 0).
     base: [i64; 3],
     dims: [usize; 3],
     store: TreeStore,
-    /// Leaves whose values are not read yet.
+    /// Origins and masks of the leaves whose values are not read yet.
     pending: Vec<([i32; 3], LeafMask)>,
-    /// Offset of the values of these leaves.
+    /// Offset of the values of these leaves in the file.
     buffers: u64,
 }
 
 impl TreeFill {
-    /// Creates a grid of the background. The cells are described by `metadata` if it has dims.
+    /// Creates a grid in which all cells have the background. If `metadata` has dims, it describes the cells.
     pub(super) fn new(
         base: [i64; 3],
         dims: [usize; 3],
@@ -89,7 +90,8 @@ impl TreeFill {
             TreeType::Float if !is_fog => {
                 let background = f32::from_bits(canonical(f32::from_bits(background)));
                 let mut field = room.field(dims)?.with_background(background);
-                // Zero pages that stay zero are never touched.
+                // A background of zero is not written, so that memory pages are allocated only for other
+                // values.
                 if background.to_bits() != 0 {
                     field.values_mut().fill(background);
                 }
@@ -106,7 +108,7 @@ impl TreeFill {
         })
     }
 
-    /// Reads the values of the remaining leaves. Returns the cells, and the offset of the end of the values.
+    /// Reads the values of the remaining leaves. Returns the cells, and the offset at which the values end.
     pub(super) fn finish(mut self, walk: &mut TreeWalk) -> Result<(Cells, u64)> {
         self.read_pending(walk)?;
         let cells = match self.store {
@@ -117,7 +119,7 @@ impl TreeFill {
         Ok((cells, self.buffers))
     }
 
-    /// Reads the values of the pending leaves, and seeks back.
+    /// Reads the values of the pending leaves, and then seeks back to the current position.
     fn read_pending(&mut self, walk: &mut TreeWalk) -> Result<()> {
         let back = walk.source.position();
         walk.source.seek(self.buffers)?;
@@ -129,14 +131,15 @@ impl TreeFill {
         walk.source.seek(back)
     }
 
-    /// Returns the cells of the grid along an axis that a cube from `origin` on covers.
+    /// Returns the range of cells along an axis that are both in the grid and in a cube. The cube begins at
+    /// `origin`.
     fn range(&self, axis: usize, origin: i32, side: usize) -> std::ops::Range<usize> {
         let first = i64::from(origin) - self.base[axis];
         let within = |n: i64| n.clamp(0, self.dims[axis] as i64) as usize;
         within(first)..within(first + side as i64)
     }
 
-    /// Stores the values of a cube of cells, by their places in it.
+    /// Stores the values of a cube of cells. `value` returns the value at an index within the cube.
     fn put(&mut self, origin: [i32; 3], side: usize, value: &dyn Fn(usize) -> u32) -> Result<()> {
         let [columns, rows, layers] = [0, 1, 2].map(|axis| self.range(axis, origin[axis], side));
         let low: [i64; 3] = std::array::from_fn(|axis| i64::from(origin[axis]) - self.base[axis]);
@@ -155,7 +158,8 @@ impl TreeFill {
 impl TreeStore {
     fn set(&mut self, cell: [usize; 3], bits: u32) -> Result<()> {
         match self {
-            // A zero of either sign is empty. Values of the other trees never have only the upper bit.
+            // The shift ignores the sign bit, so that -0 is empty as well as 0. In trees of other types no
+            // value has only the highest bit set.
             Self::Bits(grid) if bits << 1 != 0 => grid.set(cell),
             Self::Bits(_) => {}
             Self::Labels(values) => match label(bits)? {
@@ -168,7 +172,7 @@ impl TreeStore {
     }
 }
 
-/// Converts a whole number to a label.
+/// Converts an integer to a label. Fails if it is too large.
 fn label(bits: u32) -> Result<u8> {
     u8::try_from(bits).map_err(|_| {
         let text = format!(
@@ -210,7 +214,7 @@ impl TreeVisitor for TreeFill {
     }
 }
 
-/// Occupies cells of row `(j, k)`.
+/// Sets a range of cells in row `(j, k)`.
 fn fill_row(bits: &mut BitGrid, cells: std::ops::Range<usize>, j: usize, k: usize) {
     let first = (k * bits.dims()[1] + j) * bits.row_words();
     let words = bits.words_mut();

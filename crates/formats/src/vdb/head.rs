@@ -1,4 +1,4 @@
-//! Everything in a `.vdb` before its tree.
+//! The parts of a `.vdb` file that precede the tree.
 
 use super::spool::Spool;
 use super::{ACTIVE, JSON, MAGIC, TreeType, ZIP};
@@ -8,13 +8,13 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Lattice};
 
-/// Version of the format, and the version of the library with this format.
+/// Version of the file format, and the version of the library that introduced it.
 const VERSIONS: [u32; 3] = [224, 10, 0];
 
-/// Offset of the uuid, which is written last.
+/// Offset of the uuid in the file. The uuid is written last.
 pub(super) const UUID: u64 = 21;
 
-/// Formats a custom uuid, version 8 of RFC 9562.
+/// Formats a custom uuid (version 8 of RFC 9562).
 pub(super) fn uuid([a, b, c, d]: [u32; 4]) -> String {
     let [b, low] = [b >> 16, b & 0xfff];
     format!(
@@ -29,7 +29,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Returns everything before the grid. The uuid and the offsets are zeros.
+/// Returns the part before the grid. The uuid and the offsets are filled with zeros.
 pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
     for version in VERSIONS {
@@ -37,7 +37,7 @@ pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     }
     head.push(1);
     head.extend_from_slice(uuid([0; 4]).as_bytes());
-    // The file has no metadata, and one grid.
+    // The file has no metadata of its own, and has one grid.
     head.extend_from_slice(&0_u32.to_le_bytes());
     head.extend_from_slice(&1_u32.to_le_bytes());
     let [name, _] = name_and_class(source, tree);
@@ -48,7 +48,7 @@ pub(super) fn file_head(source: &dyn CellSource, tree: TreeType) -> Vec<u8> {
     head
 }
 
-/// Returns the conventional name of the grid, and its class.
+/// Returns the name that OpenVDB programs expect for the grid, and the class of the grid.
 fn name_and_class(source: &dyn CellSource, tree: TreeType) -> [&'static str; 2] {
     let CellType::Field { background } = source.cell_type() else {
         return if tree == TreeType::Float {
@@ -70,7 +70,7 @@ fn name_and_class(source: &dyn CellSource, tree: TreeType) -> [&'static str; 2] 
     [if is_distance { "distance" } else { "values" }, class]
 }
 
-/// Returns compression, metadata and map.
+/// Returns the compression flags, the metadata and the map.
 pub(super) fn grid_head(
     source: &dyn CellSource,
     spool: &Spool,
@@ -84,7 +84,7 @@ pub(super) fn grid_head(
     } else {
         "active values"
     };
-    // A grid without cells has the box of OpenVDB.
+    // For a grid without cells, OpenVDB states this box.
     let [low, high] = match spool.bounds {
         Some(bounds) => bounds.map(|cell| cell.map(|n| n as i32)),
         None => [[i32::MAX; 3], [i32::MIN; 3]],
@@ -121,7 +121,7 @@ pub(super) fn grid_head(
     head
 }
 
-/// Writes the map of the cells. The translation leads to the centre of the first cell.
+/// Writes the map from cells to coordinates. Its translation is the centre of the first cell.
 fn put_map(lattice: Option<&Lattice>, out: &mut Vec<u8>) {
     let is_cubic = lattice.is_none_or(Lattice::is_cubic);
     let (centre, step) = match lattice.map(centre_and_step) {

@@ -1,4 +1,4 @@
-//! Leaves from slabs: the cells of eight layers, in columns of 16 × 16 leaves.
+//! Makes leaves from slabs. Eight layers of cells are divided into columns of 16 × 16 leaves.
 
 use std::io;
 
@@ -8,19 +8,19 @@ use voxelize_core::grid::field::canonical;
 use voxelize_core::grid::{BitGrid, CellsRef, Field};
 use voxelize_kernel::bits_of;
 
-/// Cells along a side of a leaf.
+/// Number of cells along each axis of a leaf.
 pub(super) const SIDE: usize = 8;
 
-/// Leaves along a side of a node.
+/// Number of leaves along each axis of a node.
 pub(super) const LEAVES: usize = MIDDLE / SIDE;
 
-/// A bit for each cell of a leaf: bit `8 y + z` of word `x`.
+/// Mask with one bit for each cell of a leaf. Cell `(x, y, z)` is bit `8 y + z` of word `x`.
 pub(super) type LeafMask = [u64; SIDE];
 
 /// Lowest and highest cell of a box.
 pub(super) type CellBounds = [[usize; 3]; 2];
 
-/// Returns the smallest box that contains both.
+/// Returns the smallest box that contains both boxes. `None` if neither exists.
 pub(super) fn joined(one: Option<CellBounds>, other: Option<CellBounds>) -> Option<CellBounds> {
     match (one, other) {
         (Some([a, b]), Some([c, d])) => Some([
@@ -31,7 +31,7 @@ pub(super) fn joined(one: Option<CellBounds>, other: Option<CellBounds>) -> Opti
     }
 }
 
-/// Returns the box of the cells in a mask.
+/// Returns the bounding box of the cells in a mask. `None` if the mask is empty.
 pub(super) fn bounds_of(mask: &LeafMask) -> Option<CellBounds> {
     let first = mask.iter().position(|word| *word != 0)?;
     let last = mask.iter().rposition(|word| *word != 0)?;
@@ -53,32 +53,32 @@ pub(super) fn bounds_of(mask: &LeafMask) -> Option<CellBounds> {
     Some([low, high])
 }
 
-/// Content of a leaf that is not all inactive background.
+/// Content of a leaf in which some cell is active or differs from the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeafContent {
     Tile(TreeTile),
     Cells { active: LeafMask, minus: LeafMask },
 }
 
-/// Words of 64 cells along x in a block of rows: `words[y][z]`.
+/// Words of 64 cells along x, for 8 × 8 rows: `words[y][z]`.
 type WordBlock = [[u64; SIDE]; SIDE];
 
-/// Labels of 64 cells along x in a block of rows: `labels[y][z][x]`.
+/// Labels of 64 cells along x, for 8 × 8 rows: `labels[y][z][x]`.
 type LabelBlock = [[[u8; 64]; SIDE]; SIDE];
 
-/// Values of the active cells of a leaf.
+/// Source of the values of a leaf's active cells.
 #[derive(Clone, Copy)]
 pub(super) enum LeafValues<'a> {
-    /// One value for all cells.
+    /// The same value for all cells.
     One(u32),
-    /// Labels of a block, from this x on.
+    /// Labels of a block. The leaf begins at this x within the block.
     Labels(&'a LabelBlock, usize),
-    /// Values of a field, from this cell on.
+    /// Values of a field. The leaf begins at this cell.
     Field(&'a Field, [usize; 3]),
 }
 
 impl LeafValues<'_> {
-    /// Returns the bits of the value of a cell of the leaf.
+    /// Returns the value of a cell of the leaf as bits.
     fn get(&self, [x, y, z]: [usize; 3]) -> u32 {
         match self {
             Self::One(value) => *value,
@@ -87,7 +87,7 @@ impl LeafValues<'_> {
         }
     }
 
-    /// Returns the values of the cells of a mask, in its order.
+    /// Returns the values of the cells in a mask, in the order of its bits.
     pub(super) fn each(&self, mask: &LeafMask) -> impl Iterator<Item = u32> {
         let cells = mask
             .iter()
@@ -96,7 +96,7 @@ impl LeafValues<'_> {
         cells.map(|cell| self.get(cell))
     }
 
-    /// Returns the common value of all cells of a leaf. `None` if a cell is inactive or the values differ.
+    /// Returns the value that all cells of a leaf have. `None` if a cell is inactive or if the values differ.
     fn uniform(&self, active: &LeafMask) -> Option<u32> {
         let first = self.get([0; 3]);
         if *active != ALL {
@@ -109,10 +109,10 @@ impl LeafValues<'_> {
     }
 }
 
-/// Mask of all cells of a leaf.
+/// Mask in which all cells of a leaf are set.
 const ALL: LeafMask = [!0; SIDE];
 
-/// Cells with the type of their tree.
+/// Cells of a slab, and the type of the tree that stores them.
 #[derive(Clone, Copy)]
 pub(super) struct TreeCells<'a> {
     pub cells: CellsRef<'a>,
@@ -120,8 +120,8 @@ pub(super) struct TreeCells<'a> {
 }
 
 impl<'a> TreeCells<'a> {
-    /// Returns two masks of 64 cells of row `(j, k)`, from cell `64 n` on: the active cells, and the inactive
-    /// cells with minus the background.
+    /// Returns two words for the 64 cells of row `(j, k)` that begin with cell `64 n`. The first word marks
+    /// the active cells, the second the inactive cells with minus the background.
     fn words(&self, j: usize, k: usize, n: usize) -> [u64; 2] {
         let word = |bits: &BitGrid| [bits.row(j, k)[n], 0];
         match self.cells {
@@ -131,7 +131,8 @@ impl<'a> TreeCells<'a> {
         }
     }
 
-    /// Returns the labels of the block whose first cell is `(64 n, j, k)`.
+    /// Returns the labels of the block that begins with cell `(64 n, j, k)`. `None` if the tree does not
+    /// store labels.
     fn labels(&self, n: usize, j: usize, k: usize) -> Option<LabelBlock> {
         let CellsRef::Labels(labels) = self.cells else {
             return None;
@@ -149,8 +150,8 @@ impl<'a> TreeCells<'a> {
         Some(block)
     }
 
-    /// Passes on the leaves of a column that are not all background, from layer `k` on, with their place
-    /// `[x, y]` in it.
+    /// Passes the leaves of a column to `take`, each with its position `[x, y]` in the column. The leaves
+    /// begin at layer `k`. Leaves that are all background are left out.
     pub(super) fn each_leaf(
         &self,
         column: [usize; 2],
@@ -184,8 +185,8 @@ impl<'a> TreeCells<'a> {
         Ok(())
     }
 
-    /// Returns the words of a block from cell `(64 n, j, k)` on: active cells, cells of minus the background,
-    /// and the union of all words.
+    /// Returns the words of the block that begins with cell `(64 n, j, k)`: the active cells, the cells with
+    /// minus the background, and the union of all these words.
     fn block(&self, [n, j, k]: [usize; 3]) -> (WordBlock, WordBlock, u64) {
         let [_, ny, nz] = self.cells.dims();
         let mut active = [[0; SIDE]; SIDE];
@@ -201,7 +202,7 @@ impl<'a> TreeCells<'a> {
     }
 }
 
-/// Returns a tile if all cells of a leaf are the same, else its masks.
+/// Returns a tile if all cells of a leaf have the same value. Otherwise returns the masks of the leaf.
 fn content(active: LeafMask, minus: LeafMask, values: LeafValues) -> LeafContent {
     if minus == ALL {
         return LeafContent::Tile(TreeTile::Minus);
@@ -225,7 +226,7 @@ fn field_words(field: &Field, j: usize, k: usize, n: usize) -> [u64; 2] {
     [differ & !minus, minus]
 }
 
-/// Returns the mask of the leaf whose cells are in byte `byte` of each of these words.
+/// Returns the mask of a leaf. Its cells are byte number `byte` of each of these words.
 fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     let mut mask = [0; SIDE];
     for (y, rows) in words.iter().enumerate() {
@@ -242,7 +243,7 @@ fn mask_of(words: &WordBlock, byte: usize) -> LeafMask {
     mask
 }
 
-/// Exchanges rows and columns of a square of 8 × 8 bits (Warren, Hacker's Delight, section 7-3).
+/// Transposes a square of 8 × 8 bits (Warren, Hacker's Delight, section 7-3).
 fn transposed(square: u64) -> u64 {
     let swap = |square: u64, by: u32, mask: u64| {
         let change = (square ^ square >> by) & mask;

@@ -17,10 +17,10 @@
 //! | leaf of 8³ cells | a mask of the active cells |
 //! | buffers | for each leaf in the same order its mask again; for bool, 3 × 32 bits of origin and a mask of the true cells; else values |
 //!
-//! Values begin with a byte 0, 1 or 3: the inactive values are the background; they are minus the background;
-//! or a mask follows with a bit for each value that is the background. Then follow the active values. Zipped
-//! values are 64 bits of length and a zlib stream, or minus their length and the plain values if that is
-//! shorter. In masks and values x is slowest and z fastest.
+//! Values begin with a byte 0, 1 or 3. 0: the inactive values are the background. 1: they are minus the
+//! background. 3: a mask follows, in which a set bit means that the inactive value is the background. After
+//! this byte the active values follow. Zipped values are a length of 64 bits and a zlib stream, or minus the
+//! length and the plain values if they are shorter. In masks and values x varies slowest and z fastest.
 //!
 //! | cells | tree | active | name, class |
 //! |---|---|---|---|
@@ -29,19 +29,19 @@
 //! | labels | `Tree_int32_5_4_3` | occupied cells: their label, elsewhere 0 | `voxels`, unknown |
 //! | field | `Tree_float_5_4_3` | cells that differ from the background and its negative | `distance` or `values`; level set for a signed distance in a band with cubic cells |
 //!
-//! A leaf, or a node of leaves, whose cells all have one value is a tile of the node above. In a signed
-//! distance, cells inside and beyond the band have minus the background and are inactive, as OpenVDB
-//! requires.
+//! If all cells of a leaf, or of a node of leaves, have the same value, a tile in the next higher node
+//! replaces it. In a signed distance, cells that are inside and beyond the band have minus the background and
+//! are inactive, as OpenVDB requires.
 //!
-//! Index (i, j, k) is cell (i, j, k), and its position is the centre of the cell: the translation leads to
-//! the centre of cell (0, 0, 0). The map has the nearest doubles. The metadata `voxelize` is JSON with the
-//! exact lattice and the record of how the grid was made. World coordinates are the mesh's; no axis is up.
-//! Blender (Add, Volume, Import OpenVDB) has z up, Houdini (the node File) has y up: `--axes x,z,-y` turns a
-//! mesh whose z is up.
+//! Index (i, j, k) in the tree is cell (i, j, k) of the grid. The position of an index is the centre of the
+//! cell, so the translation is the centre of cell (0, 0, 0). The map has the nearest doubles. The metadata
+//! entry `voxelize` is JSON with the exact lattice and the record of how the grid was made. Coordinates are
+//! those of the mesh, and the format states no up axis. Blender (Add, Volume, Import OpenVDB) takes z as up.
+//! Houdini (the node File) takes y as up; `--axes x,z,-y` turns a mesh in which z is up.
 //!
-//! Files of other programs can also be read: the first grid of one of these trees, of versions 222 to 225;
-//! zipped, packed by Blosc and LZ4, or not packed; with floats or half floats. Their lattice is the box
-//! around the active cells.
+//! Files of other programs can also be read. Of a file, the first grid whose tree has one of these types is
+//! read. Supported are versions 222 to 225, values that are zipped, compressed by Blosc with LZ4, or not
+//! compressed, and floats or half floats. The lattice is the bounding box of the active cells.
 //!
 //! <https://github.com/AcademySoftwareFoundation/openvdb>
 
@@ -61,10 +61,10 @@ mod write;
 use super::{Choice, Dtype, FileSize, Format, Reader, Write, npy};
 use voxelize_core::grid::CellKind;
 
-/// First eight bytes.
+/// First eight bytes of a file.
 const MAGIC: [u8; 8] = *b" BDV\0\0\0\0";
 
-/// Name of the metadata with our JSON.
+/// Name of the metadata entry with the JSON of this tool.
 const JSON: &str = "voxelize";
 
 /// Compression flag: values are zlib streams.
@@ -73,7 +73,7 @@ const ZIP: u32 = 1;
 /// Compression flag: inactive values are left out.
 const ACTIVE: u32 = 2;
 
-/// Compression flag: values are chunks of Blosc.
+/// Compression flag: values are Blosc chunks.
 const BLOSC: u32 = 4;
 
 pub(super) const FORMAT: Format = Format {
@@ -106,7 +106,7 @@ enum TreeType {
 impl TreeType {
     const ALL: [Self; 3] = [Self::Bool, Self::Int32, Self::Float];
 
-    /// Returns the tree for cells that are stored as `dtype`.
+    /// Returns the type of the tree for cells that are stored as `dtype`.
     fn of(dtype: Dtype, choices: &[Choice]) -> Self {
         match dtype {
             Dtype::F32 => Self::Float,
@@ -116,13 +116,14 @@ impl TreeType {
         }
     }
 
-    /// Returns true if the values of cells of this kind are worth zipping, because many are equal. Values of
-    /// fields would shrink by three percent, and bits have no values; OpenVDB also leaves distances unzipped.
+    /// Returns `true` if the values should be zipped, because many of them are equal. The values of fields
+    /// would shrink by only three percent, and bits have no values. OpenVDB also leaves distances
+    /// uncompressed.
     fn is_zipped(self, kind: CellKind, choices: &[Choice]) -> bool {
         self != Self::Bool && kind != CellKind::Field && !choices.contains(&Choice::Uncompressed)
     }
 
-    /// Returns the name in files.
+    /// Returns the name of the type in files.
     fn name(self) -> &'static str {
         match self {
             Self::Bool => "Tree_bool_5_4_3",
@@ -131,13 +132,14 @@ impl TreeType {
         }
     }
 
-    /// Returns the bytes of a value.
+    /// Returns the size of a value in bytes.
     fn width(self) -> usize {
         if self == Self::Bool { 1 } else { 4 }
     }
 }
 
-/// Returns an upper bound: all possible leaves, none packed.
+/// Returns an upper bound for the size of a file. It assumes that all possible leaves exist and none is
+/// compressed.
 fn size(
     dims: [usize; 3],
     dtype: Dtype,
@@ -157,7 +159,7 @@ fn size(
     Some(FileSize::at_most(leaves * leaf + middle + upper))
 }
 
-/// Counts the nodes of `side` cells along each axis that cover a grid.
+/// Returns the number of nodes that are needed to cover a grid. A node has `side` cells along each axis.
 fn nodes(dims: [usize; 3], side: usize) -> u128 {
     dims.iter().map(|n| n.div_ceil(side) as u128).product()
 }

@@ -1,12 +1,12 @@
-//! Packing and unpacking of values: plain, or each array as a zlib stream.
+//! Compression and decompression of values. Arrays are stored unchanged, or each as a zlib stream.
 
 use std::io;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// Packer of many short arrays, one after the other.
+/// Compresses many short arrays, one after the other.
 pub(super) struct Packer {
-    /// `None` if values are not zipped.
+    /// Compressor. `None` if values are not zipped.
     deflate: Option<Compress>,
     packed: Vec<u8>,
 }
@@ -20,7 +20,7 @@ impl Packer {
         }
     }
 
-    /// Appends `bytes` to `out`, packed if that is shorter.
+    /// Appends `bytes` to `out`. They are compressed if that makes them shorter.
     pub(super) fn put(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let Some(deflate) = &mut self.deflate else {
             out.extend_from_slice(bytes);
@@ -42,7 +42,7 @@ impl Packer {
     }
 }
 
-/// Unpacker of many short arrays, one after the other.
+/// Decompresses many short arrays, one after the other.
 pub(super) struct Unpacker {
     inflate: Decompress,
 }
@@ -54,7 +54,8 @@ impl Unpacker {
         }
     }
 
-    /// Unpacks the zlib stream `packed` into `out`. Returns true if it is exactly as long.
+    /// Decompresses the zlib stream `packed` into `out`. Returns `true` if the result has exactly the length
+    /// of `out`.
     pub(super) fn fill(&mut self, packed: &[u8], out: &mut [u8]) -> io::Result<bool> {
         self.inflate.reset(true);
         let status = self

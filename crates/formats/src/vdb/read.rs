@@ -10,24 +10,24 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
-/// End of the name of a type whose floats are stored as half floats.
+/// Suffix of a type name whose floats are stored as half floats.
 const HALF: &str = "_HalfFloat";
 
-/// Maximum size of a text that is read.
+/// Maximum size of a text that is read, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// Grid of a file, before its tree.
+/// A grid of the file, read up to its tree.
 struct VdbGrid {
     coding: ValueCoding,
     json: Option<String>,
-    /// Centre of the cell at index (0, 0, 0), and the steps along the axes.
+    /// Centre of the cell with index (0, 0, 0), and the step vectors along the axes.
     centre: [Rational; 3],
     steps: [[Rational; 3]; 3],
     /// Offset of the tree.
     topology: u64,
-    /// Offsets of the start and the end of the values of leaves, if the file states them.
+    /// Offsets of the start and the end of the leaves' values. `None` if the file does not state them.
     buffers: Option<[u64; 2]>,
-    /// The file has no other grid after this one.
+    /// No other grid follows in the file.
     is_last: bool,
 }
 
@@ -35,7 +35,7 @@ fn other(why: impl Into<String>) -> Error {
     Error::input(Code::V004, why)
 }
 
-/// Reads a text and its length.
+/// Reads a length and a text of that length.
 fn text(source: &mut VoxelSource) -> Result<String> {
     let length = u64::from(source.u32()?);
     if length > MAX_TEXT {
@@ -48,7 +48,7 @@ fn long(source: &mut VoxelSource) -> Result<u64> {
     source.bytes().map(u64::from_le_bytes)
 }
 
-/// Reads metadata. Returns the text of the entry `wanted`, if it exists.
+/// Reads all metadata entries. Returns the text of the entry `wanted`. `None` if it does not exist.
 fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
     let mut found = None;
     for _ in 0..source.u32()? {
@@ -71,7 +71,7 @@ fn metadata(source: &mut VoxelSource, wanted: &str) -> Result<Option<String>> {
     Ok(found)
 }
 
-/// Reads the head of the file. Returns true if grids have offsets.
+/// Reads the head of the file. Returns `true` if the descriptors of the grids have offsets.
 fn file_head(source: &mut VoxelSource) -> Result<bool> {
     source.seek(0)?;
     if source.bytes()? != MAGIC {
@@ -90,7 +90,8 @@ fn file_head(source: &mut VoxelSource) -> Result<bool> {
     Ok(has_offsets != 0)
 }
 
-/// Returns the tree of a type, and true if its floats are half floats.
+/// Returns the type of tree with this name, and `true` if its floats are stored as half floats. `None` if the
+/// type is unknown.
 fn tree_of(name: &str) -> Option<(TreeType, bool)> {
     let whole = name.strip_suffix(HALF);
     let name = whole.unwrap_or(name);
@@ -99,7 +100,7 @@ fn tree_of(name: &str) -> Option<(TreeType, bool)> {
 }
 
 impl VdbGrid {
-    /// Reads up to the tree of the first grid with a known type of tree.
+    /// Finds the first grid whose type of tree is known, and reads it up to its tree.
     fn read(source: &mut VoxelSource) -> Result<Self> {
         let has_offsets = file_head(source)?;
         let count = source.u32()?;
@@ -118,7 +119,7 @@ impl VdbGrid {
                 found = Some((tree, start, has_offsets.then_some(offsets)));
             }
             if !has_offsets {
-                // The next grid begins at the end of this one, which is not known yet.
+                // The next descriptor follows at the end of this grid, which is not known without offsets.
                 kinds.push((name, kind));
                 break;
             }
@@ -139,7 +140,7 @@ impl VdbGrid {
         Self::read_head(source, tree, offsets, is_last)
     }
 
-    /// Reads compression, metadata and map.
+    /// Reads the compression flags, the metadata and the map.
     fn read_head(
         source: &mut VoxelSource,
         (tree, is_half): (TreeType, bool),
@@ -175,8 +176,8 @@ impl VdbGrid {
         })
     }
 
-    /// Reads the tree without the values of leaves: the box of the active cells, the background and the
-    /// offset of the values.
+    /// Reads the tree without the values of its leaves. Returns the bounding box of the active cells, the
+    /// background and the offset of the values.
     fn outline(&self, source: &mut VoxelSource) -> Result<TreeOutline> {
         source.seek(self.topology)?;
         let mut bounds = ActiveBounds::default();
@@ -190,8 +191,8 @@ impl VdbGrid {
         self.place(bounds.cells(), background, buffers)
     }
 
-    /// Returns the grid that our JSON describes, if all active cells are in it, else the box of the active
-    /// cells.
+    /// Returns the position of the cells. If the JSON of this tool describes a grid that contains all active
+    /// cells, it is that grid. Otherwise it is the bounding box of the active cells.
     fn place(
         &self,
         active: Option<[[i64; 3]; 2]>,
@@ -246,7 +247,8 @@ impl VdbGrid {
         ImageFrame::new(dims, &centre, &self.steps)
     }
 
-    /// Returns the metadata in our JSON, with its lattice if the map was not changed since.
+    /// Adds the lattice to the metadata of the JSON. It is the exact one unless another program changed the
+    /// map.
     fn described(&self, mut metadata: Metadata, frame: &ImageFrame) -> Result<Metadata> {
         let unit = [0, 1, 2].map(|n| {
             let mut step = [Rational::ZERO; 3];
@@ -254,7 +256,7 @@ impl VdbGrid {
             step
         });
         let half = [0, 1, 2].map(|_| Rational::new(1, 2));
-        // This map is written for cells without a lattice.
+        // The writer writes this map if the cells have no lattice.
         let is_default = self.centre == half && self.steps == unit;
         let is_stated = metadata.lattice.is_some() || !is_default;
         metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
@@ -262,7 +264,7 @@ impl VdbGrid {
     }
 }
 
-/// Returns true if a grid of these dims contains all active cells.
+/// Returns `true` if a grid with these dims contains all active cells.
 fn holds(dims: [usize; 3], active: Option<[[i64; 3]; 2]>) -> bool {
     if dims.contains(&0) {
         return false;
@@ -275,7 +277,7 @@ fn holds(dims: [usize; 3], active: Option<[[i64; 3]; 2]>) -> bool {
     true
 }
 
-/// Checks that the offsets increase, and lie within the file.
+/// Checks that the offsets are in ascending order and within the file.
 fn check_offsets(source: &VoxelSource, start: u64, [grid, buffers, end]: [u64; 3]) -> Result<()> {
     if end > source.len() {
         let text = format!(
@@ -307,12 +309,12 @@ fn none_fits(kinds: &[(String, String)]) -> Error {
     ))
 }
 
-/// Reads the map: the centre of the cell at index (0, 0, 0), and the steps along the axes.
+/// Reads the map. Returns the centre of the cell with index (0, 0, 0), and the step vectors along the axes.
 fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> {
     let kind = text(source)?;
     let (centre, steps) = match &*kind {
         "UniformScaleTranslateMap" | "ScaleTranslateMap" => {
-            // The sizes follow again, then their inverses.
+            // The sizes are followed by the same sizes again and by their inverses.
             let [centre, sizes, ..] = doubles::<3, 6>(source)?;
             (centre, diagonal(sizes))
         }
@@ -325,7 +327,7 @@ fn map(source: &mut VoxelSource) -> Result<([Rational; 3], [[Rational; 3]; 3])> 
             (centre, diagonal([1.0; 3]))
         }
         "AffineMap" => {
-            // The first three rows are a step and a 0 each, the last row is the centre and a 1.
+            // Each of the first three rows is a step vector and a 0. The last row is the centre and a 1.
             let rows = doubles::<4, 4>(source)?;
             let [x, y, z, centre] = rows.map(|[x, y, z, _]| [x, y, z]);
             (centre, [x, y, z])
@@ -351,12 +353,12 @@ fn exact(values: [f64; 3], source: &VoxelSource) -> Result<[Rational; 3]> {
     }
 }
 
-/// Returns steps of these sizes along the axes.
+/// Returns step vectors along the axes with these lengths.
 fn diagonal([x, y, z]: [f64; 3]) -> [[f64; 3]; 3] {
     [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]]
 }
 
-/// Reads rows of numbers.
+/// Reads rows of doubles.
 fn doubles<const N: usize, const ROWS: usize>(
     source: &mut VoxelSource,
 ) -> Result<[[f64; N]; ROWS]> {
@@ -367,15 +369,15 @@ fn doubles<const N: usize, const ROWS: usize>(
     Ok(all)
 }
 
-/// Placement of the cells of a tree, and offsets of its parts.
+/// Position of a tree's cells, and the offset of the values.
 struct TreeOutline {
-    /// Index of the first cell.
+    /// Index of the first cell in the tree.
     base: [i64; 3],
     frame: ImageFrame,
-    /// Description of the cells, without dims in files of other programs.
+    /// Description of the cells. It has no dims if another program wrote the file.
     metadata: Metadata,
     background: u32,
-    /// Offset of the values of leaves.
+    /// Offset of the values of the leaves.
     buffers: u64,
 }
 

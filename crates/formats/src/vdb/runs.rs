@@ -1,4 +1,4 @@
-//! Runs of leaves in the order of a file: by the children of the root, then by the nodes of leaves, then by
+//! Runs of leaves in the order of the file: sorted by children of the root, then by nodes of leaves, then by
 //! layers.
 
 use std::ops::Range;
@@ -6,13 +6,13 @@ use std::ops::Range;
 use super::leaf::{LEAVES, SIDE};
 use super::tree::{MIDDLE, NodeSlot, TreeTile, UPPER};
 
-/// Nodes of leaves along a side of a child of the root.
+/// Number of nodes of leaves along each axis of a root's child.
 const NODES: u32 = (UPPER / MIDDLE) as u32;
 
-/// Column of leaves in eight layers.
+/// Leaves of a column, which is eight layers high.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LeafRun {
-    /// Column, and the number of the eight layers.
+    /// Position of the column along x and y, and its index along z.
     pub place: [u32; 3],
     pub content: RunContent,
 }
@@ -27,13 +27,13 @@ pub(super) enum RunContent {
 }
 
 impl LeafRun {
-    /// Returns the place of its node of leaves along each axis.
+    /// Returns the position along each axis of the node of leaves that contains the run.
     fn node(&self) -> [u32; 3] {
         let [x, y, layer] = self.place;
         [x, y, layer / LEAVES as u32]
     }
 
-    /// Returns the place of its child of the root along each axis.
+    /// Returns the position along each axis of the root's child that contains the run.
     fn upper(&self) -> [u32; 3] {
         self.node().map(|n| n / NODES)
     }
@@ -43,7 +43,7 @@ impl LeafRun {
         (self.upper(), self.place_of_node(), self.place[2])
     }
 
-    /// Returns the index of its node among the nodes of a child of the root.
+    /// Returns the index of the node of leaves within the root's child.
     fn place_of_node(&self) -> usize {
         place_in(self.node().map(|n| n % NODES), NODES)
     }
@@ -54,18 +54,18 @@ pub(super) fn place_in([x, y, z]: [u32; 3], side: u32) -> usize {
     ((x * side + y) * side + z) as usize
 }
 
-/// Returns the runs of each child of the root.
+/// Divides the runs by children of the root.
 pub(super) fn uppers(runs: &[LeafRun]) -> impl Iterator<Item = &[LeafRun]> {
     runs.chunk_by(|a, b| a.upper() == b.upper())
 }
 
-/// Returns the lowest cell of a child of the root.
+/// Returns the lowest cell of a root's child. `runs` are the runs in it.
 pub(super) fn upper_origin(runs: &[LeafRun]) -> [i32; 3] {
     runs.first()
         .map_or([0; 3], |run| run.upper().map(|n| n as i32 * UPPER as i32))
 }
 
-/// Returns the lowest cell of the leaf at this place in a node of leaves.
+/// Returns the lowest cell of leaf number `place` in a node of leaves. `runs` are the runs in the node.
 pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
     let node = runs.first().map_or([0; 3], LeafRun::node);
     let within = [
@@ -76,7 +76,8 @@ pub(super) fn leaf_origin(runs: &[LeafRun], place: usize) -> [i32; 3] {
     std::array::from_fn(|n| node[n] as i32 * MIDDLE as i32 + (SIDE * within[n]) as i32)
 }
 
-/// Returns the nodes of leaves of a child of the root: the place, the slot and the runs of each.
+/// Divides the runs of a root's child by nodes of leaves. Returns the index, the slot and the runs of each
+/// node.
 pub(super) fn nodes(runs: &[LeafRun]) -> impl Iterator<Item = (usize, NodeSlot, &[LeafRun])> {
     runs.chunk_by(|a, b| a.node() == b.node()).map(|runs| {
         let tile = uniform(runs.iter().map(|run| tile_of(&run.content)), LEAVES);
@@ -88,7 +89,7 @@ pub(super) fn nodes(runs: &[LeafRun]) -> impl Iterator<Item = (usize, NodeSlot, 
     })
 }
 
-/// Returns the tile in place of a child of the root, if all its nodes are that tile.
+/// Returns the tile that replaces a root's child. `None` unless all its nodes are the same tile.
 pub(super) fn upper_tile(runs: &[LeafRun]) -> Option<TreeTile> {
     let tiles = nodes(runs).map(|(_, slot, _)| match slot {
         NodeSlot::Tile(tile) => Some(tile),
@@ -104,7 +105,7 @@ fn tile_of(content: &RunContent) -> Option<TreeTile> {
     }
 }
 
-/// Returns the common tile, if there are exactly `count` tiles and they are all the same.
+/// Returns the tile if there are exactly `count` tiles and all are equal. Otherwise returns `None`.
 fn uniform(mut tiles: impl Iterator<Item = Option<TreeTile>>, count: usize) -> Option<TreeTile> {
     let first = tiles.next()??;
     let mut found = 1;
@@ -119,7 +120,7 @@ fn uniform(mut tiles: impl Iterator<Item = Option<TreeTile>>, count: usize) -> O
 
 #[cfg(test)]
 impl LeafRun {
-    /// Returns all runs of a child of the root at (0, 4096, 0), which are one tile.
+    /// Returns all runs of the root's child at (0, 4096, 0). All of them are the same tile.
     pub(super) fn upper_of(tile: TreeTile) -> Vec<Self> {
         let layers = (LEAVES as u32) * NODES;
         let columns = (0..NODES).flat_map(|x| (NODES..2 * NODES).map(move |y| [x, y]));

@@ -1,9 +1,8 @@
-//! Storage of leaves between slabs and file: slabs come layer by layer, but a file has all masks before all
-//! values, and x is slowest there.
+//! Stores leaves until the file is written. Slabs arrive layer by layer, but in the file all masks precede
+//! all values, and x varies slowest.
 //!
-//! The leaves of a column are appended to two temporary files, which stay in memory while they are short:
-//! masks go to one file, values to the other. A column, 2¹⁷ cells, takes some fifty bytes of memory in any
-//! case.
+//! The leaves of a column are appended to two temporary files, one for masks and one for values. Short
+//! temporary files stay in memory. In addition, each column of 2¹⁷ cells takes about fifty bytes of memory.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -21,14 +20,14 @@ use voxelize_core::error::Error;
 use voxelize_core::grid::{CellSource, Slab};
 use voxelize_core::par::{self, Progress};
 
-/// Columns whose leaves each thread makes before they are stored.
+/// Number of columns whose leaves each thread makes before they are stored.
 const COLUMNS_PER_THREAD: usize = 4;
 
-/// Maximum number of bytes of a column in work.
+/// Maximum number of bytes of a column that is being made.
 const COLUMN_BYTES: usize = 600_000;
 
-/// Returns an upper bound for the memory of all columns of a grid, the columns in work and the temporary
-/// files.
+/// Returns an upper bound for the memory in bytes of all columns of a grid, of the columns that are being
+/// made, and of the temporary files.
 pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
     let [x, y, z] = [
         dims[0].div_ceil(MIDDLE),
@@ -36,11 +35,11 @@ pub(super) fn bytes_at_once(dims: [usize; 3], threads: usize) -> u64 {
         dims[2].div_ceil(SIDE),
     ];
     let all = x as u64 * y as u64 * z as u64 * size_of::<LeafRun>() as u64;
-    // The capacity of a growing list is up to twice its length.
+    // The capacity of a growing vector may be twice its length.
     2 * (all + 2 * SPOOL as u64) + (COLUMNS_PER_THREAD * threads * COLUMN_BYTES) as u64
 }
 
-/// Bytes that are appended, and read later.
+/// Bytes that are appended to a temporary file and read later.
 struct Appended {
     file: SpooledTempFile,
     length: u64,
@@ -61,7 +60,7 @@ impl Appended {
         Ok(start..self.length)
     }
 
-    /// Appends the bytes of `range` to `out`.
+    /// Appends these bytes of the temporary file to `out`.
     fn load(&mut self, range: &Range<u64>, out: &mut Vec<u8>) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(range.start))?;
         let start = out.len();
@@ -74,11 +73,11 @@ impl Appended {
 pub(super) struct Spool {
     heads: Appended,
     blocks: Appended,
-    /// Runs in the order of the file, without runs that are all background.
+    /// Runs in the order of the file. Runs that are all background are left out.
     pub runs: Vec<LeafRun>,
     /// Number of active cells.
     pub active: u64,
-    /// Box of the active cells.
+    /// Bounding box of the active cells. `None` if there are none.
     pub bounds: Option<CellBounds>,
 }
 
@@ -168,8 +167,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns the leaves of a node with their places, and fills `values` with the values of its cells if
-    /// requested.
+    /// Returns the leaves of a node with their indices. If `values` is given, replaces its content by the
+    /// values of the node's cells.
     pub(super) fn leaves(
         &mut self,
         runs: &[LeafRun],

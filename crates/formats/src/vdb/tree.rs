@@ -1,33 +1,33 @@
-//! Nodes of a tree in the encoding of a file: masks, and the values of tiles and cells.
+//! Encoding of nodes: masks, and the values of tiles and cells.
 
 use std::io;
 
 use super::TreeType;
 use super::pack::Packer;
 
-/// Cells along a side of a node of leaves.
+/// Number of cells along each axis of a node of leaves.
 pub(super) const MIDDLE: usize = 128;
 
-/// Cells along a side of a child of the root.
+/// Number of cells along each axis of a root's child.
 pub(super) const UPPER: usize = 4096;
 
-/// Common state of all cells of a leaf or a node, in its place.
+/// State that all cells of a leaf or node have. A tile replaces the leaf or node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TreeTile {
-    /// Active, with a value of these bits.
+    /// Active cells with this value, as bits.
     Active(u32),
-    /// Inactive, with minus the background.
+    /// Inactive cells with minus the background.
     Minus,
 }
 
-/// Place in a node that is not inactive background.
+/// Slot of a node that is not inactive background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NodeSlot {
     Child,
     Tile(TreeTile),
 }
 
-/// Appends the value of these bits.
+/// Appends a value that is given as bits.
 pub(super) fn put_value(tree: TreeType, bits: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&bits.to_le_bytes()[..tree.width()]);
 }
@@ -37,8 +37,8 @@ pub(super) fn put_mask(mask: &[u64], out: &mut Vec<u8>) {
     out.extend(mask.iter().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Appends the masks of a node with this number of places, and the values of its tiles. `slots` are in the
-/// order of their places.
+/// Appends the masks of a node and the values of its tiles. `places` is the number of slots in the node.
+/// `slots` has those that are not inactive background, in order.
 pub(super) fn put_node(
     tree: TreeType,
     places: usize,
@@ -71,8 +71,9 @@ pub(super) fn put_node(
     put_values(&taken, &minus, &values, packer, out)
 }
 
-/// Appends values. An inactive value is minus the background if `minus` has its bit, and the background
-/// otherwise. Places of `taken` are not inactive. `active` has the active values.
+/// Appends the values of a node or leaf. `taken` marks the slots that have an active value or a child. Each
+/// of the other slots has minus the background if its bit in `minus` is set, otherwise the background.
+/// `active` has the bytes of the active values.
 pub(super) fn put_values(
     taken: &[u64],
     minus: &[u64],

@@ -1,4 +1,5 @@
-//! Reading of a tree node by node: masks and tiles first, then the values of leaves in the same order.
+//! Reads a tree node by node. All masks and tiles come first, then the values of the leaves in the same
+//! order.
 
 use super::leaf::{LeafMask, SIDE};
 use super::pack::Unpacker;
@@ -8,35 +9,35 @@ use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_kernel::bits_of;
 
-/// Cells of a leaf.
+/// Number of cells in a leaf.
 pub(super) const LEAF_CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Maximum ratio of packed to plain bytes; deflate and LZ4 stay far below.
+/// Maximum ratio of compressed to uncompressed size that is accepted. Deflate and LZ4 stay far below it.
 const MOST_PACKED: u64 = 2;
 
-/// Cube of cells of one value.
+/// Cube of cells that have the same value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileBox {
     /// Lowest cell.
     pub origin: [i32; 3],
-    /// Cells along each axis.
+    /// Number of cells along each axis.
     pub side: usize,
-    /// Bits of the value.
+    /// Value as bits.
     pub bits: u32,
     pub is_active: bool,
 }
 
-/// Receiver of the parts of a tree.
+/// Receiver of a tree's tiles and leaves.
 pub(super) trait TreeVisitor {
-    /// Takes a tile that is active, or is not the background.
+    /// Receives a tile that is active or differs from the background.
     fn tile(&mut self, tile: TileBox) -> Result<()>;
 
-    /// Takes a leaf by its lowest cell and the mask of its active cells. The visitor may read elsewhere in
-    /// the file if it seeks back.
+    /// Receives a leaf. `origin` is its lowest cell, and `mask` marks its active cells. The visitor may read
+    /// at other positions of the file if it seeks back.
     fn leaf(&mut self, walk: &mut TreeWalk, origin: [i32; 3], mask: &LeafMask) -> Result<()>;
 }
 
-/// Kind of values in a tree, and their packing.
+/// Type of the values in a tree, and how they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueCoding {
     pub tree: TreeType,
@@ -45,13 +46,13 @@ pub(super) struct ValueCoding {
     pub compression: u32,
 }
 
-/// Tree that is being read.
+/// Reader of a tree.
 pub(super) struct TreeWalk<'a, 'b> {
     pub source: &'a mut VoxelSource<'b>,
     coding: ValueCoding,
-    /// Bits of the background, after the root was read.
+    /// Background as bits. It is known once the root has been read.
     pub background: u32,
-    /// Bits of the values that were read last.
+    /// Values that were read last, as bits.
     pub values: Vec<u32>,
     bytes: Vec<u8>,
     unpacker: Unpacker,
@@ -73,7 +74,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         self.source.error(Code::V003, why)
     }
 
-    /// Reads everything up to the values of leaves.
+    /// Reads the tree up to the values of the leaves.
     pub(super) fn topology(&mut self, visitor: &mut dyn TreeVisitor) -> Result<()> {
         let buffers = self.source.u32()?;
         if buffers != 1 {
@@ -109,7 +110,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(())
     }
 
-    /// Reads the lowest cell of a child or tile of the root. They must be in order.
+    /// Reads the lowest cell of a child or tile of the root. These cells must be in ascending order.
     fn origin_of_root(&mut self, last: &mut Option<[i32; 3]>) -> Result<[i32; 3]> {
         let origin = self.origin()?;
         let is_next = last.is_none_or(|last| last < origin);
@@ -130,7 +131,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(origin)
     }
 
-    /// Reads a node with `side` cells along each axis.
+    /// Reads a node that has `side` cells along each axis.
     fn node(&mut self, origin: [i32; 3], side: usize, visitor: &mut dyn TreeVisitor) -> Result<()> {
         let child = if side == UPPER { MIDDLE } else { SIDE };
         let along = side / child;
@@ -225,7 +226,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         }
     }
 
-    /// Reads a value for each place of a node or leaf. `active` marks the active places.
+    /// Reads a value for each slot of a node or leaf. `active` marks the slots with active values.
     fn read_values(&mut self, active: &[u64]) -> Result<()> {
         let places = 64 * active.len();
         let [kind] = self.source.bytes()?;
@@ -267,7 +268,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
         Ok(())
     }
 
-    /// Returns the bytes of a value within an array.
+    /// Returns the number of bytes that a value takes in an array.
     fn unit(&self) -> usize {
         if self.coding.is_half && self.coding.tree == TreeType::Float {
             2
@@ -280,7 +281,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
     fn read_data(&mut self, count: usize) -> Result<()> {
         self.bytes.clear();
         self.bytes.resize(count * self.unit(), 0);
-        // An empty array of half floats has not even a length.
+        // For half floats, an empty array is stored without its length.
         if self.unit() == 2 && count == 0 {
             return Ok(());
         }
@@ -318,7 +319,7 @@ impl<'a, 'b> TreeWalk<'a, 'b> {
     }
 }
 
-/// Decodes the bits of a value. A half float becomes a float.
+/// Returns a value as bits. A half float is converted to a float.
 fn decoded(bytes: &[u8]) -> u32 {
     match *bytes {
         [byte] => u32::from(byte != 0),
@@ -334,7 +335,7 @@ fn float_of_half(half: u16) -> u32 {
     let exponent = u32::from(half >> 10 & 31);
     let fraction = u32::from(half & 0x3ff);
     sign | match exponent {
-        // A multiple of 2^-24, which a float represents exactly.
+        // This is a multiple of 2⁻²⁴, which a float represents exactly.
         0 => (fraction as f32 / 16_777_216.0).to_bits(),
         31 => 0x7f80_0000 | fraction << 13,
         _ => (exponent + 112) << 23 | fraction << 13,

@@ -71,7 +71,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// File that keeps a checksum of the written bytes.
+/// Output that computes a checksum of the bytes written.
 struct SummedSink<'a> {
     out: &'a mut dyn Sink,
     sum: Crc,
@@ -83,7 +83,7 @@ impl SummedSink<'_> {
         self.out.write_all(bytes)
     }
 
-    /// Returns the checksum since the last call.
+    /// Returns the checksum of the bytes written since the last call, and starts a new one.
     fn take_sum(&mut self) -> u32 {
         let sum = self.sum.sum();
         self.sum.reset();
@@ -100,7 +100,7 @@ struct TreeWriter<'a> {
 }
 
 impl TreeWriter<'_> {
-    /// Writes everything except the values of cells.
+    /// Writes the tree without the values of its cells.
     fn topology(
         &mut self,
         runs: &[LeafRun],
@@ -143,7 +143,7 @@ impl TreeWriter<'_> {
         Ok(())
     }
 
-    /// Writes a node of leaves, and their masks.
+    /// Writes a node of leaves and the masks of its leaves.
     fn masks(&mut self, runs: &[LeafRun]) -> io::Result<()> {
         let leaves = self.spool.leaves(runs, None)?;
         let slots = leaves.iter().map(|(place, leaf)| match leaf {
@@ -160,7 +160,7 @@ impl TreeWriter<'_> {
         self.out.put(&node)
     }
 
-    /// Writes the values of cells.
+    /// Writes the values of all cells.
     fn buffers(&mut self, runs: &[LeafRun], options: &SaveOptions) -> io::Result<()> {
         let mut values = Vec::new();
         let mut bytes = Vec::new();
@@ -199,7 +199,7 @@ mod tests {
     use crate::{InMemory, Voxels};
     use voxelize_core::grid::BitGrid;
 
-    /// A grid of 4096³ cells would be too large for a test.
+    /// The runs are made directly, because a grid of 4096³ cells would be too large for a test.
     #[test]
     fn a_tile_of_the_root_has_a_place_a_value_and_a_state() {
         let none = Voxels::new(BitGrid::new([1; 3]).unwrap());
@@ -228,7 +228,7 @@ mod tests {
                     &SaveOptions::default(),
                 )
                 .unwrap();
-            // Buffers, background, tiles, children, place, value.
+            // Number of buffers, background, number of tiles, number of children, origin of the tile, value.
             let numbers = [1, background, 1, 0, 0, 4096, 0, value];
             let expected = numbers
                 .iter()

@@ -1,5 +1,5 @@
-//! Chunks of a `.vox` file: an id, the lengths of content and children, and the content. All chunks are
-//! children of `MAIN`, whose length is filled in at the end.
+//! Chunks of a `.vox` file. A chunk has an id, the lengths of its content and of its children, and the
+//! content. All chunks are children of `MAIN`, whose length is filled in at the end.
 
 use std::io::{self, SeekFrom, Write as _};
 
@@ -8,18 +8,18 @@ use vox_format::chunk::ChunkId;
 use super::VERSION;
 use crate::save::Sink;
 
-/// Offset of the length of the children of `MAIN`.
+/// Offset in the file of the length of `MAIN`'s children.
 const LENGTH_AT: u64 = 16;
 
 /// File that is being written.
 pub(super) struct ChunkFile<'a> {
     out: Box<dyn Sink + 'a>,
-    /// Bytes of chunks so far.
+    /// Number of bytes of all chunks written so far.
     bytes: u64,
 }
 
 impl<'a> ChunkFile<'a> {
-    /// Writes the start of a file: its mark, and `MAIN`.
+    /// Writes the start of the file: its first bytes and the chunk `MAIN`.
     pub(super) fn new(mut out: Box<dyn Sink + 'a>) -> io::Result<Self> {
         out.write_all(b"VOX ")?;
         out.write_all(&VERSION.to_le_bytes())?;
@@ -34,7 +34,7 @@ impl<'a> ChunkFile<'a> {
         self.write(content)
     }
 
-    /// Writes the start of a chunk, whose content follows.
+    /// Writes the start of a chunk. The caller then writes `length` bytes of content.
     pub(super) fn begin(&mut self, id: ChunkId, length: u64) -> io::Result<()> {
         let length = u32::try_from(length).map_err(io::Error::other)?;
         write_id(&mut *self.out, id)?;
@@ -43,13 +43,13 @@ impl<'a> ChunkFile<'a> {
         self.write(&[0; 4])
     }
 
-    /// Writes content of a chunk that has begun.
+    /// Writes content of the chunk that was begun last.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         self.out.write_all(bytes)
     }
 
-    /// Fills in the length of `MAIN`, and ends the file.
+    /// Fills in the length of `MAIN` and completes the file.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let length = u32::try_from(self.bytes).map_err(io::Error::other)?;
         self.out.seek(SeekFrom::Start(LENGTH_AT))?;

@@ -1,5 +1,5 @@
-//! Cuts of a grid: into tiles of at most 256 cells per side, each a model, and with `--vox-split` into pieces
-//! of whole tiles, each a scene that MagicaVoxel can show.
+//! Division of a grid. Tiles have at most 256 cells along each axis, and each is a model. With `--vox-split`
+//! the grid is also divided into pieces of whole tiles. Each piece is a scene that MagicaVoxel can show.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use super::layers::Shell;
 use super::{TILE, Turn, WORLD};
 use crate::{Choice, OutputShape};
 
-/// Tiles of a grid, and its pieces.
+/// Division of a grid into tiles and pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cuts {
     dims: [usize; 3],
-    /// End of the first tile along each axis, if the grid is longer.
+    /// Number of cells of the first tile along each axis, if the grid does not end before.
     first: [usize; 3],
-    /// Number of tiles of a piece along each axis.
+    /// Number of tiles along each axis of a piece.
     per_piece: [usize; 3],
 }
 
-/// Box of whole tiles, which is a scene.
+/// Piece of a grid: a box of whole tiles that becomes a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScenePiece {
-    /// Number of pieces before it along each axis.
+    /// Index of the piece along each axis.
     pub number: [usize; 3],
     /// Range of tiles along each axis.
     pub tiles: [Range<usize>; 3],
@@ -30,13 +30,13 @@ pub(super) struct ScenePiece {
 }
 
 impl Cuts {
-    /// Computes the cuts of a grid of these dims with these choices.
+    /// Computes the division of a grid with these dims.
     pub(super) fn new(dims: [usize; 3], turn: Turn, choices: &[Choice]) -> Self {
-        // Voxels of a hull wait for the layer above. Tiles that end one layer before a slab are completely
-        // known with one slab.
+        // For a hull, the voxels of a layer are known only once the layer above is known. If tiles end one
+        // layer before the slab, a tile is complete when its slab is.
         let is_early = Shell::of(choices) == Shell::Hull && dims[2] > TILE;
         let first = [TILE, TILE, if is_early { TILE - 1 } else { TILE }];
-        // Axes of the scene in the order of the grid's axes.
+        // Maximum size of a scene, with its axes in the order of the grid's axes.
         let world = turn.dims(WORLD);
         let is_split = choices.contains(&Choice::VoxSplit);
         let mut per_piece = [usize::MAX; 3];
@@ -52,7 +52,7 @@ impl Cuts {
         }
     }
 
-    /// Returns the cells of tile `n` along an axis.
+    /// Returns the range of cells of tile `n` along an axis.
     pub(super) fn tile(&self, axis: usize, n: usize) -> Range<usize> {
         let start = if n == 0 {
             0
@@ -74,7 +74,7 @@ impl Cuts {
         std::array::from_fn(|axis| self.tiles(axis).div_ceil(self.per_piece[axis]))
     }
 
-    /// Returns all pieces, x fastest.
+    /// Returns all pieces. x varies fastest.
     pub(super) fn all(&self) -> impl Iterator<Item = ScenePiece> + use<> {
         let cuts = *self;
         let [nx, ny, nz] = self.pieces();
@@ -102,17 +102,18 @@ impl Cuts {
 }
 
 impl ScenePiece {
-    /// Returns the number of cells along each axis.
+    /// Returns the number of cells along each axis of the piece.
     pub(super) fn dims(&self) -> [usize; 3] {
         self.cells.clone().map(|cells| cells.len())
     }
 
-    /// Returns the first cell.
+    /// Returns the first cell of the piece.
     pub(super) fn origin(&self) -> [usize; 3] {
         self.cells.clone().map(|cells| cells.start)
     }
 
-    /// Returns the path of the file: the output for the first piece, `NAME-1-0-0.vox` for the next along x.
+    /// Returns the path of the piece's file. The first piece has the path of the output, the next one along x
+    /// is `NAME-1-0-0.vox`.
     pub(super) fn path(&self, path: &Path) -> PathBuf {
         if self.number == [0; 3] {
             return path.to_path_buf();
@@ -126,13 +127,13 @@ impl ScenePiece {
         path.with_file_name(name)
     }
 
-    /// Returns the number along x, y and z, such as `1-0-0`.
+    /// Returns the index along x, y and z with this separator, such as `1-0-0`.
     pub(super) fn words(&self, between: &str) -> String {
         self.number.map(|n| n.to_string()).join(between)
     }
 }
 
-/// Returns the files next to the output.
+/// Returns the paths of the files that are written next to the output.
 pub(super) fn companions(path: &Path, shape: &OutputShape) -> Vec<PathBuf> {
     let turn = if shape.is_y_up { Turn::YUp } else { Turn::None };
     Cuts::new(shape.dims, turn, shape.choices)

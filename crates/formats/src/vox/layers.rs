@@ -1,5 +1,5 @@
-//! The layers from which voxels are made: the layers of a slab, and the last layers of the slab before. In a
-//! hull only cells are voxels that have an empty cell at one of their six faces, even if that cell is in
+//! Layers from which voxels are made: the layers of a slab, and the last layers of the previous slab. In a
+//! hull a cell becomes a voxel only if one of its six neighbours is empty, even if that neighbour is in
 //! another slab.
 
 use std::ops::Range;
@@ -9,17 +9,17 @@ use crate::Choice;
 use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Labels, Slab};
 
-/// Cells of a grid that become voxels.
+/// Which cells of a grid become voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shell {
     /// All occupied cells.
     Whole,
-    /// Occupied cells that can be seen.
+    /// Occupied cells that have an empty neighbour.
     Hull,
 }
 
 impl Shell {
-    /// Returns the choice between them.
+    /// Returns the variant that these choices request.
     pub(super) fn of(choices: &[Choice]) -> Self {
         if choices.contains(&Choice::VoxHull) {
             Self::Hull
@@ -29,7 +29,8 @@ impl Shell {
     }
 }
 
-/// The last two layers of a slab. Voxels of a hull wait for the layer above them, and need the layer below.
+/// Copy of the last two layers of a slab. For a hull, the voxels of the last layer depend on the layer above,
+/// which is in the next slab, and on the layer below.
 pub(super) struct CarriedLayers {
     first: usize,
     cells: Cells,
@@ -47,7 +48,7 @@ impl CarriedLayers {
                 let mut row = vec![0; nx];
                 for (k, j) in (0..count).flat_map(|k| (0..ny).map(move |j| (k, j))) {
                     all.row(j, start + k, &mut row);
-                    // The legends are equal, so every label is known.
+                    // Errors cannot occur, because both legends are the same.
                     let _ = labels.put_row(j, k, &row);
                 }
                 labels.into()
@@ -68,12 +69,12 @@ impl CarriedLayers {
     }
 }
 
-/// Cells of the available layers.
+/// Cells of the slab and of the layers carried over from the previous slab.
 pub(super) struct SceneLayers<'a> {
     carried: Option<&'a CarriedLayers>,
     slab: &'a Slab<'a>,
     shell: Shell,
-    /// Number of layers of the whole grid.
+    /// Number of layers in the whole grid.
     nz: usize,
 }
 
@@ -97,7 +98,7 @@ impl<'a> SceneLayers<'a> {
         vec![0; self.slab.cells.dims()[0]]
     }
 
-    /// Returns the end of the layers whose voxels are known.
+    /// Returns the first layer whose voxels are not known yet.
     pub(super) fn end(&self) -> usize {
         let end = self.slab.first + self.slab.cells.dims()[2];
         if self.shell == Shell::Hull && end < self.nz {
@@ -107,7 +108,7 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// Returns the cells with layer `k` of the grid, and the number of this layer in them.
+    /// Returns the cells that contain layer `k` of the grid, and the index of the layer within them.
     fn at(&self, k: usize) -> (CellsRef<'a>, usize) {
         match self.carried {
             Some(carried) if k < self.slab.first => (carried.cells.as_ref(), k - carried.first),
@@ -115,7 +116,7 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// Returns the words of the occupied cells of row `(j, k)`. Empty for a field.
+    /// Returns the occupied cells of row `(j, k)` as words. Empty for a field.
     fn row(&self, j: usize, k: usize) -> &'a [u64] {
         let (cells, k) = self.at(k);
         match cells {
@@ -125,7 +126,8 @@ impl<'a> SceneLayers<'a> {
         }
     }
 
-    /// Returns the cells of row `(j, k)` that become voxels, from word `first` on.
+    /// Returns the cells of row `(j, k)` that become voxels, as words. `first` is the first word of the row
+    /// that is needed.
     pub(super) fn voxels(&self, [j, k]: [usize; 2], first: usize) -> [u64; TILE_WORDS] {
         let row = self.row(j, k);
         let mut voxels = [0; TILE_WORDS];
@@ -143,9 +145,9 @@ impl<'a> SceneLayers<'a> {
         voxels
     }
 
-    /// Calls `each` for the nonzero words of plain cells, all of which become voxels, in rows `js` of layer
-    /// `k`: with the row, the index of the word from word `first` on, and the word. Returns false for cells
-    /// of another kind, or of a hull.
+    /// Calls `each` for every nonzero word in the rows `js` of layer `k`, if the cells are bits and all of
+    /// them become voxels. The arguments are the row, the index of the word relative to `first`, and the
+    /// word. Otherwise returns `false` without calling it.
     pub(super) fn each_word(
         &self,
         (js, k): (Range<usize>, usize),
@@ -186,7 +188,7 @@ impl<'a> SceneLayers<'a> {
         true
     }
 
-    /// Returns the four rows that touch row `(j, k)`. Rows outside the grid are empty.
+    /// Returns the four rows next to row `(j, k)`. Rows outside the grid are empty.
     fn adjacent_rows(&self, [j, k]: [usize; 2]) -> [&'a [u64]; 4] {
         let ny = self.slab.cells.dims()[1];
         [
@@ -201,8 +203,8 @@ impl<'a> SceneLayers<'a> {
         ]
     }
 
-    /// Returns the cells of row `(j, k)` with the label at this place of the legend, from word `first` on.
-    /// `row` is a buffer for the labels of a row.
+    /// Returns the cells of row `(j, k)` that have label number `place` of the legend, as words. `first` is
+    /// the first word that is needed. `row` is a buffer for the labels of a row.
     pub(super) fn of_label(
         &self,
         place: usize,
@@ -230,7 +232,8 @@ impl<'a> SceneLayers<'a> {
         words
     }
 
-    /// Returns the labels of row `(j, k)`, if cells have labels. `row` is a buffer for them.
+    /// Returns the labels that contain row `(j, k)`. `None` if the cells have no labels. Unless the labels
+    /// are stored in planes, fills `row` with the labels of the row.
     pub(super) fn labels(&self, [j, k]: [usize; 2], row: &mut [u8]) -> Option<&'a Labels> {
         let (CellsRef::Labels(labels), k) = self.at(k) else {
             return None;
@@ -242,7 +245,8 @@ impl<'a> SceneLayers<'a> {
     }
 }
 
-/// Returns the cells of word `n` of a row whose six neighbours are all occupied.
+/// Returns the cells in word `n` of a row whose six neighbours are all occupied. `adjacent` are the four rows
+/// next to the row.
 fn inner(row: &[u64], adjacent: &[&[u64]; 4], n: usize) -> u64 {
     let word = |n: usize| row.get(n).copied().unwrap_or(0);
     let before = if n > 0 { word(n - 1) >> 63 } else { 0 };

@@ -1,4 +1,4 @@
-//! `.vox`, the scenes of MagicaVoxel: chunks of an id, two lengths, content and children.
+//! `.vox`, the scene format of MagicaVoxel. It consists of chunks: an id, two lengths, content and children.
 //!
 //! | chunk | content (numbers are 32 bits, little-endian) |
 //! |---|---|
@@ -12,28 +12,28 @@
 //! | `LAYR` | id, attributes with its `_name`, −1 |
 //! | `RGBA` | 256 colours r, g, b, a: the first is colour 1 |
 //!
-//! Attributes are a number of pairs of texts, each text a length and its bytes. A grid is cut into tiles of
-//! at most 256³, without empty tiles: nTRN(0) → nGRP(1) → {nTRN → nSHP}. x and y are centred on 0, the floor
-//! is at z = 0, z is up. A grid whose record has y up is turned: x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋,
-//! j − ⌊ny/2⌋, k). The attribute `_voxelize` of node 0 is JSON with the lattice, the record of how the grid
-//! was made and its digests, `cells` and `grid`.
+//! Attributes are a number of pairs of texts. Each text is a length and its bytes. A grid is divided into
+//! tiles of at most 256³ cells. Empty tiles are left out. The nodes are nTRN(0) → nGRP(1) → {nTRN → nSHP}. x
+//! and y are centred on 0, the floor is at z = 0, and z is up. If the record states that y points up, the
+//! grid is turned: x, −z, y. Cell (i, j, k) is at (i − ⌊nx/2⌋, j − ⌊ny/2⌋, k). The attribute `_voxelize` of
+//! node 0 is JSON with the lattice, the record of how the grid was made and its digests, `cells` and `grid`.
 //!
-//! `--vox-hull` leaves out invisible voxels, that is, cells whose six neighbours are all occupied. The record
-//! then has the rule `hull of RULE`, and `hull_of` is the digest of the full set of cells. In grids of more
-//! than 256 layers tiles end a layer earlier along z of the grid, at 255, 511, …, because the layer above
-//! determines what is visible.
+//! `--vox-hull` leaves out invisible voxels: cells whose six neighbours are all occupied. The record then has
+//! the rule `hull of RULE`, and `hull_of` is the digest of all cells. If the grid has more than 256 layers,
+//! tiles end one layer earlier along z of the grid, at 255, 511, and so on, because the layer above a tile
+//! determines which of its voxels are visible.
 //!
-//! `--vox-split` writes a grid that is larger than MagicaVoxel shows, 2000 × 2000 × 1000 cells with z up, to
-//! several files. Each file is a piece of at most 1792 × 1792 × 768 cells, made of whole tiles, and a
-//! complete scene. `NAME.vox` is the first, `NAME-1-0-0.vox` the next along x of the grid, and so on. The
-//! lattice of a piece is the lattice of its region. `piece` is its number, `piece_first` its first cell in
-//! the whole grid, and `whole_dims` the dims of the whole grid.
+//! MagicaVoxel can show at most 2000 × 2000 × 1000 cells, with z up. `--vox-split` writes a larger grid to
+//! several files. Each file is a piece of at most 1792 × 1792 × 768 cells, consists of whole tiles, and is a
+//! complete scene. `NAME.vox` is the first piece, `NAME-1-0-0.vox` the next one along x of the grid, and so
+//! on. The lattice of a piece is the lattice of its region. `piece` is the index of the piece, `piece_first`
+//! its first cell in the whole grid, and `whole_dims` the dims of the whole grid.
 //!
-//! At most 32 named labels become layers: each has its models in its tiles.
+//! If there are at most 32 labels and all have names, each label becomes a layer with its own models.
 //!
-//! The colour of a cell is its label; all bits have colour 1. The attribute has the legend: the names of
-//! standard labels under `parts`, "added removed", others under `labels`. The palette has the colours of the
-//! legend. Standard labels have these:
+//! The colour number of a voxel is the label of the cell. Bits have colour 1. The attribute states the
+//! legend: the names of standard labels under `parts`, as in "added removed", and other labels under
+//! `labels`. The palette has the colours of the legend. Standard labels have these colours:
 //!
 //! | colour | label | red, green, blue |
 //! |---|---|---|
@@ -43,7 +43,7 @@
 //! | 4 | added | 00 72 b2, blue |
 //! | 5 | removed | d5 5e 00, vermilion |
 //!
-//! Blue and vermilion are from the palette of Okabe and Ito, which nearly everyone can tell apart.
+//! Blue and vermilion are from the palette of Okabe and Ito, which nearly all people can tell apart.
 //!
 //! <https://github.com/ephtracy/voxel-model>
 
@@ -62,19 +62,19 @@ use voxelize_core::error::{Code, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{CellKind, Lattice, Record};
 
-/// Maximum number of cells of a model along each axis.
+/// Maximum number of cells along each axis of a model.
 const TILE: usize = 256;
 
-/// Version of the format.
+/// Version number that the file states.
 const VERSION: u32 = 150;
 
-/// Words of a row of a tile.
+/// Number of words in a row of a tile.
 const TILE_WORDS: usize = TILE / 64;
 
 /// Attribute of the root node that holds the metadata of the grid.
 const ATTRIBUTE: &str = "_voxelize";
 
-/// Size of a scene that MagicaVoxel shows, in voxels.
+/// Maximum size of a scene that MagicaVoxel can show, in voxels.
 const WORLD: [usize; 3] = [2000, 2000, 1000];
 
 pub(super) const FORMAT: Format = Format {
@@ -89,7 +89,7 @@ pub(super) const FORMAT: Format = Format {
     magic: &[b"VOX "],
     limits,
     warnings,
-    // A voxel takes a byte for each coordinate and one for its colour.
+    // A voxel takes one byte for each coordinate and one byte for its colour.
     size: |_, _, occupied, choices| {
         let bytes = 4 * u128::from(occupied?);
         Some(match Shell::of(choices) {
@@ -124,14 +124,15 @@ fn warnings(_: &Lattice, [x, y, z]: [usize; 3]) -> Vec<Finding> {
     vec![Finding::new(Code::W004, text).with_hint(hint)]
 }
 
-/// Prefix of the name of the rule of a hull.
+/// Prefix of the rule name in the record of a hull.
 const HULL_OF: &str = "hull of ";
 
-/// Key for the digest of the cells of which a hull was made.
+/// Metadata key for the digest of all cells from which a hull was made.
 const HULL_DIGEST: &str = "hull_of";
 
-/// Marks a hull, which does not have all cells of the rule: in the name of the rule, and by the digest of all
-/// cells, which differs from the digest of the file.
+/// Marks the metadata of a hull, which does not have all cells that the rule occupies. The rule name gets a
+/// prefix, and the digest of all cells is stored under a separate key, because it is not the digest of the
+/// cells in the file.
 fn annotate(_: Dtype, metadata: &mut Metadata) {
     let Some(choices) = metadata.extra.get(CHOICES) else {
         return;
@@ -153,17 +154,17 @@ fn annotate(_: Dtype, metadata: &mut Metadata) {
     };
 }
 
-/// Orientation of a grid in a scene, where z is up.
+/// Orientation of a grid in a scene, in which z points up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Not turned.
+    /// The grid is not turned.
     None,
-    /// The grid's y is up: x, -z, y.
+    /// The grid's y points up. The axes of the scene are x, -z and y of the grid.
     YUp,
 }
 
 impl Turn {
-    /// Returns the turn of a grid with this record.
+    /// Returns the orientation of a grid with this record.
     fn of(record: &Record) -> Self {
         if record.transform("up") == Some("y") {
             Self::YUp
@@ -172,7 +173,7 @@ impl Turn {
         }
     }
 
-    /// Returns the dims in the scene for dims of a grid or a tile.
+    /// Converts the dims of a grid or tile to the axes of the scene.
     fn dims(self, [x, y, z]: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [x, y, z],
@@ -180,7 +181,7 @@ impl Turn {
         }
     }
 
-    /// Returns the place in the scene of a cell of a grid or a tile with these dims.
+    /// Converts a cell of a grid or tile with these dims to its position in the scene.
     fn place(self, [i, j, k]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [i, j, k],
@@ -188,7 +189,7 @@ impl Turn {
         }
     }
 
-    /// Returns the cell of a grid at a place in the scene.
+    /// Converts a position in the scene to a cell of a grid with these dims.
     fn back(self, [x, y, z]: [usize; 3], dims: [usize; 3]) -> [usize; 3] {
         match self {
             Self::None => [x, y, z],
@@ -197,7 +198,7 @@ impl Turn {
     }
 }
 
-/// Returns the offset to subtract from cells to get positions in the scene.
+/// Returns the offset that is subtracted from cells to get positions in the scene.
 fn shift([nx, ny, _]: [usize; 3]) -> [usize; 3] {
     [nx / 2, ny / 2, 0]
 }

@@ -1,20 +1,20 @@
-//! The content of chunks other than voxels: nodes of the scene, layers, and the palette.
+//! Content of all chunks except the voxels: nodes of the scene, layers, and the palette.
 
 use super::cuts::ScenePiece;
 use super::tile::Tile;
 use super::{ATTRIBUTE, Turn, shift};
 use voxelize_core::grid::{CellType, Label};
 
-/// Maximum number of layers of a scene that viewers list.
+/// Maximum number of layers that viewers list.
 const MOST_LAYERS: usize = 32;
 
-/// Returns the names of the layers: one for each named label, or none if there are too many.
+/// Returns the names of the layers, one for each named label. Empty if there are too many labels.
 pub(super) fn layers(cells: &CellType) -> Vec<String> {
     let CellType::Labels(legend) = cells else {
         return vec![];
     };
     let labels = legend.labels();
-    // Colours have their numbers as names.
+    // A label whose name begins with `#` is named only by its colour.
     let is_named = !legend.is_standard() && labels.iter().all(|label| !label.name.starts_with('#'));
     if !is_named || labels.len() > MOST_LAYERS {
         return vec![];
@@ -22,7 +22,7 @@ pub(super) fn layers(cells: &CellType) -> Vec<String> {
     labels.iter().map(|label| label.name.to_string()).collect()
 }
 
-/// Returns the root: it turns nothing and carries the attribute.
+/// Returns the root node. It does not move its child, and it has the attribute with the metadata.
 pub(super) fn root(json: &str) -> Vec<u8> {
     transform(
         0,
@@ -32,20 +32,21 @@ pub(super) fn root(json: &str) -> Vec<u8> {
     )
 }
 
-/// Returns the group of `tiles` tiles. Tile `n` is nodes `2n + 2` and `2n + 3`.
+/// Returns the group node of all tiles. Tile `n` has the nodes `2n + 2` and `2n + 3`.
 pub(super) fn group(tiles: usize) -> Vec<u8> {
     let mut group = numbers([1, 0, tiles as u32]);
     group.extend((0..tiles as u32).flat_map(|n| (2 * n + 2).to_le_bytes()));
     group
 }
 
-/// Returns the transform of tile `n` of a piece, and its shape.
+/// Returns the transform node and the shape node of tile `n` in a piece.
 pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec<u8>; 2] {
     let dims = piece.dims();
     let shift = shift(turn.dims(dims));
     let id = 2 * n + 2;
     let first: [usize; 3] = std::array::from_fn(|a| tile.origin[a] - piece.cells[a].start);
-    // The corner of the tile that is lowest in the scene is the minimum of two opposite corners.
+    // The lowest corner of the tile in the scene is the minimum of two opposite corners, because the turn may
+    // exchange them.
     let ends =
         [0, 1].map(|end| turn.place([0, 1, 2].map(|a| first[a] + end * (tile.size[a] - 1)), dims));
     let [x, y, z]: [i64; 3] = std::array::from_fn(|a| {
@@ -61,12 +62,12 @@ pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec
 }
 
 fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8]) -> Vec<u8> {
-    // A reserved number, always −1, and the number of frames.
+    // The child, a reserved number that is always −1, the layer, and the number of frames.
     let middle = numbers([child, u32::MAX, layer, 1]);
     [&id.to_le_bytes(), attributes, &middle, frame].concat()
 }
 
-/// Returns a layer that viewers list.
+/// Returns the content of a layer chunk. Viewers list the layer under this name.
 pub(super) fn layer(id: u32, name: &str) -> Vec<u8> {
     [
         &numbers([id])[..],
@@ -85,8 +86,8 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the palette: the colours of the labels of this grid, then surface and interior if their numbers
-/// are free, and greys.
+/// Returns the palette: the colours of this grid's labels, the standard colours of surface and interior if
+/// their numbers are free, and shades of grey.
 pub(super) fn palette(cells: CellType) -> Vec<u8> {
     let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
         let grey = 255 - n as u8 / 2;
@@ -113,7 +114,7 @@ pub(super) fn palette(cells: CellType) -> Vec<u8> {
 }
 
 fn put_colour(colours: &mut [[u8; 4]; 256], value: u8, [r, g, b]: [u8; 3]) {
-    // The first entry is colour 1.
+    // The first entry of the palette is colour 1.
     colours[usize::from(value) - 1] = [r, g, b, 0xff];
 }
 

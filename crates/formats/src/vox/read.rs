@@ -1,4 +1,5 @@
-//! Reading `.vox`: first the chunks, then the voxels, directly from the file into their cells.
+//! Reading `.vox`. The chunks are read first. The voxels are then copied directly from the file to their
+//! cells.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::grid::{Cells, Labels};
 
-/// Total number of voxels that models may place in any file: a second of work. Larger scenes must be in
-/// proportion to the file, because a short file can use one model many times.
+/// Total number of voxels that a file of any size may place, which takes about a second. Larger scenes must
+/// be in proportion to the size of the file, because a short file can use one model many times.
 const FREE_PLACED: u64 = 1 << 26;
 
-/// Additional voxels for each byte of the file.
+/// Number of additional voxels that each byte of the file allows.
 const PLACED_PER_BYTE: u64 = 64;
 
 /// Model: its size, and the offset of its voxels in the file.
@@ -26,14 +27,14 @@ struct Model {
     voxels: u32,
 }
 
-/// The file without its voxels.
+/// Content of the file except for its voxels.
 #[derive(Default)]
 struct Chunks {
-    /// Size that waits for its voxels.
+    /// Size of a model whose voxels have not been read yet.
     size: Option<[u32; 3]>,
     models: Vec<Model>,
     nodes: BTreeMap<u32, SceneNode>,
-    /// Metadata of the grid in the root node.
+    /// Metadata of the grid, from the root node.
     metadata: Option<Metadata>,
 }
 
@@ -59,7 +60,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
             format!("the attribute {ATTRIBUTE} states {dims:?} cells"),
         ));
     }
-    // Bits and short legends take a few bits per cell, other labels a byte.
+    // Bits, and labels with a short legend, take a few bits per cell. Other labels take a byte.
     let is_bytes = metadata
         .legend
         .as_ref()
@@ -88,7 +89,8 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// Returns the place of a voxel in a scene of these dims, counted from the lowest corner.
+/// Converts a position in the scene to a cell. `dims` are the dims of the scene, and `shift` is added to the
+/// position. Fails if the cell is outside.
 fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3]> {
     let place: [Option<usize>; 3] = std::array::from_fn(|a| {
         usize::try_from(at[a] + shift[a])
@@ -105,7 +107,8 @@ fn place_of(at: [i64; 3], shift: [i64; 3], dims: [usize; 3]) -> Result<[usize; 3
     Ok([x, y, z])
 }
 
-/// Sets the label of a voxel's cell from its colour.
+/// Sets the label of a voxel's cell. The label is the voxel's colour. Fails if the cell has a voxel already,
+/// or if the legend does not name the colour.
 fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Result<()> {
     let what = if labels.occupied().get(cell) {
         format!("there are two voxels at {at:?}")
@@ -118,7 +121,7 @@ fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Resul
     Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
 }
 
-/// Returns all uses of models, after checking them.
+/// Returns all uses of models, after checking that they are valid and not too many.
 fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
     let found = if !chunks.nodes.is_empty() {
         placements(&chunks.nodes)?
@@ -196,7 +199,7 @@ fn chunk_header(source: &mut VoxelSource) -> Result<(ChunkId, u64, u64)> {
 }
 
 impl Chunks {
-    /// Reads one chunk. Chunks without data about cells are skipped.
+    /// Reads one chunk. Chunks that do not concern the cells are skipped.
     fn take(&mut self, id: ChunkId, length: u64, source: &mut VoxelSource) -> Result<()> {
         let start = source.position();
         let broken = |code, what: &str| {
@@ -270,7 +273,7 @@ impl Chunks {
     }
 }
 
-/// Remaining fields of a chunk's content. Methods return `None` at its end.
+/// Remaining bytes of a chunk's content. Methods that read a field return `None` at the end of the content.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -291,8 +294,8 @@ impl Fields<'_> {
         Some(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Reads a count and then that number of items. Each item takes at least a byte, so a false count ends
-    /// with the content.
+    /// Reads a number and then this many items. Each item takes at least a byte, so a number that is too
+    /// large fails at the end of the content.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.u32()?;
         let mut list = Vec::new();
@@ -306,7 +309,7 @@ impl Fields<'_> {
         self.list(|fields| Some((fields.text()?, fields.text()?)))
     }
 
-    /// Reads the rest of a transform after its attributes: child, reserved, layer, frames.
+    /// Reads a transform after its attributes: the child, a reserved number, the layer, and the frames.
     fn transform(&mut self) -> Option<SceneNode> {
         let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
         let frames = self.list(Self::attributes)?;
@@ -317,8 +320,8 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the size of the box of all voxels, and the offset from positions to places in it. For scenes of
-/// other programs.
+/// Returns the size of the bounding box of all voxels, and the offset that maps positions in the scene to
+/// cells of the box. Used for scenes of other programs, which do not state the size of a grid.
 fn occupied_box(
     source: &mut VoxelSource,
     uses: &[(&Model, Motion)],
@@ -343,7 +346,8 @@ fn occupied_box(
     ))
 }
 
-/// Calls `act` with the position and colour of every voxel of every use of a model.
+/// Calls `act` with the position and the colour of each voxel. A model that is used several times is visited
+/// once per use.
 fn for_each_voxel(
     source: &mut VoxelSource,
     uses: &[(&Model, Motion)],
@@ -363,7 +367,7 @@ fn for_each_voxel(
                         source.error(Code::V009, format!("the voxel {at:?} is outside its model"))
                     );
                 }
-                // Colour 0 is empty.
+                // A voxel of colour 0 is empty.
                 if *colour != 0 {
                     act(motion.place(at, model.size), *colour)?;
                 }

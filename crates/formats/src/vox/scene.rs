@@ -1,22 +1,22 @@
-//! The scene graph of `.vox`: nodes, and the turns and moves that lead to each model.
+//! The scene graph of a `.vox` file: its nodes, and the rotations and translations that place each model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use voxelize_core::error::{Code, Error, Result};
 
-/// Node of the scene.
+/// Node of the scene graph.
 pub(super) enum SceneNode {
     Transform {
         child: u32,
         motion: Motion,
     },
     Group(Vec<u32>),
-    /// The model of the first frame.
+    /// Index of the model in the first frame.
     Shape(u32),
 }
 
-/// Turn by quarters, possibly mirrored, followed by a move: axis `a` of the result is axis `from[a]`, times
-/// `sign[a]`, plus `by[a]`.
+/// Rotation by right angles, possibly mirrored, followed by a translation. Axis `a` of the result is axis
+/// `from[a]` of the input times `sign[a]`, plus `by[a]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Motion {
     from: [usize; 3],
@@ -44,7 +44,8 @@ impl Motion {
         Some(motion)
     }
 
-    /// Combines two motions: first `inner`, then this one. `None` if the result is too far out.
+    /// Combines two motions. `inner` is applied first, then this one. `None` if the translation becomes too
+    /// large.
     fn after(&self, inner: &Self) -> Option<Self> {
         let mut both = *self;
         for a in 0..3 {
@@ -58,8 +59,8 @@ impl Motion {
         Some(both)
     }
 
-    /// Returns the place of cell `at` of a model of `size`. Models turn about the lower corner of cell
-    /// floor(size / 2), so that a mirrored axis ends one cell lower.
+    /// Returns the position of cell `at` in a model of this size. Models rotate about the lower corner of
+    /// cell floor(size / 2). Relative to this corner, mirroring an axis maps cell c to cell -1 - c.
     pub(super) fn place(&self, at: [u8; 3], size: [u32; 3]) -> [i64; 3] {
         std::array::from_fn(|a| {
             let from = self.from[a];
@@ -82,7 +83,8 @@ fn parse_move(text: &str) -> Option<[i64; 3]> {
     values.try_into().ok()
 }
 
-/// Parses a turn. Bits 0–1 and 2–3 are the axes in the first and in the second row; bits 4, 5, 6 are signs.
+/// Parses a rotation. Bits 0–1 are the axis in the first row of the matrix, and bits 2–3 the axis in the
+/// second row. Bits 4, 5 and 6 are the signs of the rows.
 fn parse_turn(bits: u8) -> Option<([usize; 3], [i64; 3])> {
     let x = usize::from(bits & 3);
     let y = usize::from(bits >> 2 & 3);
@@ -97,7 +99,7 @@ fn broken(what: String) -> Error {
     Error::input(Code::V008, what)
 }
 
-/// Returns every use of a model in the scene, with its motion, from node 0 on.
+/// Returns all uses of models in the scene graph, each with its motion. The search begins at node 0.
 pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -137,13 +139,13 @@ mod tests {
 
     #[test]
     fn turns_move_whole_models() {
-        // 4 is the identity: axis 0 in row 0, axis 1 in row 1.
+        // The rotation 4 is the identity: axis 0 in row 0, and axis 1 in row 1.
         assert_eq!(motion("4", "1 2 3").place([0, 0, 0], [2, 2, 2]), [0, 1, 2]);
-        // A quarter turn about z: x' = −y, y' = x (axis 1 in row 0 with a minus, axis 0 in row 1).
+        // A quarter turn about z: x' = −y, y' = x. Row 0 has axis 1 with a minus, and row 1 has axis 0.
         let quarter = motion("17", "0 0 0");
         assert_eq!(quarter.place([0, 0, 0], [4, 4, 4]), [1, -2, -2]);
         assert_eq!(quarter.place([3, 0, 0], [4, 4, 4]), [1, 1, -2]);
-        // Four of them are the identity.
+        // Four quarter turns are the identity.
         let half = quarter.after(&quarter).unwrap();
         assert_eq!(half.after(&half), Some(Motion::NONE));
     }

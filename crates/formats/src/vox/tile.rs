@@ -1,4 +1,4 @@
-//! Tiles: boxes of at most 256³ cells, each the model of an object, and their voxels.
+//! Tiles and their voxels. A tile is a box of at most 256³ cells that becomes the model of an object.
 
 use std::ops::Range;
 
@@ -8,32 +8,35 @@ use super::{TILE, TILE_WORDS, Turn};
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::par;
 
-/// Colour of all cells of bits.
+/// Colour of all voxels of a grid of bits.
 const PLAIN: u8 = 1;
 
-/// Approximate number of voxels that one thread makes at a time: a full layer of a tile, 256 KiB.
+/// Approximate number of voxels that a thread makes at a time. This is a full layer of a tile, which takes
+/// 256 KiB.
 const PART: u32 = (TILE * TILE) as u32;
 
-/// Box of at most 256³ cells with all its voxels, or with the voxels of one label.
+/// Box of at most 256³ cells, with all voxels in it or with those of a single label.
 pub(super) struct Tile {
-    /// First cell in the grid.
+    /// First cell of the tile in the grid.
     pub origin: [usize; 3],
     pub size: [usize; 3],
-    /// Place of the tile's label in the legend, which is also the number of its layer. `None` for all voxels.
+    /// Index of the tile's label in the legend. It is also the index of the layer. `None` if the tile has all
+    /// voxels.
     pub layer: Option<usize>,
     pub voxels: u32,
     parts: Vec<TilePart>,
 }
 
-/// Consecutive layers of a tile, and the number of their voxels. One thread makes a part at a time.
+/// Consecutive layers of a tile, and the number of voxels in them. A single thread makes the voxels of a
+/// part.
 #[derive(Clone)]
 pub(super) struct TilePart {
     layers: Range<usize>,
     voxels: u32,
 }
 
-/// Returns the tiles of these numbers along each axis that hold voxels, x fastest. With labels, there is a
-/// tile for each label with voxels.
+/// Returns the tiles that have voxels and whose indices are in these ranges. x varies fastest. If there are
+/// labels, each label with voxels has its own tile.
 pub(super) fn tiles_of(
     layers: &SceneLayers,
     cuts: &Cuts,
@@ -57,7 +60,7 @@ pub(super) fn tiles_of(
 }
 
 impl Tile {
-    /// Creates the tile with this number along each axis.
+    /// Creates the tile with this index along each axis. Its voxels are not counted yet.
     pub(super) fn new(number: [usize; 3], cuts: &Cuts, layer: Option<usize>) -> Self {
         let cells: [Range<usize>; 3] = std::array::from_fn(|axis| cuts.tile(axis, number[axis]));
         let [origin, size] = [
@@ -73,7 +76,7 @@ impl Tile {
         }
     }
 
-    /// Counts the voxels, and divides the layers into parts.
+    /// Counts the voxels of the tile and divides its layers into parts.
     fn count(&mut self, layers: &SceneLayers) {
         let mut row = layers.row_of_labels();
         for k in 0..self.size[2] {
@@ -99,17 +102,17 @@ impl Tile {
         }
     }
 
-    /// Returns the parts, each the work of one thread.
+    /// Returns the parts of the tile. Each can be made by a different thread.
     pub(super) fn parts(&self) -> &[TilePart] {
         &self.parts
     }
 
-    /// Returns the place in the grid of row `(j, k)` of the tile.
+    /// Converts a row of the tile to a row of the grid.
     fn row(&self, [j, k]: [usize; 2]) -> [usize; 2] {
         [self.origin[1] + j, self.origin[2] + k]
     }
 
-    /// Returns the voxels of row `(j, k)` of the tile. `row` is a buffer for the labels of a row.
+    /// Returns the voxels of row `(j, k)` of the tile, as words. `row` is a buffer for the labels of a row.
     fn words(&self, layers: &SceneLayers, at: [usize; 2], row: &mut [u8]) -> [u64; TILE_WORDS] {
         let first = self.origin[0] / 64;
         let at = self.row(at);
@@ -125,7 +128,7 @@ impl Tile {
         words
     }
 
-    /// Returns the voxels of a part, four bytes each.
+    /// Returns the voxels of a part. Each takes four bytes.
     pub(super) fn make(&self, part: &TilePart, layers: &SceneLayers, turn: Turn) -> Vec<u8> {
         let mut voxels = Vec::with_capacity(4 * part.voxels as usize);
         let mut row = layers.row_of_labels();
@@ -144,8 +147,8 @@ impl Tile {
         voxels
     }
 
-    /// Calls `each` with the nonzero words of layer `k` of the tile and their rows in it. Returns false if
-    /// the cells are not plain.
+    /// Calls `each` for the nonzero words in layer `k` of the tile, with the index of the row in the tile.
+    /// Returns `false` without calling it unless the cells are bits that all become voxels.
     fn each_word(
         &self,
         layers: &SceneLayers,
@@ -158,8 +161,8 @@ impl Tile {
         })
     }
 
-    /// Adds the voxels of row `(j, k)`. Labels in planes are added one label after the other, other cells x
-    /// fastest.
+    /// Appends the voxels of row `(j, k)`. If labels are stored in planes, the voxels of one label are
+    /// appended after those of another. Otherwise x varies fastest.
     fn push_row(
         &self,
         voxels: &mut Vec<u8>,
@@ -191,14 +194,14 @@ impl Tile {
         }
     }
 
-    /// Returns the size in the file. It is even, so that viewers that turn about size / 2.0 agree with
-    /// viewers that turn about floor(size / 2).
+    /// Returns the size that the file states. It is rounded up to even numbers. Then viewers that rotate
+    /// about size / 2.0 agree with viewers that rotate about floor(size / 2).
     pub(super) fn even_size(&self, turn: Turn) -> [u32; 3] {
         turn.dims(self.size).map(|n| n.next_multiple_of(2) as u32)
     }
 }
 
-/// Adds the voxels of a row of a tile. `colour` returns the colour of each column.
+/// Appends the voxels of a row of the tile. `colour` returns the colour of the voxel at each x.
 fn push(
     voxels: &mut Vec<u8>,
     row: [u64; TILE_WORDS],
@@ -210,7 +213,7 @@ fn push(
     }
 }
 
-/// Adds the voxels of word `n` of a row.
+/// Appends the voxels in word `n` of a row.
 fn push_word(
     voxels: &mut Vec<u8>,
     (n, word): (usize, u64),

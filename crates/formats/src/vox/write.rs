@@ -1,5 +1,6 @@
-//! Writing `.vox`: the models of tile after tile as slabs come, then the scene that places them. A split grid
-//! has several files. Files are open while their layers come.
+//! Writing `.vox`. As slabs arrive, the models of their tiles are written. The scene graph that places the
+//! models follows at the end. A grid that is split has several files. A file is open as long as its layers
+//! arrive.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,26 +25,26 @@ use voxelize_core::grid::metadata::{Metadata, Style};
 use voxelize_core::grid::{CellSource, Digest, Slab};
 use voxelize_core::par::{self, Progress};
 
-/// Common data of all scenes of a grid.
+/// Data that all scenes of a grid share.
 struct SceneForm {
     dims: [usize; 3],
     cuts: Cuts,
     turn: Turn,
     shell: Shell,
-    /// Metadata of the grid without its digest.
+    /// Metadata of the grid. The digest is missing, because it is known only at the end.
     metadata: Metadata,
-    /// Names of layers, if labels become layers.
+    /// Names of the layers. Empty if labels do not become layers.
     layers: Vec<String>,
     palette: Vec<u8>,
-    /// Upper bound for the bytes after the models, without nodes of tiles.
+    /// Upper bound for the number of bytes that follow the models, without the nodes of tiles.
     tail: u64,
 }
 
-/// File that is being written.
+/// Scene file that is being written.
 struct SceneFile<'a> {
     piece: ScenePiece,
     chunks: ChunkFile<'a>,
-    /// The file, unless it is the output itself.
+    /// Temporary file of the scene. `None` if the scene is written to the output itself.
     companion: Option<NamedTempFile>,
     tiles: Vec<Tile>,
     voxels: u64,
@@ -98,7 +99,7 @@ pub(super) fn write(
             carried = Some(CarriedLayers::of(&slab).map_err(io::Error::other)?);
         }
     }
-    // A grid that is not split gets its digest, which is known now.
+    // A grid that is not split is completed here, because its digest is known only now.
     for scene in open.into_values() {
         scene.finish(&form, Some(source.digest()), path, companions)?;
     }
@@ -114,7 +115,8 @@ impl SceneForm {
                 .insert(CHOICES.into(), Choice::list(options.choices));
         }
         let layers = nodes::layers(&source.cell_type());
-        // Pieces and digests add little to the JSON. A node of a layer takes 40 bytes besides its name.
+        // The index of a piece and the digests add little to the JSON. The node of a layer takes 40 bytes in
+        // addition to its name.
         let names: usize = layers.iter().map(|name| name.len() + 40).sum();
         let tail = metadata.to_json(Style::OneLine).len() + names + 4096;
         let turn = Turn::of(source.record());
@@ -130,7 +132,7 @@ impl SceneForm {
         }
     }
 
-    /// Checks that slabs end with tiles.
+    /// Fails if the slab does not consist of whole tiles.
     fn check_slab(&self, slab: &Slab) -> Result<()> {
         let end = slab.first + slab.cells.occupied()?.dims()[2];
         if slab.first.is_multiple_of(TILE) && (end.is_multiple_of(TILE) || end == self.dims[2]) {
@@ -141,8 +143,8 @@ impl SceneForm {
         )))
     }
 
-    /// Checks the length of the file. Lengths have 32 bits, so a file ends at 4 GiB. Nodes of a tile take
-    /// less than 300 bytes.
+    /// Fails if the file would become too long. Lengths are stored in 32 bits, so a file has at most 4 GiB.
+    /// The nodes of a tile take less than 300 bytes.
     fn check_length(&self, voxels: u64, tiles: usize) -> Result<()> {
         let bytes = 4 * voxels + 300 * tiles as u64 + self.tail;
         if super::FORMAT.max_bytes.is_none_or(|most| bytes <= most) {
@@ -154,7 +156,7 @@ impl SceneForm {
         .with_hint("use larger cells, or save as .npz"))
     }
 
-    /// Returns the JSON of a piece.
+    /// Returns the JSON for a piece of the grid.
     fn about(&self, piece: &ScenePiece, digest: Option<Digest>) -> Result<String> {
         let mut metadata = self.metadata.clone();
         if let Some(digest) = digest {
@@ -181,7 +183,7 @@ fn list(numbers: [usize; 3]) -> String {
 }
 
 impl<'a> SceneFile<'a> {
-    /// Opens the file of a piece, which for the first piece is the output itself.
+    /// Begins the file of a piece. The first piece is written to the output itself.
     fn open(
         piece: ScenePiece,
         out: &mut Option<&'a mut dyn Sink>,
@@ -205,8 +207,8 @@ impl<'a> SceneFile<'a> {
         })
     }
 
-    /// Writes the models of the piece's tiles with these numbers along z. With layers, each layer has a
-    /// model.
+    /// Writes the models of the piece's tiles whose index along z is in `zs`. If labels become layers, each
+    /// label in a tile has its own model.
     fn add(
         &mut self,
         layers: &SceneLayers,
@@ -241,8 +243,8 @@ impl<'a> SceneFile<'a> {
         Ok(())
     }
 
-    /// Writes the scene after the models: the root with the JSON, the group, two nodes for each tile, layers
-    /// and palette.
+    /// Writes the chunks after the models: the root with the JSON, the group, two nodes for each tile, the
+    /// layers and the palette.
     fn finish(
         mut self,
         form: &SceneForm,
@@ -327,7 +329,7 @@ mod tests {
             )
         );
         assert!(bytes < 100, "{bytes}");
-        // All except 1022 × 1022 × 1023 voxels are on the surface.
+        // All voxels are on the surface except for 1022 × 1022 × 1023.
         let (result, bytes) = written(&[Choice::VoxHull]);
         let hull = 1024 * 1024 * 1025 - 1022 * 1022 * 1023;
         assert!(

@@ -1,13 +1,14 @@
-//! Bits of VTK: eight cells per byte, the first in the highest bit, without gaps.
+//! Bits in VTK's order: eight cells per byte, the first in the highest bit. There are no gaps at the ends of
+//! rows.
 
 use std::io::{self, Read, Write};
 
 use voxelize_core::grid::spread::{gather, spread};
 
-/// Writer that packs a byte per cell into bits.
+/// Writer that receives one byte per cell and writes one bit per cell.
 pub(super) struct BitWriter<W: Write> {
     out: W,
-    /// Cells that do not fill a byte yet.
+    /// Cells that do not yet fill a byte.
     rest: Vec<u8>,
 }
 
@@ -19,14 +20,14 @@ impl<W: Write> BitWriter<W> {
         }
     }
 
-    /// Writes the cells of the last byte.
+    /// Writes the remaining cells, which may not fill a byte.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let last = packed(&self.rest);
         self.out.write_all(&last)
     }
 }
 
-/// Packs cells into bytes. The first of each eight cells becomes the highest bit.
+/// Packs cells into bytes. Of eight cells, the first becomes the highest bit.
 fn packed(cells: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(cells.len().div_ceil(8));
     for cells in cells.chunks(64) {
@@ -59,7 +60,7 @@ impl<W: Write> Write for BitWriter<W> {
     }
 }
 
-/// Reader that unpacks bits into a byte per cell.
+/// Reader that reads one bit per cell and returns one byte per cell.
 pub(super) struct BitReader<R: Read> {
     input: R,
     cells: Vec<u8>,

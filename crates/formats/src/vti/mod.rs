@@ -10,13 +10,13 @@
 //! | number of blocks, plain bytes of a block and of the last, packed bytes of each | 64 bits each, little-endian |
 //! | … | the blocks, x fastest, each a zlib stream |
 //!
-//! If nothing is packed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed eight
-//! per byte, the first cell in the highest bit, without gaps at the ends of rows. Mesh coordinates are world
-//! coordinates; no axis is up.
+//! If nothing is compressed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed
+//! eight per byte, with the first cell in the highest bit and without gaps at the ends of rows. Coordinates
+//! are those of the mesh, and the format states no up axis.
 //!
-//! Images of other programs are read if they are one piece with appended raw data, of cells or of points. A
-//! point counts as the centre of a cell. The lattice is read from every image, in whatever form its data are
-//! stored.
+//! Images of other programs can be read if they are a single piece with appended raw data. The data may
+//! belong to cells or to points. A point counts as the centre of a cell. The lattice can be read from every
+//! image, even if its data are stored in another form.
 //!
 //! <https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html>
 
@@ -26,10 +26,10 @@ mod write;
 
 use super::{Choice, Dtype, Format, Reader, Write, npy, packed};
 
-/// Name of the array of cells.
+/// Name of the array that holds the cells.
 const CELLS: &str = "voxels";
 
-/// Name of the array of our JSON.
+/// Name of the array that holds the JSON of this tool.
 const JSON: &str = "voxelize";
 
 pub(super) const FORMAT: Format = Format {
@@ -40,7 +40,7 @@ pub(super) const FORMAT: Format = Format {
     choices: &[Choice::Uncompressed],
     weak_magic: &[b"<?xml ve", b"<VTKFile"],
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
-    // A measured mebibyte stays with the allocator between the blocks of threads.
+    // Between the blocks, the allocator was measured to keep a further mebibyte for the threads.
     memory: |_, _, threads, choices| packed::memory(threads, choices) + (1 << 20),
     write: Write::Seeking(write::write),
     annotate: npy::annotate,

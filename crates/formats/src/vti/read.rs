@@ -20,13 +20,13 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::Cells;
 use voxelize_core::grid::metadata::Metadata;
 
-/// Maximum number of bytes of XML before the cells.
+/// Maximum number of bytes of XML that are read before the cells.
 const MAX_HEAD: u64 = 1 << 20;
 
-/// Maximum number of plain bytes of a block.
+/// Maximum uncompressed size of a block in bytes.
 const MAX_BLOCK: u64 = 64 << 20;
 
-/// Array of numbers, as described by its element.
+/// Array of numbers, as its XML element describes it.
 #[derive(Default)]
 struct ArrayElement {
     name: String,
@@ -36,10 +36,10 @@ struct ArrayElement {
     is_of_points: bool,
 }
 
-/// Everything before the cells.
+/// Content of the XML before the cells.
 #[derive(Default)]
 struct VtiHeader {
-    /// `None` before the root element.
+    /// Numbers are little-endian. `None` before the root element.
     is_little: Option<bool>,
     is_wide: bool,
     compressor: String,
@@ -51,7 +51,7 @@ struct VtiHeader {
     arrays: Vec<ArrayElement>,
     json: Option<String>,
     encoding: String,
-    /// Offset of the appended data, after the `_`.
+    /// Offset of the appended data in the file, after the `_`.
     begin: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// Returns the attribute of this name.
+/// Returns the attribute with this name. `None` if it does not exist.
 fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>> {
     let found = element
         .try_get_attribute(name)
@@ -77,7 +77,7 @@ fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>> {
     Ok(Some(text.trim().to_string()))
 }
 
-/// Parses the `N` numbers of an attribute.
+/// Parses an attribute that consists of `N` numbers. `None` if it does not exist.
 fn numbers<const N: usize>(element: &BytesStart, name: &str) -> Result<Option<[Rational; N]>> {
     let Some(text) = attribute(element, name)? else {
         return Ok(None);
@@ -110,7 +110,7 @@ impl VtiHeader {
             .unwrap_or(text.len());
         header.begin = appended.and_then(|at| Some((at + find(&text[at..], b"_")? + 1) as u64));
         let xml = String::from_utf8_lossy(&text[..xml]);
-        // The replacement for bytes that are not text may be longer than they are.
+        // If bytes that are not UTF-8 were replaced, offsets in the text differ from those in the file.
         let is_as_in_file = matches!(xml, Cow::Borrowed(_));
         let mut reader = Reader::from_str(&xml);
         let mut place = "";
@@ -141,7 +141,7 @@ impl VtiHeader {
                     header.json = String::from_utf8(bytes).ok();
                 }
                 Ok(Event::Eof) => break,
-                // Data within the XML may be longer than the part that was read.
+                // If the XML itself contains data, it may be longer than the part that was read.
                 Err(_) if text.len() as u64 == MAX_HEAD && header.extent.is_some() => break,
                 Err(error) => {
                     let error = broken(format!("its XML: {error}"));
@@ -164,7 +164,7 @@ impl VtiHeader {
         }
     }
 
-    /// Takes the data of an element.
+    /// Takes the data from an XML element.
     fn take(&mut self, element: &BytesStart, place: &str) -> Result<()> {
         match element.name().0 {
             "VTKFile" => {
@@ -217,8 +217,8 @@ impl VtiHeader {
         Ok(())
     }
 
-    /// Returns the array of the cells: our array, else the first array of cells, else the first array of
-    /// points.
+    /// Returns the array that holds the cells. This is the array of this tool, otherwise the first array of
+    /// cells, otherwise the first array of points.
     fn array(&self) -> Option<&ArrayElement> {
         let single: Vec<&ArrayElement> = self
             .arrays
@@ -252,7 +252,7 @@ impl VtiHeader {
         });
         let mut centre = self.origin.clone().unwrap_or([Rational::ZERO; 3]);
         for (n, step) in steps.iter().enumerate() {
-            // The centre is the first point, or the middle between it and the next point.
+            // The centre of the first cell is the first point, or halfway from there to the next point.
             let first = &Rational::from(extent[2 * n]) + &Rational::new(1 - more, 2);
             for axis in 0..3 {
                 centre[axis] = &centre[axis] + &(&step[axis] * &first);
@@ -261,7 +261,7 @@ impl VtiHeader {
         ImageFrame::new(dims, &centre, &steps)
     }
 
-    /// Returns the metadata in our JSON.
+    /// Returns the metadata in the JSON of this tool, with the lattice.
     fn metadata(&self, frame: &ImageFrame) -> Result<Metadata> {
         let mut metadata = parse_metadata(self.json.as_deref(), frame.lattice.dims())?;
         let is_stated =
@@ -270,7 +270,7 @@ impl VtiHeader {
         Ok(metadata)
     }
 
-    /// Reads a number of the header of data: 32 or 64 bits.
+    /// Reads a number from the header of the data. It has 32 or 64 bits.
     fn number(&self, source: &mut VoxelSource) -> Result<u64> {
         if self.is_wide {
             source.bytes().map(u64::from_le_bytes)
@@ -280,17 +280,17 @@ impl VtiHeader {
     }
 }
 
-/// Reader of cells in blocks that are zlib streams.
+/// Reader of cells in blocks. Each block is a zlib stream.
 struct ZlibReader<'a, 'b> {
     source: &'a mut VoxelSource<'b>,
-    /// Packed and plain length of each block, the last block first.
+    /// Compressed and uncompressed length of each block. The last block comes first.
     blocks: Vec<(u64, u64)>,
     block: Vec<u8>,
     next: usize,
 }
 
 impl<'a, 'b> ZlibReader<'a, 'b> {
-    /// Reads the lengths of the blocks. Their sum must be `need`.
+    /// Reads the lengths of the blocks. The sum of the uncompressed lengths must be `need`.
     fn new(header: &VtiHeader, source: &'a mut VoxelSource<'b>, need: u64) -> Result<Self> {
         let [count, size, last] = [
             header.number(source)?,
@@ -359,7 +359,7 @@ impl Read for ZlibReader<'_, '_> {
     }
 }
 
-/// Returns the type of the cells.
+/// Returns the number type of the cells. Fails if the type cannot be read.
 fn dtype(array: &ArrayElement) -> Result<Dtype> {
     match &*array.kind {
         "UInt8" => Ok(Dtype::U8),
@@ -379,7 +379,7 @@ fn dtype(array: &ArrayElement) -> Result<Dtype> {
     }
 }
 
-/// Checks that only the tags that close the file follow the data.
+/// Checks that the data are followed only by the closing tags.
 fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
     const MOST: u64 = 128;
     let left = source.left();
@@ -400,7 +400,7 @@ fn check_end(source: &mut VoxelSource, header: &VtiHeader) -> Result<()> {
         }
         _ => false,
     };
-    // Our files end with a line feed.
+    // Files of this tool end with a line feed.
     if is_right && (header.json.is_none() || end.ends_with('\n')) {
         return Ok(());
     }

@@ -33,7 +33,7 @@ pub(super) fn write(
     out.flush()
 }
 
-/// Returns the size of the cells in bytes.
+/// Returns the size of the cells in bytes. `None` if it overflows.
 pub(super) fn bytes_of(dims: [usize; 3], dtype: Dtype) -> Option<u64> {
     let bytes = match dtype {
         Dtype::Bit => dense::bytes_for(dims, Dtype::U8)?.div_ceil(8),
@@ -42,7 +42,7 @@ pub(super) fn bytes_of(dims: [usize; 3], dtype: Dtype) -> Option<u64> {
     u64::try_from(bytes).ok()
 }
 
-/// Returns everything before the cells.
+/// Returns the XML before the cells.
 fn head(source: &dyn CellSource, dtype: Dtype, is_packed: bool) -> String {
     let compressor = if is_packed {
         " compressor=\"vtkZLibDataCompressor\""
@@ -92,7 +92,7 @@ fn write_cells(
     }
 }
 
-/// Writes the cells in blocks, and then the packed lengths before them.
+/// Writes the cells in compressed blocks. Then seeks back to write their lengths.
 fn write_packed(
     source: &mut dyn CellSource,
     out: &mut dyn Sink,

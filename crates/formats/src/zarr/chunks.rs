@@ -1,4 +1,4 @@
-//! The files of an array, and the chunks in them.
+//! The files of an array and the chunks in them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,21 +12,22 @@ use crate::open::failure;
 use crate::packed::gunzip;
 use voxelize_core::error::{Code, Error, Result};
 
-/// Maximum number of bytes of a chunk that is read.
+/// Maximum size of a chunk that is read, in bytes.
 const MOST: usize = 1 << 30;
 
-/// Files of an array: by their places along the two slower axes, the files along the fastest axis with their
-/// places there.
+/// Files of an array. The key is the position of a file along the two slower axes. The value lists the files
+/// at this position with their position along the fastest axis.
 pub(super) type FileRows = BTreeMap<[usize; 2], Vec<(usize, PathBuf)>>;
 
 impl ZarrArray {
-    /// Returns all files that have cells of the array. This bounds the work, whatever size the array states.
+    /// Returns all files that exist and have cells of the array. The array may state any size, but the work
+    /// is bounded by the number of files.
     pub(super) fn files(&self) -> Result<FileRows> {
         let counts: [usize; 3] =
             std::array::from_fn(|axis| self.shape[axis].div_ceil(self.shard[axis]));
         let mut rows = FileRows::new();
         for ([z, y, x], path) in self.named_files()? {
-            // Files beyond the array may be left from before it was cut.
+            // If an array was cut, files beyond its new size may be left over.
             if z < counts[0] && y < counts[1] && x < counts[2] {
                 rows.entry([z, y]).or_default().push((x, path));
             }
@@ -67,15 +68,15 @@ impl ZarrArray {
         Ok(found)
     }
 
-    /// Returns the number of chunks of a file along each axis.
+    /// Returns the number of chunks along each axis of a file.
     pub(super) fn chunks_of_file(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.shard[axis] / self.chunk[axis])
     }
 
-    /// Returns the bytes of the cells of a chunk.
+    /// Returns the size of a chunk's cells in bytes.
     ///
     /// # Errors
-    /// If they are too many.
+    /// Fails if a chunk is too large.
     pub(super) fn chunk_bytes(&self) -> Result<usize> {
         let all = self
             .chunk
@@ -88,9 +89,9 @@ impl ZarrArray {
         })
     }
 
-    /// Decodes the cells of a chunk from the bytes of its file.
+    /// Decodes a chunk. `bytes` are its bytes in the file, and `length` is the size of its cells.
     pub(super) fn decoded(&self, mut bytes: Vec<u8>, length: usize) -> Result<Vec<u8>> {
-        // Lengths before each step of encoding.
+        // The lengths before each step of encoding.
         let mut lengths = vec![length];
         for codec in &self.codecs {
             lengths
@@ -113,7 +114,7 @@ impl ZarrArray {
     }
 }
 
-/// Removes the checksum after the bytes, and compares it.
+/// Removes the checksum at the end of the bytes. Fails if it is wrong.
 fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     let sum = bytes.split_off(bytes.len().saturating_sub(4));
     if sum != crc32c(&bytes).to_le_bytes() {
@@ -125,13 +126,13 @@ fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Parses a place such as `1.0.2`.
+/// Parses a position such as `1.0.2`.
 fn place_of(name: &str) -> Option<[usize; 3]> {
     let numbers: Option<Vec<usize>> = name.split('.').map(number).collect();
     numbers?.try_into().ok()
 }
 
-/// Returns the names in `folder` with their paths. Empty if the folder does not exist.
+/// Returns the names in `folder` and their paths. Empty if the folder does not exist.
 fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
     let found = match fs::symlink_metadata(folder) {
         Ok(found) if found.is_dir() => fs::read_dir(folder).map_err(failure)?,
@@ -158,32 +159,32 @@ fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
     Ok(found)
 }
 
-/// Parses a whole number without sign and leading zeros.
+/// Parses an integer that has no sign and no leading zeros.
 fn number(text: &str) -> Option<usize> {
     text.parse()
         .ok()
         .filter(|number: &usize| number.to_string() == text)
 }
 
-/// File of an array, with the places of its chunks.
+/// File of an array, with the offset and the length of each chunk in it.
 pub(super) struct ArrayFile {
     path: PathBuf,
     places: Vec<[u64; 2]>,
 }
 
 impl ArrayFile {
-    /// Opens a file, and reads the places of its chunks.
+    /// Opens a file, and reads the offset and the length of each chunk.
     pub(super) fn open(path: PathBuf, array: &ZarrArray) -> Result<Self> {
         let places = places(&path, array).map_err(|error| error.in_file(&path))?;
         Ok(Self { path, places })
     }
 
-    /// Returns true if a chunk is stored.
+    /// Returns `true` if the file contains this chunk.
     pub(super) fn has(&self, chunk: usize) -> bool {
         self.places[chunk] != [NOT_STORED; 2]
     }
 
-    /// Reads the bytes of a stored chunk.
+    /// Reads the bytes of a chunk that the file contains.
     pub(super) fn read(&self, chunk: usize) -> Result<Vec<u8>> {
         self.try_read(chunk)
             .map_err(|error| error.in_file(&self.path))
@@ -198,18 +199,18 @@ impl ArrayFile {
         Ok(bytes)
     }
 
-    /// Adds the place of a chunk of this file to an error.
+    /// Adds the file and the offset of a chunk to an error.
     pub(super) fn about(&self, chunk: usize, error: Error) -> Error {
         let [offset, _] = self.places[chunk];
         error.at_byte(offset).in_file(&self.path)
     }
 }
 
-/// Reads the offset and the length of each chunk, and checks them against the file.
+/// Reads the offset and the length of each chunk, and checks that they are within the file.
 fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
     let mut file = regular_file(path)?;
     let length = file.metadata().map_err(failure)?.len();
-    // Deflate makes noise a little longer.
+    // Data that cannot be compressed become a little longer when deflated.
     let cells = array.chunk_bytes()? as u64;
     let most = cells + cells / 8 + 1024;
     let places = match array.sharding {
@@ -229,7 +230,7 @@ fn places(path: &Path, array: &ZarrArray) -> Result<Vec<[u64; 2]>> {
     Ok(places)
 }
 
-/// Reads the index of a shard.
+/// Reads the index of a shard, which states the offset and the length of each chunk.
 fn index(
     file: &mut File,
     length: u64,

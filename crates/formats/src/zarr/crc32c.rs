@@ -1,10 +1,10 @@
-//! CRC-32C, the checksum of Castagnoli, with a table of 256 entries. It is computed only for the indices of
-//! shards, some kilobytes each, so a crate would save no time.
+//! CRC-32C, the checksum of Castagnoli, computed with a table of 256 entries. It is needed only for the
+//! indices of shards, which have some kilobytes each, so that a crate would save no time.
 
-/// The polynomial 0x1EDC6F41, lowest bit first.
+/// The polynomial 0x1EDC6F41 with its bits reversed.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// `TABLE[b]` is the remainder of byte `b`.
+/// `TABLE[b]` is the remainder of byte `b` in the division by the polynomial.
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut b = 0;
@@ -32,7 +32,7 @@ pub(super) fn crc32c(bytes: &[u8]) -> u32 {
 mod tests {
     use super::crc32c;
 
-    /// Values from RFC 3720, appendix B.4, and the usual check value.
+    /// Values from RFC 3720, appendix B.4, and the common check value of CRC-32C.
     #[test]
     fn known_checksums() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

@@ -1,4 +1,4 @@
-//! The JSON of a group and of its arrays, as this tool writes them.
+//! The JSON of a group and its arrays, as this tool writes it.
 
 use serde_json::{Map, Value, json};
 
@@ -10,10 +10,10 @@ use crate::{Choice, Dtype, SaveOptions};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{CellSource, CellType, Lattice, Legend};
 
-/// Names of the axes, the slowest first.
+/// Names of the axes. The slowest axis comes first.
 const AXES: [&str; 3] = ["z", "y", "x"];
 
-/// OME's names of our units of length.
+/// Units of length that this tool knows, each with the name that OME uses.
 const UNITS: [(&str, &str); 6] = [
     ("um", "micrometer"),
     ("mm", "millimeter"),
@@ -23,7 +23,7 @@ const UNITS: [(&str, &str); 6] = [
     ("ft", "foot"),
 ];
 
-/// Returns the node of the group, with `levels` levels.
+/// Returns the JSON node of the group. `levels` is the number of levels.
 pub(super) fn group(source: &dyn CellSource, dtype: Dtype, levels: usize) -> String {
     let datasets: Vec<_> = (0..levels)
         .map(|level| dataset(source.lattice(), level))
@@ -59,7 +59,7 @@ fn axes(source: &dyn CellSource) -> Value {
     Value::from(axes)
 }
 
-/// Describes a level, with the centre of its first cell.
+/// Returns the JSON of a level: its path, its cell size and the centre of its first cell.
 fn dataset(lattice: Option<&Lattice>, level: usize) -> Value {
     let half = Rational::new(1, 2);
     let factor = Rational::from(1_i64 << level);
@@ -85,7 +85,7 @@ fn dataset(lattice: Option<&Lattice>, level: usize) -> Value {
     })
 }
 
-/// Returns the names and colours of labels.
+/// Returns the names and the colours of the labels as JSON.
 fn image_label(legend: &Legend) -> Value {
     let mut colours = vec![];
     let mut names = vec![];
@@ -102,7 +102,7 @@ fn image_label(legend: &Legend) -> Value {
     json!({ "colors": colours, "properties": names })
 }
 
-/// Returns the node of an array whose chunks have `layers` layers.
+/// Returns the JSON node of an array. `layers` is the number of layers in a chunk.
 pub(super) fn array(
     dims: [usize; 3],
     layers: usize,
@@ -146,7 +146,7 @@ pub(super) fn array(
     }))
 }
 
-/// Returns a float as a number, or as text if JSON has no number for it.
+/// Returns a float as JSON. NaN and infinity become text, because JSON has no such numbers.
 fn number(value: f32) -> Value {
     match value {
         _ if value.is_nan() => Value::from("NaN"),

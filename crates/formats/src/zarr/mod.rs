@@ -21,13 +21,14 @@
 //! | labels | `uint8` | 0 |
 //! | field | `float32`, little-endian; all NaN with the same bytes | the background |
 //!
-//! OME states the centre of the first cell of a level: `translation` is the origin plus half a spacing of
-//! that level, and `scale` the spacing, as the nearest doubles. The axes are the axes of the mesh, in its
-//! unit if that is known; none is up. The module `pyramid` makes each smaller level from the level before.
+//! OME states the centre of the first cell of a level. `translation` is the origin plus half the spacing of
+//! that level, and `scale` is the spacing. Both are the nearest doubles. The axes are those of the mesh. They
+//! have the unit of the mesh if it is known, and the format states no up axis. The module `pyramid` computes
+//! each smaller level from the previous one.
 //!
-//! Arrays of other programs can also be read: three axes of `uint8`, `bool` or `float32`, in regular chunks,
-//! with or without shards, packed by gzip or not at all. A group is read at its first level. A chunk without
-//! a file has the fill value.
+//! Arrays of other programs can also be read. They must have three axes, the type `uint8`, `bool` or
+//! `float32`, and regular chunks. Shards are optional. The cells must be compressed by gzip or not at all. Of
+//! a group, the first level is read. A chunk without a file has the fill value.
 //!
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html>,
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html>,
@@ -45,17 +46,18 @@ mod write;
 use super::several::FolderLayout;
 use super::{Choice, Dtype, FileSize, Format, Reader, Write, dense, npy};
 
-/// Cells along each side of a chunk, and layers of a shard. A chunk is a column of words of a grid of bits,
-/// and viewers fetch whole chunks. A smaller level also collects this number of layers before it is written.
+/// Number of cells along each axis of a chunk, and number of layers in a shard. The cells along x of a chunk
+/// are one word of a grid of bits. Viewers load whole chunks. A smaller level also collects this number of
+/// layers before it writes a shard.
 const CHUNK: usize = 64;
 
-/// Offset and length of a chunk that is not stored.
+/// Offset and length in a shard's index of a chunk that is not stored.
 const NOT_STORED: u64 = u64::MAX;
 
-/// File of the group and of each array.
+/// Name of the file with the node of the group, and of the file with the node of each array.
 const NODE: &str = "zarr.json";
 
-/// Key of our JSON in the attributes of the group.
+/// Key of this tool's JSON in the attributes of the group.
 const OWN: &str = "voxelize";
 
 /// Key of OME's JSON in the attributes of the group.
@@ -75,7 +77,7 @@ pub(super) const FORMAT: Format = Format {
     choices: &[Choice::Uncompressed, Choice::NoPyramid],
     slab_layers: CHUNK,
     size: |dims, dtype, _, choices| {
-        // Levels have an eighth, a sixty-fourth and so on of the cells of the grid.
+        // The smaller levels have an eighth, a sixty-fourth and so on of the cells of the grid.
         let all = dense::bytes_for(dims, dtype)?;
         Some(FileSize::at_most(if choices.contains(&Choice::NoPyramid) {
             all
@@ -93,7 +95,7 @@ pub(super) const FORMAT: Format = Format {
     ..Format::BASE
 };
 
-/// Returns the dims of the levels.
+/// Returns the dims of all levels.
 fn levels(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
     if choices.contains(&Choice::NoPyramid) {
         vec![dims]
@@ -102,7 +104,7 @@ fn levels(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
     }
 }
 
-/// Returns the dims of the layers of smaller levels that wait until a shard is full.
+/// Returns the dims of the layers that each smaller level keeps in memory until they fill a shard.
 fn pending(dims: [usize; 3], choices: &[Choice]) -> Vec<[usize; 3]> {
     let smaller = levels(dims, choices).into_iter().skip(1);
     smaller

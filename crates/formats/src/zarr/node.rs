@@ -1,4 +1,5 @@
-//! Nodes of a folder of Zarr: the array with the cells, the storage of its chunks, and the lattice.
+//! Reads the nodes of a Zarr folder. They state the array with the cells, how its chunks are stored, and the
+//! lattice.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -14,55 +15,55 @@ use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::metadata::Metadata;
 
-/// Maximum size of a node that is read.
+/// Maximum size of a node that is read, in bytes.
 const MAX_NODE: u64 = 1 << 20;
 
-/// Names of the files of chunks.
+/// How the files of chunks are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkNames {
-    /// Names begin with `c`.
+    /// The names begin with `c`.
     pub has_prefix: bool,
-    /// Numbers are nested folders. Otherwise they are joined by a point.
+    /// The indices along the axes are nested folders. Otherwise they are joined by points.
     pub are_folders: bool,
 }
 
-/// Step from the bytes of an array to the bytes of a file.
+/// Step of encoding the bytes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteCodec {
     Gzip,
     Crc32c,
 }
 
-/// Layout of a file with several chunks.
+/// Layout of a file that contains several chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sharding {
     pub is_index_at_end: bool,
-    /// A checksum follows the index.
+    /// The index is followed by a checksum.
     pub has_checksum: bool,
 }
 
-/// Array, with axes from the slowest to the fastest.
+/// Array of cells. Its axes are listed from the slowest to the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ZarrArray {
     pub folder: PathBuf,
     pub shape: [usize; 3],
     pub dtype: Dtype,
-    /// Bytes of a cell of a chunk that is not stored.
+    /// Bytes of a cell in a chunk that is not stored.
     pub fill: Vec<u8>,
     pub names: ChunkNames,
-    /// Shape of the cells in a file.
+    /// Number of cells along each axis that are in one file.
     pub shard: [usize; 3],
-    /// Shape of a chunk.
+    /// Number of cells along each axis of a chunk.
     pub chunk: [usize; 3],
-    /// `None` if each file is a chunk.
+    /// Layout of a file with several chunks. `None` if each file is a single chunk.
     pub sharding: Option<Sharding>,
-    /// Steps from the array to the file.
+    /// Steps by which the bytes of a chunk are encoded, in order.
     pub codecs: Vec<ByteCodec>,
-    /// Axis of the lattice for each axis.
+    /// Axis of the lattice (0, 1, 2 for x, y, z) for each axis of the array.
     axes: [usize; 3],
 }
 
-/// Array with the cells, and their metadata.
+/// Array with the cells, their position and their metadata.
 pub(super) struct ZarrImage {
     pub array: ZarrArray,
     pub frame: ImageFrame,
@@ -77,7 +78,7 @@ fn broken(message: impl Into<String>) -> Error {
     Error::input(Code::V003, message)
 }
 
-/// Formats a word of a node for messages.
+/// Formats a value of a node for messages.
 fn word(value: Option<&Value>) -> String {
     value.map_or("not there".into(), |value| {
         format!(
@@ -87,7 +88,7 @@ fn word(value: Option<&Value>) -> String {
     })
 }
 
-/// Returns the name of a codec, a grid or an encoding, and its configuration.
+/// Returns the name and the configuration of a codec, a chunk grid or an encoding.
 fn named(value: &Value) -> (&str, &Value) {
     let name = value.get("name").unwrap_or(value);
     (
@@ -97,7 +98,7 @@ fn named(value: &Value) -> (&str, &Value) {
 }
 
 impl ZarrImage {
-    /// Opens the image of a group, or the array itself.
+    /// Opens the source: an array, or the image in a group.
     pub(super) fn open(source: &mut VoxelSource) -> Result<Self> {
         let Some(folder) = source.folder.clone() else {
             return Err(unfit(
@@ -139,7 +140,7 @@ impl ZarrImage {
         let frame = array.frame(places)?;
         let json = attributes.get(OWN).map(Value::to_string);
         let mut metadata = parse_metadata(json.as_deref(), frame.lattice.dims())?;
-        // OME requires a position, so a grid without a lattice also has one here.
+        // OME requires a position, so the file states one even if the grid has no lattice.
         let is_stated = places.is_some() && (metadata.dims.is_none() || metadata.lattice.is_some());
         metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
         Ok(Self {
@@ -178,8 +179,8 @@ fn read_node(path: &Path) -> Result<Value> {
     parse(text)
 }
 
-/// Opens the file at `path`, which must be a regular file: a link may lead out of the folder, a pipe may
-/// never end.
+/// Opens the file at `path`. It must be a regular file, because a link may lead out of the folder and a pipe
+/// may never end.
 pub(super) fn regular_file(path: &Path) -> Result<File> {
     let found = fs::symlink_metadata(path).map_err(failure)?;
     if !found.is_file() {
@@ -188,7 +189,7 @@ pub(super) fn regular_file(path: &Path) -> Result<File> {
     File::open(path).map_err(failure)
 }
 
-/// Returns the folder of a dataset, which must be below the folder of its group.
+/// Returns the folder of a dataset. Fails unless it is below the folder of the group.
 fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
     let refused = |why: &str| unfit(format!("the dataset '{}' {why}", sanitize(path)));
     let mut folder = group.to_path_buf();
@@ -210,7 +211,7 @@ fn dataset(group: &Path, path: &str) -> Result<PathBuf> {
 }
 
 impl ZarrArray {
-    /// Parses the array that `node` describes. `axes` are the axes in OME's JSON.
+    /// Parses the array that `node` describes. `axes` are the axes that OME's JSON lists.
     fn parse(folder: PathBuf, node: &Value, axes: Option<&Value>) -> Result<Self> {
         let shape = node.get("shape").and_then(three).ok_or_else(|| {
             unfit(format!(
@@ -262,12 +263,12 @@ impl ZarrArray {
         })
     }
 
-    /// Returns the bytes of a cell.
+    /// Returns the number of bytes of a cell.
     pub(super) fn width(&self) -> usize {
         self.fill.len()
     }
 
-    /// Returns the placement of the cells, from an image of OME if the array is in one.
+    /// Returns the position of the cells. It is taken from the OME image if the array belongs to one.
     fn frame(&self, image: Option<&Value>) -> Result<ImageFrame> {
         let mut scale = [Rational::ONE; 3];
         let mut centre = [Rational::ZERO; 3];
@@ -305,7 +306,7 @@ impl ZarrArray {
         for (axis, centre) in self.axes.iter().zip(centre) {
             place[*axis] = centre;
         }
-        // An image lists the fastest axis first.
+        // An `ImageFrame` lists the fastest axis first.
         let steps = [2, 1, 0].map(|n| {
             let mut step = [Rational::ZERO; 3];
             step[self.axes[n]] = scale[n].clone();
@@ -316,7 +317,7 @@ impl ZarrArray {
     }
 }
 
-/// Returns the three numbers of a transformation of coordinates.
+/// Returns the three numbers of a coordinate transformation. `None` if they are missing or invalid.
 fn transform_numbers(step: &Value, kind: &str) -> Option<[Rational; 3]> {
     let numbers = step.get(kind)?.as_array()?.iter();
     let numbers: Option<Vec<_>> = numbers
@@ -332,7 +333,7 @@ fn bad_transform(step: &Value) -> Error {
     ))
 }
 
-/// Parses three whole numbers above 0.
+/// Parses three positive integers.
 fn three(value: &Value) -> Option<[usize; 3]> {
     let numbers = value.as_array()?;
     let numbers: Option<Vec<usize>> = numbers
@@ -353,7 +354,7 @@ fn other_type(value: Option<&Value>) -> Error {
     ])
 }
 
-/// Returns the bytes of the fill value.
+/// Returns the bytes of a fill value. `None` if the type cannot have this value.
 fn fill(dtype: Dtype, value: &Value) -> Option<Vec<u8>> {
     Some(match dtype {
         Dtype::Bool => vec![u8::from(value.as_bool()?)],
@@ -387,7 +388,8 @@ fn chunk_names(value: Option<&Value>) -> Result<ChunkNames> {
     })
 }
 
-/// Returns the shape of a chunk, the layout of files with several chunks, and the packing of a chunk.
+/// Returns the shape of a chunk, the layout of files with several chunks, and the steps by which a chunk is
+/// encoded.
 fn encoding(
     shard: [usize; 3],
     dtype: Dtype,
@@ -437,7 +439,8 @@ fn list<'a>(configuration: &'a Value, key: &str) -> &'a [Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the steps after the first, which turns cells into little-endian bytes.
+/// Returns the steps of encoding after the first one. The first step must convert cells to little-endian
+/// bytes.
 fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
     let mut codecs = codecs.iter().filter(|codec| !is_identity(codec));
     let first = codecs.next().ok_or_else(|| broken("it has no codec"))?;
@@ -461,7 +464,7 @@ fn byte_codecs(codecs: &[Value], dtype: Dtype) -> Result<Vec<ByteCodec>> {
     Ok(steps)
 }
 
-/// Returns true for a transposition that keeps the order of the axes.
+/// Returns `true` for a transposition that does not change the order of the axes.
 fn is_identity(codec: &Value) -> bool {
     let (name, configuration) = named(codec);
     name == "transpose" && configuration.get("order") == Some(&serde_json::json!([0, 1, 2]))
@@ -478,7 +481,8 @@ fn unknown_codec(codec: &Value) -> Error {
     ])
 }
 
-/// Returns the axes of the lattice for axes of these names, or z, y and x if they have other names.
+/// Returns the lattice axis (0, 1, 2 for x, y, z) of each axis of the array, by its name. The default is z,
+/// y, x.
 fn axes_of(names: Option<&Value>) -> [usize; 3] {
     let axes: Option<Vec<usize>> = names
         .and_then(Value::as_array)

@@ -1,4 +1,4 @@
-//! Smaller levels of a grid: eight cells of a level become one cell of the next level.
+//! Smaller levels of a grid. Each cell of a level is computed from eight cells of the previous level.
 //!
 //! | cells | cell of the next level |
 //! |---|---|
@@ -6,17 +6,17 @@
 //! | labels | the most frequent label of the occupied cells, the smallest in a tie |
 //! | field | the mean of the finite values, summed as doubles, x fastest; if no value is finite, the first value |
 //!
-//! At the upper ends of the grid there may be fewer than eight cells.
+//! At the upper ends of the grid, a cell may have fewer than eight source cells.
 
 use std::ops::Range;
 
 use voxelize_core::grid::{BitGrid, CellKind, Cells, CellsRef, Field, Labels};
 use voxelize_core::par;
 
-/// Maximum length of the axes of the last level.
+/// Halving stops once no axis has more cells than this.
 const SMALLEST: usize = 128;
 
-/// Some layers of a grid or of a slab.
+/// Consecutive layers of a grid or of a slab.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayerWindow<'a> {
     pub cells: CellsRef<'a>,
@@ -24,7 +24,7 @@ pub(super) struct LayerWindow<'a> {
     pub count: usize,
 }
 
-/// Returns the dims of all levels, the grid itself first.
+/// Returns the dims of all levels. The first level is the grid itself.
 pub(super) fn levels(mut dims: [usize; 3]) -> Vec<[usize; 3]> {
     let mut levels = vec![dims];
     while dims.iter().any(|n| *n > SMALLEST) {
@@ -34,7 +34,7 @@ pub(super) fn levels(mut dims: [usize; 3]) -> Vec<[usize; 3]> {
     levels
 }
 
-/// Returns the method of making a level: a word, and a sentence.
+/// Returns how a smaller level is computed: as a word, and as a sentence.
 pub(super) fn method(kind: CellKind) -> (&'static str, &'static str) {
     match kind {
         CellKind::Bits => ("any", "a cell is occupied if one of its eight is"),
@@ -49,7 +49,8 @@ pub(super) fn method(kind: CellKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Reduces the layers `from`, and puts the result into `to` from its empty layer `at` on.
+/// Computes layers of the next level from the layers `from`. The result is written to `to`, beginning with
+/// layer `at`, which must be empty.
 pub(super) fn reduce(from: LayerWindow, to: &mut Cells, at: usize) {
     let layers = from.first..from.first + from.count;
     match (from.cells, to) {
@@ -60,8 +61,8 @@ pub(super) fn reduce(from: LayerWindow, to: &mut Cells, at: usize) {
     }
 }
 
-/// Returns the rows that make row `j` of layer `k`: up to four, lowest y first. The source has `ny` rows per
-/// layer.
+/// Returns the source rows of row `j` in layer `k`. There are up to four, and the lowest y comes first. The
+/// source has `ny` rows per layer.
 fn rows_of(
     ny: usize,
     layers: &Range<usize>,
@@ -97,7 +98,7 @@ fn reduce_bits(from: &BitGrid, layers: Range<usize>, to: &mut BitGrid, at: usize
     );
 }
 
-/// Sets bit `n` if bit `2 n` or `2 n + 1` of `word` is set.
+/// Returns a word in which bit `n` is set if bit `2 n` or bit `2 n + 1` of `word` is set.
 fn half(word: u64) -> u64 {
     let mut bits = (word | word >> 1) & 0x5555_5555_5555_5555;
     bits = (bits | bits >> 1) & 0x3333_3333_3333_3333;
@@ -123,7 +124,7 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
         values
     };
     let count = layers.len().div_ceil(2);
-    // One layer per thread at a time, because layers are stored as bytes.
+    // As many layers as there are threads are made at a time, because each takes a byte per cell.
     for first in (0..count).step_by(par::current_threads()) {
         let some = first..count.min(first + par::current_threads());
         for (n, layer) in par::map_range(some, made).into_iter().enumerate() {
@@ -135,7 +136,7 @@ fn reduce_labels(from: &Labels, layers: Range<usize>, to: &mut Labels, at: usize
     }
 }
 
-/// Makes the row `target`, which has only zeros, from these rows. `rows` are buffers.
+/// Computes the row `target` from the source rows `places`. `target` must be all zeros. `rows` are buffers.
 fn reduce_row(
     from: &Labels,
     places: impl Iterator<Item = (usize, usize)> + Clone,
@@ -165,13 +166,14 @@ fn reduce_row(
     }
 }
 
-/// Returns the most frequent value besides 0, or 0 if all values are 0.
+/// Returns the most frequent value other than 0. Returns 0 if all values are 0.
 fn most_frequent(cells: [[u8; 2]; 4]) -> u8 {
     let mut values = cells;
     let values = values.as_flattened_mut();
     values.sort_unstable();
     let occupied = values.chunk_by(|a, b| a == b).filter(|run| run[0] != 0);
-    // In a tie this selects the last run of the reversed order, the smallest value.
+    // In a tie `max_by_key` returns the last run. The order is reversed, so this is the run with the smallest
+    // value.
     occupied
         .rev()
         .max_by_key(|run| run.len())
@@ -200,7 +202,7 @@ fn reduce_field(from: &Field, layers: Range<usize>, to: &mut Field, at: usize) {
 }
 
 fn mean(values: impl Iterator<Item = f32> + Clone) -> f32 {
-    // A sum of only −0 is −0.
+    // The sum starts with −0, so that the sum of several −0 is −0.
     let mut sum = -0.0_f64;
     let mut count = 0;
     for value in values.clone().filter(|value| value.is_finite()) {

@@ -1,4 +1,5 @@
-//! Reading the cells of an array: a row of chunks along its fastest axis at a time, unpacked in parallel.
+//! Reads the cells of an array. At a time, one row of chunks along the fastest axis is read and decompressed
+//! in parallel.
 
 use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};
@@ -11,10 +12,10 @@ use voxelize_core::grid::Field;
 use voxelize_core::grid::metadata::Metadata;
 use voxelize_core::par;
 
-/// Chunks that each thread unpacks at a time.
+/// Number of chunks that each thread decompresses at a time.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// Maximum number of bytes of the cells of a row of chunks.
+/// Maximum size of the cells in a row of chunks, in bytes.
 const MOST: usize = 2 << 30;
 
 pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
@@ -68,7 +69,7 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
     })
 }
 
-/// Puts the values of some rows into a field, from row `(j, k)` on.
+/// Copies consecutive rows of values to a field, beginning with row `(j, k)`.
 fn put_values(field: &mut Field, [j, k]: [usize; 2], cells: &[u8]) {
     let [nx, ny, _] = field.dims();
     let values = &mut field.values_mut()[(k * ny + j) * nx..];
@@ -77,15 +78,15 @@ fn put_values(field: &mut Field, [j, k]: [usize; 2], cells: &[u8]) {
     }
 }
 
-/// Cells of all chunks in a row along the fastest axis.
+/// Cells of all chunks in one row along the fastest axis.
 struct ChunkRow<'a> {
     array: &'a ZarrArray,
-    /// Bytes of a chunk.
+    /// Size of a chunk's cells in bytes.
     chunk_bytes: usize,
     cells: Vec<u8>,
 }
 
-/// Chunk of a row: its file, its number there, and its first cell along the fastest axis.
+/// Chunk in a row of chunks: its file, its index in the file, and its first cell along the fastest axis.
 struct ChunkPlace<'a> {
     file: &'a ArrayFile,
     number: usize,
@@ -114,20 +115,22 @@ impl<'a> ChunkRow<'a> {
         }
     }
 
-    /// Returns the number of layers, and of rows in each, of a row of chunks that begins at row `(j, k)`.
+    /// Returns the number of layers in a row of chunks, and the number of rows in each layer. The row of
+    /// chunks begins at row `(j, k)`.
     fn size(&self, [j, k]: [usize; 2]) -> [usize; 2] {
         let ZarrArray { chunk, shape, .. } = self.array;
         [chunk[0].min(shape[0] - k), chunk[1].min(shape[1] - j)]
     }
 
-    /// Reads every row of chunks, and passes its cells to `put`: consecutive rows, from row `(j, k)` on.
+    /// Reads all rows of chunks. Passes the cells of each to `put`, as consecutive rows that begin with row
+    /// `(j, k)`.
     fn each(
         &mut self,
         files: &FileRows,
         mut put: impl FnMut([usize; 2], &[u8]) -> Result<()>,
     ) -> Result<()> {
         let array = self.array;
-        // Cells that are not stored can be skipped if the grid starts with the fill value.
+        // If the new grid has the fill value everywhere, cells that are not stored can be skipped.
         let is_sparse = array.dtype == Dtype::F32 || array.fill == [0];
         let counts = [0, 1].map(|axis| array.shape[axis].div_ceil(array.shard[axis]));
         let places: Vec<[usize; 2]> = if is_sparse {
@@ -159,7 +162,7 @@ impl<'a> ChunkRow<'a> {
         Ok(())
     }
 
-    /// Returns the stored chunks of row `n` of each file that lie in the array.
+    /// Returns the chunks in row `n` of each file that are stored and within the array.
     fn stored<'f>(&self, files: &'f [(usize, ArrayFile)], n: usize) -> Vec<ChunkPlace<'f>> {
         let ZarrArray {
             chunk,
@@ -185,7 +188,7 @@ impl<'a> ChunkRow<'a> {
         stored
     }
 
-    /// Reads the row of chunks that begins at row `(j, k)` of the array.
+    /// Reads the row of chunks that begins at row `place` of the array.
     fn read(&mut self, place: [usize; 2], chunks: &[ChunkPlace]) -> Result<&Self> {
         let [layers, rows] = self.size(place);
         let ZarrArray {
@@ -207,7 +210,8 @@ impl<'a> ChunkRow<'a> {
             );
             let unpacked = unpacked.into_iter().collect::<Result<Vec<_>>>()?;
             if self.cells.is_empty() {
-                // Allocated only after chunks were read, because the node alone may state any size.
+                // The memory is allocated only after a chunk has been read, because the node alone may state
+                // any size.
                 self.cells = fill.repeat(layers * rows * shape[2]);
             }
             for (place, cells) in some.iter().zip(unpacked) {
@@ -235,7 +239,7 @@ impl<'a> ChunkRow<'a> {
         Ok(())
     }
 
-    /// Passes on the row of chunks that begins at row `(j, k)` and has no stored chunk.
+    /// Passes on a row of chunks of which no chunk is stored. It begins at row `(j, k)`.
     fn hand_on_fill(
         &self,
         [j, k]: [usize; 2],

@@ -1,4 +1,4 @@
-//! Writing a folder of Zarr: the shards of a slab, and the shards of smaller levels as soon as their layers
+//! Writing a Zarr folder: the shards of each slab, and the shards of smaller levels as soon as their layers
 //! are complete.
 
 use std::io::{self, Write as _};
@@ -17,28 +17,28 @@ use voxelize_core::grid::spread::spread;
 use voxelize_core::grid::{BitGrid, CellSource, CellType, Cells, CellsRef, Field, Labels};
 use voxelize_core::par;
 
-/// Words of a row of a chunk.
+/// Number of words in a row of a chunk.
 const WORDS: usize = CHUNK / 64;
 
-/// Chunks that each thread packs before they are written.
+/// Number of chunks that each thread compresses before they are written.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// Returns the memory of the chunks that are packed at a time, plain and packed.
+/// Returns the memory in bytes of the chunks that are compressed at a time, both uncompressed and compressed.
 pub(super) fn bytes_at_once(dtype: Dtype, threads: usize) -> u64 {
     let width = if dtype == Dtype::F32 { 4 } else { 1 };
     (2 * CHUNKS_PER_THREAD * threads * width * CHUNK.pow(3)) as u64
 }
 
-/// Destination of shards, which are named by their paths in the folder of the group.
+/// Where shards are written. A shard is named by its path relative to the folder of the group.
 pub(super) trait ShardFiles: Sync {
-    /// Creates the file `name` with the bytes from `write`. It gets its name once it is complete.
+    /// Writes the file `name`. It gets this name when it is complete.
     fn write(
         &self,
         name: &str,
         write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
     ) -> io::Result<()>;
 
-    /// Leaves out the file of shard `name`, because all its cells have the fill value.
+    /// Records that the file of shard `name` does not exist, because all its cells have the fill value.
     fn leave_out(&self, name: &str) -> io::Result<()>;
 }
 
@@ -72,7 +72,7 @@ pub(super) fn write(
     folder.write(NODE, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes the node of the array of each level. `shards` are the layers of a shard of each level.
+/// Writes the node of each level's array. `shards` has the number of layers in a shard for each level.
 pub(super) fn write_arrays(
     folder: &NewFolder,
     cells: CellType,
@@ -97,19 +97,19 @@ fn background(cells: CellType) -> f32 {
     }
 }
 
-/// Layers of a level that are written, and the number of layers of a shard.
+/// Layers of a level that are to be written. `shard` is the number of layers in a shard.
 struct LevelLayers {
     dims: [usize; 3],
     layers: Range<usize>,
     shard: usize,
 }
 
-/// Layers of each level that are written.
+/// Layers of all levels that are to be written.
 pub(super) struct ShardLayout(Vec<LevelLayers>);
 
 impl ShardLayout {
-    /// Computes the layers of all levels from layers of the first level, which must become whole layers of
-    /// the last level or reach its end.
+    /// Computes which layers of all levels belong to these layers of the first level. They must cover whole
+    /// layers of the last level, except at the upper end of the grid.
     pub(super) fn new(levels: &[[usize; 3]], layers: &Range<usize>, shards: &[usize]) -> Self {
         let mut layout = Vec::new();
         for (level, (dims, shard)) in levels.iter().zip(shards).enumerate() {
@@ -122,7 +122,7 @@ impl ShardLayout {
         Self(layout)
     }
 
-    /// Returns the names of the shards.
+    /// Returns the names of all shards.
     pub(super) fn names(&self) -> impl Iterator<Item = String> {
         self.0
             .iter()
@@ -134,12 +134,12 @@ impl ShardLayout {
     }
 }
 
-/// Returns the name of shard `z` of a level.
+/// Returns the name of a shard. `z` is its index within the level.
 fn shard_name(level: usize, z: usize) -> String {
     format!("{level}/c/{z}/0/0")
 }
 
-/// Writes the shards of all levels, from the layers of a source.
+/// Makes the shards of all levels from the layers of a source, and writes them.
 pub(super) fn write_shards(
     source: &mut dyn CellSource,
     files: &dyn ShardFiles,
@@ -191,13 +191,13 @@ pub(super) fn write_shards(
     Ok(())
 }
 
-/// Layers of a smaller level that wait until they fill a shard.
+/// Layers of a smaller level that are collected until they fill a shard.
 struct PendingLayers {
     cells: Cells,
-    /// Number of the first of these layers in the level.
+    /// Index of the first pending layer within its level.
     first: usize,
     count: usize,
-    /// End of the layers that are written.
+    /// End of the layers of this level that are to be written.
     end: usize,
 }
 
@@ -224,7 +224,7 @@ impl PendingLayers {
         })
     }
 
-    /// Returns the number of layers that still fit.
+    /// Returns the number of layers that can still be added.
     fn room(&self) -> usize {
         self.cells.as_ref().dims()[2] - self.count
     }
@@ -233,11 +233,11 @@ impl PendingLayers {
         self.room() == 0 || self.first + self.count == self.end
     }
 
-    /// Removes the layers to make room for the next.
+    /// Removes the pending layers, so that the next ones can be added.
     fn clear(&mut self) -> Result<()> {
         self.first += self.count;
         self.count = 0;
-        // Bits and fields are overwritten.
+        // Cells of bits and fields are overwritten, so only labels need a new grid.
         if let Cells::Labels(labels) = &mut self.cells {
             *labels = Labels::new(labels.dims(), labels.legend().clone())?;
         }
@@ -251,18 +251,19 @@ struct ShardWriter<'a> {
     options: &'a SaveOptions<'a>,
     background: f32,
     levels: &'a [LevelLayers],
-    /// Pending layers of each level except the first.
+    /// Pending layers of each level, beginning with the second level.
     pending: Vec<Option<PendingLayers>>,
 }
 
 impl ShardWriter<'_> {
-    /// Adds the layers of one shard of a level, beginning with layer `z`.
+    /// Writes the layers of one shard, and adds them to the next level. `z` is the index of the first of
+    /// these layers within the level.
     fn add(&mut self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         self.write(level, window, z / self.levels[level].shard)?;
         let Some(mut pending) = self.pending.get_mut(level).and_then(Option::take) else {
             return Ok(());
         };
-        // A shard of the next level may end within this window.
+        // A shard of the next level may be full before all of these layers are added.
         let mut left = window;
         while left.count > 0 {
             cancelled(self.options.progress)?;
@@ -291,7 +292,7 @@ impl ShardWriter<'_> {
         Ok(())
     }
 
-    /// Writes shard `z` of a level, unless all its cells have the fill value.
+    /// Writes shard number `z` of a level. If all its cells have the fill value, it is left out.
     fn write(&self, level: usize, window: LayerWindow, z: usize) -> io::Result<()> {
         let layers = self.levels[level].shard;
         let [nx, ny, _] = window.cells.dims().map(|n| n.div_ceil(CHUNK));
@@ -339,18 +340,18 @@ impl ShardWriter<'_> {
     }
 }
 
-/// Chunk at a place of a shard.
+/// Chunk of a shard.
 struct ShardChunk<'a> {
     window: LayerWindow<'a>,
     x: usize,
     y: usize,
-    /// Number of layers of a chunk.
+    /// Number of layers in the chunk.
     layers: usize,
     background: f32,
 }
 
 impl ShardChunk<'_> {
-    /// Returns the rows of the chunk's layers as `(j, k)`, and the offset of each in the chunk.
+    /// Returns the rows `(j, k)` of the chunk, each with its offset in the chunk.
     fn rows(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let start = self.y * CHUNK;
         let end = self.window.cells.dims()[1].min(start + CHUNK);
@@ -360,25 +361,25 @@ impl ShardChunk<'_> {
             .flat_map(move |k| (start..end).map(move |j| (j, k, place(j, k))))
     }
 
-    /// Returns the words of the chunk in a row of bits.
+    /// Returns the range of words in a row of bits that belong to the chunk.
     fn words(&self, bits: &BitGrid) -> std::ops::Range<usize> {
         self.x * WORDS..bits.row_words().min((self.x + 1) * WORDS)
     }
 
-    /// Returns the values of the chunk in a row of a field.
+    /// Returns the values in row `(j, k)` of a field that belong to the chunk.
     fn values<'a>(&self, field: &'a Field, j: usize, k: usize) -> &'a [f32] {
         let row = field.row(j, k);
         &row[self.x * CHUNK..row.len().min((self.x + 1) * CHUNK)]
     }
 
-    /// Returns true if no cell of the chunk is occupied.
+    /// Returns `true` if no cell of the chunk is occupied.
     fn is_clear(&self, bits: &BitGrid) -> bool {
         let words = self.words(bits);
         self.rows()
             .all(|(j, k, _)| bits.row(j, k)[words.clone()].iter().all(|word| *word == 0))
     }
 
-    /// Returns true if all cells of the chunk have the fill value.
+    /// Returns `true` if all cells of the chunk have the fill value.
     fn is_empty(&self) -> bool {
         match self.window.cells {
             CellsRef::Bits(bits) => self.is_clear(bits),
@@ -394,7 +395,7 @@ impl ShardChunk<'_> {
         }
     }
 
-    /// Returns the cells, x fastest. Cells beyond the grid have the fill value.
+    /// Returns the bytes of the cells. x varies fastest. Cells outside the grid have the fill value.
     fn bytes(&self) -> Vec<u8> {
         match self.window.cells {
             CellsRef::Bits(bits) => self.spread(bits, |n, j, k, cells| {
@@ -418,7 +419,7 @@ impl ShardChunk<'_> {
         }
     }
 
-    /// Returns a byte for each cell. `put` writes the bytes of a word of a row.
+    /// Returns one byte for each cell. `put` writes the bytes for one word of a row.
     fn spread(&self, occupied: &BitGrid, put: impl Fn(usize, usize, usize, &mut [u8])) -> Vec<u8> {
         let nx = occupied.dims()[0];
         let mut bytes = vec![0; CHUNK * CHUNK * self.layers];

@@ -1,4 +1,4 @@
-//! `.glb`, binary glTF 2.0: game engines, browsers, Blender, Windows.
+//! `.glb`, binary glTF 2.0, for game engines, browsers, Blender and Windows.
 //!
 //! | bytes | content (numbers are 32 bits, little-endian) |
 //! |---|---|
@@ -9,17 +9,18 @@
 //! | 12 each | positions of vertices as floats, x fastest, then y |
 //! | 24 each | six indices of vertices for each face, by layers of z, sorted by label |
 //!
-//! Without faces, only the JSON follows the header. There is one node with one mesh. Each label that has
-//! faces is a primitive with a material of its name and colour, whose `extras` have its number. Bits are one
-//! primitive of the material `voxels`. All primitives share the positions, which have no normals: viewers
-//! shade such faces flat, as suits cells.
+//! If there are no faces, only the JSON follows the header. There is one node with one mesh. Each label that
+//! has faces is a primitive, with a material of the label's name and colour. The `extras` of the material
+//! state the label's number. Bits are a single primitive with the material `voxels`. All primitives share the
+//! positions. They have no normals, so that viewers shade the faces flat, which suits cells.
 //!
-//! In glTF y is up and the unit is the metre. Positions are the mesh's coordinates, rounded to floats once.
-//! The node has a `matrix` that turns x, y, z to x, z, −y, unless the record has y up, and scales by the
-//! length of the record's unit. An unknown unit counts as the metre. `asset.extras.voxelize` holds the
-//! metadata of the cells.
+//! In glTF y points up and the unit is the metre. Positions are the coordinates of the mesh, rounded once to
+//! floats. The node has a `matrix`. It turns x, y, z to x, z, −y, unless the record states that y points up.
+//! It also scales from the record's unit to metres. An unknown unit counts as the metre.
+//! `asset.extras.voxelize` holds the metadata of the cells.
 //!
-//! Colours of glTF are linear, that is, proportional to the light of each channel of sRGB (IEC 61966-2-1).
+//! Colours in glTF are linear: each channel is proportional to the light that sRGB defines for it (IEC
+//! 61966-2-1).
 //!
 //! Source: Khronos Group, glTF 2.0 Specification.
 
@@ -44,7 +45,7 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["glb"],
     about: "exposed faces as binary glTF, at most 4 GiB; labels are materials; y is up, in metres",
     choices: &[Choice::GreedyFaces],
-    // A face has six indices, a vertex three floats.
+    // A face has six indices of four bytes, and a vertex has three floats.
     size: |dims, _, occupied, _| most_bytes(dims, occupied, [6 * 4, 3 * 4]),
     carries: Carries::InFile,
     max_bytes: Some(u32::MAX as u64),
@@ -57,25 +58,25 @@ pub(crate) const FORMAT: Format = Format {
     ..super::ply::FORMAT
 };
 
-/// Bytes of a position.
+/// Number of bytes of a position.
 const POSITION: u64 = 12;
 
-/// Bytes of the two triangles of a face.
+/// Number of bytes of the two triangles of a face.
 const FACE: u64 = 24;
 
-/// Bytes before the JSON.
+/// Number of bytes before the JSON.
 const HEAD: u64 = 20;
 
-/// Bytes between the JSON and the positions.
+/// Number of bytes between the JSON and the positions.
 const BETWEEN: u64 = 8;
 
 struct GlbWriter<'a> {
     out: &'a mut dyn Sink,
     walls: [Vec<f32>; 3],
     vertices: u64,
-    /// Walls of the lowest and the highest corner.
+    /// Wall indices of the lowest and the highest corner.
     bounds: [[u32; 3]; 2],
-    /// Faces, a section for each label.
+    /// Faces, in one section for each label.
     faces: FaceSections,
     /// Size of the file in bytes.
     length: u64,
@@ -116,7 +117,7 @@ fn write(
 }
 
 impl GlbWriter<'_> {
-    /// Counts bytes of the file, and checks its size.
+    /// Adds bytes to the size of the file. Fails if the file becomes too large.
     fn grow(&mut self, bytes: u64) -> io::Result<()> {
         self.length += bytes;
         if self.length > u64::from(u32::MAX) {
@@ -126,7 +127,7 @@ impl GlbWriter<'_> {
         }
     }
 
-    /// Writes the indices, then seeks back to write everything before the positions.
+    /// Writes the indices. Then seeks back and writes everything that precedes the positions.
     fn finish(mut self, scene: &GlbScene, start: u64, room: u64) -> io::Result<()> {
         let mut indices = Vec::new();
         for label in &scene.labels {
@@ -165,7 +166,7 @@ impl GlbWriter<'_> {
         self.out.flush()
     }
 
-    /// Returns the coordinates of a corner as text. They are empty for a mesh without vertices.
+    /// Returns the coordinates of a corner as text. The texts are empty for a mesh without vertices.
     fn coordinates(&self, corner: [u32; 3]) -> [String; 3] {
         [0, 1, 2].map(|axis| match self.walls[axis].get(corner[axis] as usize) {
             Some(wall) => number(*wall),

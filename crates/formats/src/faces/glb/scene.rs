@@ -10,12 +10,12 @@ use voxelize_core::grid::metadata::Style;
 use voxelize_core::grid::record::TOOL;
 use voxelize_core::grid::{CellSource, CellType, Label, Record};
 
-/// Data of the JSON that is known before the faces.
+/// Data for the JSON that are known before the faces are made.
 pub(super) struct GlbScene {
     metadata: String,
-    /// Labels that faces may have, with the colours of their materials.
+    /// Labels that faces may have, and the colours of their materials.
     pub labels: Vec<Label>,
-    /// Matrix of the node. `None` for the identity.
+    /// Matrix of the node. `None` if it is the identity.
     matrix: Option<String>,
 }
 
@@ -52,8 +52,8 @@ impl GlbScene {
         }
     }
 
-    /// Returns the JSON for a number of vertices, the number of indices of each label, and the coordinates of
-    /// the lowest and the highest corner.
+    /// Returns the JSON. `vertices` is the number of vertices, `indices` the number of indices for each
+    /// label, and `low` and `high` are the coordinates of the lowest and the highest corner.
     pub(super) fn json(
         &self,
         vertices: u64,
@@ -130,12 +130,12 @@ fn material(label: &Label) -> String {
     )
 }
 
-/// Returns a float as decimal digits, exactly.
+/// Returns the exact decimal digits of a float.
 pub(super) fn number(value: f32) -> String {
     f64::from(value).to_string()
 }
 
-/// Returns a text as a string of JSON.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -148,7 +148,8 @@ fn quoted(text: &str) -> String {
     ascii(&(quoted + "\""))
 }
 
-/// Returns the matrix from the grid to metres with y up, column after column. `None` for the identity.
+/// Returns the matrix from the coordinates of the grid to metres with y up, column by column. `None` if it is
+/// the identity.
 fn matrix(record: &Record) -> Option<String> {
     let scale = match record.transform("unit") {
         Some("um") => "0.000001",
@@ -167,10 +168,10 @@ fn matrix(record: &Record) -> Option<String> {
     }
 }
 
-/// Returns the linear light of a channel of sRGB, in six digits.
+/// Returns the linear light of an sRGB channel with six digits.
 ///
-/// The power of 2.4 is the square times the fifth root of the square. Newton's method finds this root by the
-/// same operations on every machine.
+/// x to the power of 2.4 is the product of x² and the fifth root of x². Newton's method computes this root
+/// with the same operations on every machine.
 fn light(channel: u8) -> String {
     let share = f64::from(channel) / 255.0;
     let base = (share + 0.055) / 1.055;

@@ -1,5 +1,5 @@
-//! The bins of a store, and their list. A bin has the triangles that its region can meet, so that a process
-//! needs no other part of the mesh.
+//! Bins of a store, and the list of all bins. The bin of a region has the triangles that can affect the
+//! region, so that a process needs no other part of the mesh.
 
 use serde_json::{Value, json};
 
@@ -10,20 +10,20 @@ use voxelize_core::grid::Hash;
 /// List of the bins of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreBins {
-    /// Hash of the plan.
+    /// Hash of the plan that the bins belong to.
     pub plan: Hash,
     /// Least and largest coordinates of the whole mesh.
     pub bounds: [[f32; 3]; 2],
-    /// Word for the closedness of the whole mesh.
+    /// States whether the whole mesh is closed, as a word.
     pub closed: String,
-    /// Names of the parts for which labels stand. Empty without such labels.
+    /// Names of the parts that labels stand for. Empty if labels do not stand for parts.
     pub parts: Vec<String>,
-    /// Bins, in the order of the regions.
+    /// The bins, in the order of their regions.
     pub bins: Vec<ShardFile>,
 }
 
 impl StoreBins {
-    /// Returns the text of the file.
+    /// Returns the content of the list's file.
     pub(super) fn text(&self) -> String {
         text::sealed(json!({
             "voxelize_bins": 1,
@@ -35,10 +35,10 @@ impl StoreBins {
         }))
     }
 
-    /// Parses the text of the file.
+    /// Parses the content of the list's file.
     ///
     /// # Errors
-    /// A sentence that describes the fault.
+    /// Returns a sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);

@@ -1,4 +1,4 @@
-//! The files of a store: creating, checking and finishing them.
+//! Creates, checks and completes the files of a store.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write as _};
@@ -19,33 +19,33 @@ use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::{BytesHasher, CellSource, Hash};
 use voxelize_core::par::{self, Progress};
 
-/// Prefix of the names of unfinished files, which readers of Zarr ignore.
+/// Prefix of the names of incomplete files. Readers of Zarr ignore files with such names.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Extent of the check of shards.
+/// How thoroughly shards are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardCheck {
-    /// All bytes are hashed.
+    /// All bytes of a shard are hashed.
     Bytes,
-    /// No check: the shards are stored elsewhere, and are checked there.
+    /// Shards are not checked, because they are stored and checked elsewhere.
     Skipped,
 }
 
 /// State of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RegionState {
-    /// The region has no part.
+    /// The region has no part file.
     Missing,
-    /// The part belongs to another plan, such as a plan for another mesh.
+    /// The part file belongs to another plan, such as a plan for another mesh.
     Stale,
-    /// Some files differ from what was written.
+    /// Some files of the region differ from what was written.
     Damaged(Vec<StoreFault>),
     /// The region is complete.
     Whole(StorePart),
 }
 
 impl RegionState {
-    /// Returns the part of a complete region.
+    /// Returns the content of the part file. `None` unless the region is complete.
     pub fn part(&self) -> Option<&StorePart> {
         match self {
             Self::Whole(part) => Some(part),
@@ -53,7 +53,7 @@ impl RegionState {
         }
     }
 
-    /// Returns the word for the state: `missing`, `stale`, `damaged` or `whole`.
+    /// Returns the name of the state: `missing`, `stale`, `damaged` or `whole`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -67,22 +67,22 @@ impl RegionState {
 /// File of a store that differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreFault {
-    /// Name in the store.
+    /// Name of the file in the store.
     pub name: String,
     /// Description of the fault.
     pub fault: String,
 }
 
-/// Bins that a store will have.
+/// Bins that are to be written to a store.
 pub struct NewBins<'a> {
-    /// List of the bins, without its entries.
+    /// List of the bins. Its entries are added when the bins are written.
     pub list: StoreBins,
-    /// Writes the bytes of the bin of a region.
+    /// Writes the content of a region's bin.
     pub write: &'a (dyn Fn(usize, &mut dyn io::Write) -> io::Result<()> + Sync),
 }
 
 impl NewBins<'_> {
-    /// Writes all bins, and then their list.
+    /// Writes all bins and then the list of the bins.
     fn write_to(&self, files: &dyn ShardFiles, regions: usize) -> io::Result<()> {
         let mut bins = Vec::new();
         for bin in par::map_range(0..regions, |region| self.write_bin(files, region)) {
@@ -114,11 +114,11 @@ impl NewBins<'_> {
     }
 }
 
-/// Creates the folder of a store, with its plan, the nodes of its arrays and the requested bins. It replaces
-/// an older folder of the format.
+/// Creates the folder of a store with its plan and the nodes of its arrays. Also writes `bins` if they are
+/// given. An existing Zarr folder is replaced.
 ///
 /// # Errors
-/// If it cannot be written, or is a folder with other files.
+/// Fails if the folder cannot be written, or if it exists and contains files of other kinds.
 pub fn create(
     root: &Path,
     plan: &StorePlan,
@@ -149,15 +149,15 @@ fn write_store(folder: &NewFolder, plan: &StorePlan, bins: Option<&NewBins>) -> 
     folder.write(PLAN, |out| out.write_all(plan.text().as_bytes()))
 }
 
-/// Returns true if `root` is a folder with the node of a group, which is written last.
+/// Returns `true` if the folder `root` has the node of the group. This node is written last.
 pub fn is_finished(root: &Path) -> bool {
     root.join(NODE).is_file()
 }
 
-/// Adds bins to a store, or replaces them.
+/// Writes bins to an existing store. Existing bins are replaced.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub fn add_bins(
     root: &Path,
     plan: &StorePlan,
@@ -178,20 +178,20 @@ fn damaged_bin(path: &Path, fault: &str) -> Error {
     Error::input(Code::R005, format!("the bin {fault}")).in_file(path)
 }
 
-/// Returns the error for a damaged list of bins.
+/// Returns the error for a list of bins that differs from what was written.
 fn damaged_list(path: &Path, fault: &str) -> Error {
     Error::input(Code::R005, format!("the list of the bins {fault}")).in_file(path)
 }
 
-/// Reads the list of the bins of a store. `None` if the store has no bins.
+/// Reads the list of bins of a store. `None` if the store has no bins.
 ///
 /// # Errors
-/// If it cannot be read, differs from what was written, or belongs to another plan.
+/// Fails if the list cannot be read, differs from what was written, or belongs to another plan.
 pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<StoreBins>> {
     let path = root.join(BINS);
     let text = match fs::read(&path) {
         Ok(bytes) => bytes,
-        // Without the folder there never were bins.
+        // If the folder of the bins does not exist, the store never had bins.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return if folder_of(&path).is_dir() {
                 Err(damaged_list(&path, "is missing"))
@@ -210,11 +210,12 @@ pub fn read_bins(root: &Path, plan: &StorePlan, hash: Hash) -> Result<Option<Sto
     Ok(Some(bins))
 }
 
-/// Reads the bin of a region, and passes its bytes to `take` as they come. The result of `take` is valid only
-/// if this function succeeds.
+/// Reads the bin of a region and passes its bytes to `take` in pieces. The result of `take` is valid only if
+/// this function succeeds, because the hash is checked at the end.
 ///
 /// # Errors
-/// If the bin is missing, has another length or other bytes than what was written, or the read was cancelled.
+/// Fails if the bin is missing, if its length or its bytes differ from what was written, or if reading was
+/// cancelled.
 pub fn read_bin(
     root: &Path,
     bin: &ShardFile,
@@ -256,10 +257,10 @@ pub fn read_bin(
     Ok(())
 }
 
-/// Reads the plan of a store. `None` if it has no plan.
+/// Reads the plan of a store. `None` if `root` is not a store with a plan.
 ///
 /// # Errors
-/// If it cannot be read, or differs from what was written.
+/// Fails if the plan cannot be read, or if it differs from what was written.
 pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
     let path = root.join(PLAN);
     let text = match fs::read(&path) {
@@ -283,10 +284,10 @@ pub fn read_plan(root: &Path) -> Result<Option<StorePlan>> {
     })
 }
 
-/// Checks the part of a region and its shards.
+/// Checks the part file of a region and the region's shards, and returns the state of the region.
 ///
 /// # Errors
-/// If it was cancelled.
+/// Fails if the check was cancelled.
 pub fn state(
     root: &Path,
     plan: &StorePlan,
@@ -346,7 +347,7 @@ fn damaged_part(name: &str, fault: impl Into<String>) -> RegionState {
     }])
 }
 
-/// Compares a shard with the entry in its part. A shard without an entry must be absent.
+/// Checks that a shard agrees with its entry in the part file. A shard without an entry must not exist.
 fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<(), String> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -381,11 +382,12 @@ fn check_shard(path: &Path, shard: Option<&ShardFile>) -> std::result::Result<()
     Ok(())
 }
 
-/// Makes the shards of a region from the layers of `source`, and then its part, which `part` creates from the
-/// shards.
+/// Writes the shards of a region from the layers of `source`. Then writes its part file, the record that the
+/// region is complete. `part` creates the record from the shards.
 ///
 /// # Errors
-/// The errors of the source, and errors of writing. The region then has no part.
+/// Returns the errors of the source and of writing. After an error the region has no part file and counts as
+/// missing.
 pub fn make_region<S: CellSource>(
     root: &Path,
     plan: &StorePlan,
@@ -420,11 +422,11 @@ pub fn make_region<S: CellSource>(
     Ok(part)
 }
 
-/// Writes the node of the group, which completes the store, and removes unfinished files of processes that
-/// were killed.
+/// Completes the store by writing the node of the group. Also removes incomplete files of processes that were
+/// killed.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Fails if the node cannot be written.
 pub fn finish(
     root: &Path,
     plan: &StorePlan,
@@ -440,7 +442,7 @@ pub fn finish(
     Ok(())
 }
 
-/// Folder of a store, in which each shard gets its name as soon as it is complete.
+/// Folder of a store. Each shard gets its final name as soon as it is complete.
 struct StoreFolder<'a> {
     root: &'a Path,
     durability: Durability,
@@ -471,7 +473,7 @@ impl ShardFiles for StoreFolder<'_> {
     }
 }
 
-/// Removes a file if it exists.
+/// Removes a file. It is no error if the file does not exist.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error)
@@ -486,11 +488,11 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file under a temporary name and renames it after it is complete and synced. Returns its length
-/// and hash.
+/// Writes a file under a temporary name. It is renamed when it is complete and synced. Returns its length and
+/// its hash.
 ///
-/// Other machines may write to the same folders, and this machine cannot see their processes and locks. So no
-/// other file is removed here.
+/// No other temporary files are removed here. They may belong to other machines, whose processes and locks
+/// cannot be seen from this machine.
 fn write_file(
     path: &Path,
     durability: Durability,
@@ -520,7 +522,7 @@ fn write_file(
     Ok((bytes, hash))
 }
 
-/// Writer that hashes the bytes it passes on.
+/// Writer that hashes the bytes passed through it.
 struct Hashed<W> {
     out: W,
     hasher: BytesHasher,
@@ -540,7 +542,7 @@ impl<W: io::Write> io::Write for Hashed<W> {
     }
 }
 
-/// Removes unfinished files below `root`.
+/// Removes incomplete files in `root` and its subfolders.
 fn remove_unfinished(root: &Path) {
     let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -1,5 +1,5 @@
-//! A folder of Zarr that is made in independent regions: first a plan, then the shards of each region with a
-//! part that lists them, then the node of the group.
+//! A Zarr folder that is made in independent regions. A plan is written first. Then, for each region, its
+//! shards and a part file that lists them are written. The node of the group is written last.
 //!
 //! | file | content |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | `bins/index.json` | the hash of the plan, facts about the whole mesh, the hashes of the bins; with its hash |
 //! | `zarr.json` | the group, written last: it completes the store |
 //!
-//! The layers of a region are a multiple of 2^(levels − 1) and of the layers of a shard. So a region makes
-//! whole shards of every level, and no two processes write the same file. Every file gets its name once it is
-//! complete, the part after its shards.
+//! The number of layers in a region is a multiple of 2^(levels − 1) and of the number of layers in a shard.
+//! So a region makes whole shards of every level, and no two processes write the same file. Each file gets
+//! its final name when it is complete, and a part file gets it after its shards.
 
 mod bins;
 mod files;
@@ -30,21 +30,21 @@ pub use self::files::{RegionState, ShardCheck, StoreFault};
 pub use self::part::{ShardFile, StorePart};
 pub use self::plan::{StorePlan, StoreSource};
 
-/// File of the plan.
+/// Name of the file with the plan.
 pub const PLAN: &str = "plan.json";
 
-/// Folder of the parts.
+/// Name of the folder of the part files.
 const PARTS: &str = "parts";
 
-/// File of the list of the bins.
+/// Name of the file with the list of bins.
 const BINS: &str = "bins/index.json";
 
-/// Returns the name of the bin of a region; the first region is 0.
+/// Returns the name of a region's bin. The first region has the number 0.
 fn bin_name(region: usize) -> String {
     format!("bins/{}.bin", region + 1)
 }
 
-/// Returns the name of the part of a region; the first region is 0.
+/// Returns the name of a region's part file. The first region has the number 0.
 fn part_name(region: usize) -> String {
     format!("{PARTS}/{}.json", region + 1)
 }

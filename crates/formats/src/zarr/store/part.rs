@@ -1,5 +1,5 @@
-//! The part of a region: a list of its results, so that they can be checked and joined without reading the
-//! cells.
+//! Part file of a region. It lists the results of the region, so that they can be checked and joined without
+//! reading the cells.
 
 use serde_json::{Value, json};
 
@@ -9,32 +9,32 @@ use voxelize_core::grid::{FieldSummary, Hash, LayerHash};
 /// Results of a region.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorePart {
-    /// Hash of the plan.
+    /// Hash of the plan that the region belongs to.
     pub plan: Hash,
-    /// Number of the region; the first region is 0.
+    /// Number of the region. The first region has the number 0.
     pub region: usize,
     /// Hashes of the layers, in order. `None` for an empty layer.
     pub layers: Vec<Option<LayerHash>>,
-    /// Number of occupied cells, or of cells of a field with a value.
+    /// Number of occupied cells. In a field, the number of cells with a value.
     pub occupied: u64,
-    /// Number of cells of each label, by its value.
+    /// Labels, each with the number of its cells.
     pub labels: Vec<(u8, u64)>,
-    /// Values of a field.
+    /// Summary of the values of a field. `None` for other cells.
     pub field: Option<FieldSummary>,
     /// Number of coordinates that were snapped.
     pub snapped: u64,
-    /// Findings about the cells: codes and messages.
+    /// Findings about the cells, each as its code and its message.
     pub findings: Vec<(String, String)>,
-    /// Shards, in the order of their names.
+    /// Shards of the region, sorted by name.
     pub shards: Vec<ShardFile>,
-    /// Duration in milliseconds.
+    /// Time that making the region took, in milliseconds.
     pub milliseconds: u64,
 }
 
-/// Shard or other file of a store that is identified by its hash.
+/// Shard or other file in a store, with the size and the hash that identify its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShardFile {
-    /// Name in the store.
+    /// Name of the file in the store.
     pub name: String,
     /// Size in bytes.
     pub bytes: u64,
@@ -43,12 +43,12 @@ pub struct ShardFile {
 }
 
 impl ShardFile {
-    /// Returns the entry in a file that lists it.
+    /// Returns the JSON entry for this file.
     pub(super) fn value(&self) -> Value {
         json!({"name": self.name, "bytes": self.bytes, "hash": self.hash.to_string()})
     }
 
-    /// Parses an entry.
+    /// Parses the JSON entry of a file.
     pub(super) fn of(value: &Value) -> Result<Self, String> {
         let fields = JsonFields(value);
         Ok(Self {
@@ -60,7 +60,7 @@ impl ShardFile {
 }
 
 impl StorePart {
-    /// Returns the text of the file.
+    /// Returns the content of the part file.
     pub(super) fn text(&self) -> String {
         text::sealed(self.value())
     }
@@ -89,10 +89,10 @@ impl StorePart {
         })
     }
 
-    /// Parses the text of the file.
+    /// Parses the content of a part file.
     ///
     /// # Errors
-    /// A sentence that describes the fault.
+    /// Returns a sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);

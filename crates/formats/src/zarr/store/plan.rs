@@ -1,4 +1,5 @@
-//! The plan of a store: its grid, the source of its cells, and the distribution of its layers.
+//! Plan of a store: its grid, the mesh that its cells are made from, and the division of its layers into
+//! regions.
 
 use std::ops::Range;
 
@@ -14,48 +15,50 @@ use voxelize_core::grid::{CellType, Hash};
 /// Plan of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorePlan {
-    /// The grid: its lattice, the record of how it is made, its legend or its background.
+    /// Description of the grid: its lattice, the record of how the cells are made, and its legend or
+    /// background.
     pub grid: Metadata,
-    /// Type of the numbers.
+    /// Number type of the cells.
     pub dtype: Dtype,
-    /// Other choices for the format.
+    /// Chosen variants of the format.
     pub choices: Vec<Choice>,
-    /// Layers of a region. The last region may have fewer.
+    /// Number of layers in a region. The last region may have fewer.
     pub region_layers: usize,
-    /// Layers of a shard of the first level.
+    /// Number of layers in a shard of the first level.
     pub shard_layers: usize,
-    /// The mesh.
+    /// The mesh that the cells are made from.
     pub source: StoreSource,
 }
 
-/// Returns the largest divisor of the layers of a region that is at most `highest`. It is even unless the
-/// level is the last, because two layers become one of the next level.
+/// Returns the largest divisor of `layers` that is at most `highest`. `layers` is the number of layers in a
+/// region. Unless the level is the last one, the result is even, because two layers become one layer of the
+/// next level.
 fn largest_divisor(layers: usize, highest: usize, is_last: bool) -> usize {
     let is_whole =
         |height: &usize| layers.is_multiple_of(*height) && (is_last || height.is_multiple_of(2));
     (1..=highest).rev().find(is_whole).unwrap_or(1)
 }
 
-/// Mesh of a store, and its treatment, in words.
+/// The mesh that the cells of a store are made from, and how it is read, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSource {
-    /// Files of the mesh. Relative names are relative to the folder that contains the store.
+    /// Files of the mesh. Relative paths are relative to the folder that contains the store.
     pub meshes: Vec<String>,
-    /// Hash of the triangles and their parts.
+    /// Hash of the triangles and of the parts that they belong to.
     pub hash: Hash,
     /// Number of triangles.
     pub triangles: u64,
-    /// Tolerated damage.
+    /// Name of the reader's tolerance for damaged files.
     pub tolerance: String,
-    /// Meaning of labels.
+    /// Name of what labels stand for.
     pub labels: String,
-    /// Parts that win shared cells.
+    /// Parts that get the cells which several parts occupy. The first part has priority.
     pub priority: Vec<String>,
-    /// Parts to take, without all others.
+    /// Names of the only parts that are used. Empty if all parts are used.
     pub only: Vec<String>,
-    /// Parts to leave out.
+    /// Names of the parts that are left out.
     pub skip: Vec<String>,
-    /// Each part finds its own method for the inside. The record has the method of the first part.
+    /// Each part chooses its own method for the inside. The record states the method of the first part.
     pub auto: bool,
 }
 
@@ -65,7 +68,7 @@ impl StorePlan {
         self.grid.dims.unwrap_or([1; 3])
     }
 
-    /// Returns the kind of the cells, with their legend or background.
+    /// Returns the kind of the cells with their legend or background.
     pub fn cell_type(&self) -> CellType<'_> {
         match (&self.grid.legend, self.grid.background) {
             (_, Some(background)) => CellType::Field { background },
@@ -79,19 +82,19 @@ impl StorePlan {
         self.dims()[2].div_ceil(self.region_layers.max(1))
     }
 
-    /// Returns the layers of a region; the first region is 0.
+    /// Returns the range of layers of a region. The first region has the number 0.
     pub fn layers(&self, region: usize) -> Range<usize> {
         let first = region * self.region_layers;
         first..self.dims()[2].min(first + self.region_layers)
     }
 
-    /// Returns the dims of the levels.
+    /// Returns the dims of all levels.
     pub(super) fn levels(&self) -> Vec<[usize; 3]> {
         levels(self.dims(), &self.choices)
     }
 
-    /// Returns the layers of a shard of each level. They divide the layers of a region, so that no two
-    /// regions share a shard.
+    /// Returns the number of layers in a shard for each level. It divides the number of layers in a region,
+    /// so that no two regions share a shard.
     pub(super) fn shards(&self) -> Vec<usize> {
         let heights = self.capped_shards();
         if self.regions() == 1 {
@@ -106,7 +109,7 @@ impl StorePlan {
             .collect()
     }
 
-    /// Returns the layers of a shard of each level, limited to the layers of a region.
+    /// Returns the number of layers in a shard for each level, limited to the number of layers in a region.
     fn capped_shards(&self) -> Vec<usize> {
         (0..self.levels().len())
             .map(|level| self.shard_layers.min(self.region_layers >> level))
@@ -118,13 +121,15 @@ impl StorePlan {
         ShardLayout::new(&self.levels(), &self.layers(region), &self.shards())
     }
 
-    /// Returns the number of which the layers of a region are a multiple, given the layers of a shard.
+    /// Returns the number that the number of layers in a region must be a multiple of. `shard_layers` is the
+    /// number of layers in a shard.
     pub(crate) fn unit(dims: [usize; 3], choices: &[Choice], shard_layers: usize) -> usize {
         shard_layers.max(1 << (levels(dims, choices).len() - 1))
     }
 
-    /// Returns the layers of a region of a grid that is divided among at most `regions`. The result is larger
-    /// than necessary if a smaller level would otherwise have many low shards.
+    /// Returns the number of layers in a region if the grid is divided into at most `regions` regions. The
+    /// result may be larger than this requires, to avoid that a smaller level has many shards with few
+    /// layers.
     pub fn region_layers(
         dims: [usize; 3],
         choices: &[Choice],
@@ -145,17 +150,17 @@ impl StorePlan {
         layers
     }
 
-    /// Returns the possible numbers of layers of a shard, the largest first.
+    /// Returns the possible numbers of layers in a shard. The largest comes first.
     pub fn heights() -> impl Iterator<Item = usize> {
         (0..4).map(|n| CHUNK >> n)
     }
 
-    /// Returns the hash of the plan, which parts contain.
+    /// Returns the hash of the plan. Part files state it.
     pub fn hash(&self) -> Hash {
         text::hash_of(&self.value())
     }
 
-    /// Returns the text of the file.
+    /// Returns the content of the plan's file.
     pub(super) fn text(&self) -> String {
         text::sealed(self.value())
     }
@@ -194,10 +199,10 @@ impl StorePlan {
         value
     }
 
-    /// Parses the text of the file.
+    /// Parses the content of the plan's file.
     ///
     /// # Errors
-    /// A sentence that describes the fault.
+    /// Returns a sentence that describes the fault.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value = text::unsealed(text)?;
         let fields = JsonFields(&value);
@@ -244,7 +249,7 @@ impl StorePlan {
         Ok(plan)
     }
 
-    /// Checks that the regions make whole shards.
+    /// Fails if a region would not consist of whole shards.
     fn check(&self) -> Result<(), String> {
         let Some(dims) = self.grid.dims.filter(|_| self.grid.lattice.is_some()) else {
             return Err("its grid has no lattice".into());
@@ -348,7 +353,7 @@ mod tests {
         }
     }
 
-    /// Returns a plan of these dims for `regions` regions, as the command `plan` makes it.
+    /// Returns a plan for a grid with these dims and `regions` regions, as the command `plan` makes it.
     fn planned(
         dims: [usize; 3],
         choices: &[Choice],
@@ -441,7 +446,7 @@ mod tests {
     #[test]
     fn shards_of_smaller_levels_are_high_and_regions_hardly_higher_than_requested() {
         let cases = [
-            // Cells along each axis, regions; layers of a region, layers of a shard of each level.
+            // Dims of the grid, number of regions, layers in a region, and layers in a shard of each level.
             ([257, 257, 257], 2, 192, vec![64, 48, 48]),
             ([512, 512, 512], 3, 192, vec![64, 48, 48]),
             ([576, 576, 576], 2, 320, vec![64, 40, 40, 40]),

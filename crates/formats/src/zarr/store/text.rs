@@ -1,10 +1,10 @@
-//! JSON with its own hash as the last entry, which reveals changes of a file.
+//! JSON objects whose last entry is the hash of the other entries. The hash reveals changes to a file.
 
 use serde_json::{Map, Value};
 
 use voxelize_core::grid::{BytesHasher, Hash};
 
-/// Key of the hash.
+/// Key of the entry with the hash.
 const HASH: &str = "hash";
 
 /// Returns the hash of a value.
@@ -15,7 +15,7 @@ pub(super) fn hash_of(value: &Value) -> Hash {
     hasher.finish()
 }
 
-/// Returns the indented text of an object, with its hash.
+/// Adds its hash to an object and returns it as indented text.
 pub(super) fn sealed(mut value: Value) -> String {
     let hash = hash_of(&value);
     if let Value::Object(map) = &mut value {
@@ -24,7 +24,7 @@ pub(super) fn sealed(mut value: Value) -> String {
     format!("{value:#}\n")
 }
 
-/// Parses such a text, and checks the hash.
+/// Parses a text that [`sealed`] made. Fails if its hash is wrong.
 pub(super) fn unsealed(text: &str) -> Result<Value, String> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
@@ -39,7 +39,7 @@ pub(super) fn unsealed(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Object whose entries are read by name and kind.
+/// JSON object whose entries are read by their name and type.
 pub(super) struct JsonFields<'a>(pub &'a Value);
 
 impl<'a> JsonFields<'a> {
@@ -78,7 +78,7 @@ impl<'a> JsonFields<'a> {
         self.of(name, Value::as_array)
     }
 
-    /// Parses each element of a list.
+    /// Parses each element of a list entry.
     pub(super) fn each<T>(
         &self,
         name: &str,
