@@ -1,5 +1,5 @@
-//! Check of a mesh: its defects with their places and their effect on a fill, its components, and a
-//! verdict. docs/reference/check.md has the definitions.
+//! Check of a mesh. Finds its defects, where they are and how they affect a fill, lists its components, and
+//! decides what the mesh is fit for. docs/reference/check.md has the definitions.
 
 use voxelize_core::error::{Code, Result, Severity};
 use voxelize_core::grid::Lattice;
@@ -13,14 +13,14 @@ use voxelize_rules::rule::Inside;
 /// Options of a check.
 #[derive(Clone, Copy)]
 pub struct CheckOptions<'a> {
-    /// Cells for the places of defects. Walls thinner than the smallest side of a cell are found.
-    /// `None` skips both.
+    /// If given, places have the cell that contains them, and walls thinner than the smallest side of a cell
+    /// are found. `None` skips both.
     pub lattice: Option<&'a Lattice>,
-    /// Number of places to list for each kind of defect. Counts are not limited.
+    /// Maximum number of places to list for each kind of defect. All defects are counted.
     pub places: usize,
-    /// Limit of the pairs of triangles to examine for contacts and for walls.
+    /// Maximum number of triangle pairs to examine in the searches for contacts and for thin walls.
     pub pairs: PairLimit,
-    /// Receiver of progress, which may cancel.
+    /// Receives the progress, and can cancel the work.
     pub progress: &'a dyn Progress,
 }
 
@@ -38,15 +38,16 @@ impl Default for CheckOptions<'_> {
 /// Result of a check.
 #[derive(Debug, Clone)]
 pub struct MeshCheck {
-    /// Number of vertices, which are equal if their bits are equal (−0 is 0).
+    /// Number of different vertices. Vertices are equal if their coordinates have the same bits (−0 counts as
+    /// 0).
     pub vertices: u64,
-    /// Defects in the order of their codes, without kinds that do not occur.
+    /// Defects, sorted by code. Kinds that do not occur are left out.
     pub defects: Vec<Defect>,
-    /// Components: triangles connected by vertices.
+    /// Components of the mesh. Triangles that share a vertex belong to the same component.
     pub components: Vec<CheckedComponent>,
-    /// Uses that the mesh is fit for.
+    /// What the mesh is fit for.
     pub verdict: CheckVerdict,
-    /// The search for contacts or walls ended at its limit, so that there may be more of them.
+    /// The search for contacts or for thin walls ended at its limit, so there may be more defects.
     pub is_partial: bool,
 }
 
@@ -57,119 +58,121 @@ pub struct Defect {
     pub info: &'static DefectInfo,
     /// Number of defects.
     pub count: u64,
-    /// First places. Their order does not depend on the order of the triangles.
+    /// Places of the first defects. Their order does not depend on the order of the triangles.
     pub places: Vec<DefectPlace>,
-    /// Number of further places.
+    /// Number of places that are not listed.
     pub more: u64,
-    /// Triangles with the defect, ascending.
+    /// Indices of the triangles that have the defect, in ascending order.
     pub triangles: Vec<u32>,
-    /// The search ended at its limit, so that the count is a lower bound.
+    /// The search ended at its limit, so the count is a lower bound.
     pub is_partial: bool,
 }
 
-/// Kind of defects, a row of [`DEFECTS`].
+/// Kind of defects. Each kind is a row of [`DEFECTS`].
 #[derive(Debug)]
 pub struct DefectInfo {
-    /// Code, whose severity and advice are in [`CODES`](voxelize_core::CODES).
+    /// Code of the kind. [`CODES`](voxelize_core::CODES) has its severity and advice.
     pub code: Code,
     /// Name, such as `open-edges`.
     pub name: &'static str,
-    /// Nouns for one defect and for several.
+    /// Nouns for one defect and for several defects.
     pub nouns: [&'static str; 2],
-    /// Effect on a fill.
+    /// How the defect affects a fill.
     pub effect: &'static str,
-    /// The decision is exact and does not depend on rounded numbers.
+    /// The defect is decided exactly, without rounded numbers.
     pub exact: bool,
-    /// Uses that the defect prevents.
+    /// Uses that the defect makes impossible.
     pub hinders: &'static [Fitness],
-    /// Uses that the defect prevents if no other defect does.
+    /// Uses that the defect may make impossible. They are reported only if no other defect certainly does.
     pub may_hinder: &'static [Fitness],
-    /// Red, green and blue of its cells.
+    /// Red, green and blue of the cells that have the defect.
     pub(super) colour: [u8; 3],
     sites: fn(&mut Defects) -> Option<&mut Sites>,
 }
 
 impl DefectInfo {
-    /// Returns the severity.
+    /// Returns the severity of the defect.
     pub fn severity(&self) -> Severity {
         self.code.info().severity
     }
 }
 
-/// Place of a defect.
+/// Where a defect is.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DefectPlace {
     /// Point of the defect, in units of the file.
     pub at: [f64; 3],
-    /// [Numbers](Mesh::number) of its triangles, at most eight.
+    /// [Numbers](Mesh::number) of the triangles that have the defect. At most eight are listed.
     pub triangles: Vec<u64>,
-    /// Number of its component. For a defect between two components, the lesser number.
+    /// Number of the component that has the defect. If the defect is between two components, the lower
+    /// number.
     pub component: u32,
-    /// Cell that contains the point, if there is a lattice and the point is in it.
+    /// Cell that contains the point. `None` without a lattice, or if the point is outside it.
     pub cell: Option<[usize; 3]>,
-    /// Length of a loop of open edges, or thickness of a wall.
+    /// Length of the loop for open edges, or thickness of the wall for thin walls. `None` for other defects.
     pub length: Option<f64>,
-    /// Number of edges of a loop.
+    /// Number of edges in the loop. `None` unless the defect is a loop of open edges.
     pub edges: Option<usize>,
 }
 
-/// Component with the properties of its edges.
+/// Component of the mesh, with properties of its edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckedComponent {
-    /// Size of the component.
+    /// Size and bounds of the component.
     pub component: Component,
-    /// Each of its edges occurs an even number of times.
+    /// Each edge of the component occurs an even number of times.
     pub closed: bool,
-    /// Each directed edge is cancelled by its reverse.
+    /// Each directed edge is matched by an edge in the opposite direction.
     pub oriented: bool,
 }
 
-/// Uses that a mesh is fit for.
+/// What a mesh is fit for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckVerdict {
-    /// The mesh has triangles, and every undirected edge occurs an even number of times.
+    /// The mesh has triangles, and each undirected edge occurs an even number of times.
     pub closed: bool,
-    /// The mesh has triangles, and every directed edge is cancelled by its reverse.
+    /// The mesh has triangles, and each directed edge is matched by an edge in the opposite direction.
     pub oriented: bool,
-    /// The mesh is manifold by the 3MF core specification: every edge belongs to exactly two
-    /// triangles, in opposite directions, no triangle has two equal vertices, and the vertices of
-    /// every edge are shared in the file.
+    /// The mesh is manifold by the 3MF core specification: each edge belongs to exactly two triangles, in
+    /// opposite directions; no triangle has two equal vertices; and triangles that share an edge also share
+    /// its vertices in the file.
     pub manifold_3mf: bool,
-    /// Methods that certainly find the inside: the points that the mesh winds around. Empty unless
-    /// the mesh is closed and oriented, some triangle does not occur in both directions, and no
-    /// shell is inside out. A fill uses the same facts to choose between these methods.
+    /// Methods that certainly find the inside, which is the set of points that the mesh winds around. Empty
+    /// unless the mesh is closed and oriented, does not consist of triangles that all occur in both
+    /// directions, and has no shell that is inside out. A fill uses the same facts to choose between these
+    /// methods.
     pub safe_methods: Vec<Inside>,
-    /// Number of shells within the inside of others, which evenodd and vote leave out. They are
-    /// only searched for if nothing else makes these methods doubtful.
+    /// Number of shells that lie inside other shells, which the methods evenodd and vote would treat as
+    /// hollow. These shells are searched only if no defect makes these methods doubtful.
     pub nested_shells: u64,
 }
 
 impl CheckVerdict {
-    /// Returns whether `--solid` is certain without another option: by [`Inside::Auto`].
+    /// Returns `true` if `--solid` certainly finds the inside with its default method, [`Inside::Auto`].
     pub fn is_safe_for_solid(&self) -> bool {
         self.safe_methods.contains(&Inside::Auto)
     }
 }
 
-/// Use that a mesh can be fit for.
+/// Use that a mesh may be fit for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fitness {
     /// The mesh has no open edges.
     Closed,
-    /// The triangles agree on the outside.
+    /// All triangles agree on which side is outside.
     Oriented,
     /// The mesh is manifold by the 3MF core specification.
     Manifold,
-    /// The rule solid is certain without another option.
+    /// The rule solid certainly finds the inside with its default method.
     Solid,
 }
 
 impl Fitness {
-    /// All uses, in the order of reports.
+    /// All uses, in the order in which reports list them.
     pub const ALL: [Self; 4] = [Self::Closed, Self::Oriented, Self::Manifold, Self::Solid];
 
-    /// Name, such as `closed`.
+    /// Returns the name, such as `closed`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -179,7 +182,7 @@ impl Fitness {
         }
     }
 
-    /// Description of a fit mesh.
+    /// Returns the description of a mesh that is fit for the use.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -191,7 +194,7 @@ impl Fitness {
 }
 
 impl MeshCheck {
-    /// Returns whether the mesh is fit for a use.
+    /// Returns `true` if the mesh is fit for a use.
     pub fn is_fit(&self, fitness: Fitness) -> bool {
         let verdict = &self.verdict;
         match fitness {
@@ -202,7 +205,7 @@ impl MeshCheck {
         }
     }
 
-    /// Returns the defects that prevent a use. Empty for a mesh without triangles.
+    /// Returns the defects that make the mesh unfit for a use. Empty for a mesh without triangles.
     pub fn hindrances(&self, fitness: Fitness) -> Vec<&Defect> {
         let mut first = vec![];
         let mut others = vec![];
@@ -220,19 +223,19 @@ impl MeshCheck {
 
 /// Facts that decide which methods certainly find the inside.
 struct Safety {
-    /// The mesh is closed, oriented and not two-sided, and no shell is inside out.
+    /// The mesh is closed and oriented, is not two-sided, and has no shell that is inside out.
     is_sound: bool,
-    /// Kinds of defects that occur, or may occur because the search ended at its limit.
+    /// Kinds of defects that occur, or that may occur because a search ended at its limit.
     may_have: Vec<Code>,
     nested: u64,
 }
 
 impl Safety {
-    /// For each method, the defects that make it doubtful on a sound mesh.
+    /// For each method, the kinds of defects that make it doubtful even if the mesh is otherwise sound.
     ///
-    /// Where two parts overlap, lines cross the mesh twice. Duplicate triangles are counted or
-    /// dropped. A repair turns patches that end at crowded edges. A flood is not listed, because it
-    /// leaves out the cells of the surface and fills cavities.
+    /// Where two parts overlap, a line enters the mesh twice. Duplicate triangles are counted twice or
+    /// dropped. A repair may turn over patches that end at edges of more than two triangles. The method flood
+    /// is not listed, because it leaves out the cells of the surface and fills cavities.
     const DOUBTS: [(Inside, &[Code]); 5] = [
         (Inside::Auto, &[]),
         (Inside::Nonzero, &[]),
@@ -267,7 +270,7 @@ impl Safety {
     }
 }
 
-/// All kinds of defects, in the order of the codes.
+/// All kinds of defects, sorted by code.
 pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M001,
@@ -436,9 +439,9 @@ pub static DEFECTS: &[DefectInfo] = &[
 ];
 
 #[doc(hidden)]
-/// Returns the memory of a check in bytes, including the mesh: vertices and edges by number, and
-/// cells of the search for pairs. For a mesh with open edges it includes its loops. Every triangle
-/// may be a loop.
+/// Returns the memory that a check needs in bytes, including the mesh. It holds the vertices and edges as
+/// numbers, and the cells in which pairs of triangles are searched. For a mesh with open edges it also holds
+/// the loops, and each triangle may be a loop.
 pub fn bytes_for(mesh: &Mesh) -> u64 {
     let per_triangle = if mesh.closedness() == Closedness::Open {
         600
@@ -453,8 +456,8 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
     (per_triangle + numbers) * mesh.triangles().len() as u64
 }
 
-/// Checks a mesh. The result depends neither on threads nor on the order of the triangles, except
-/// for the triangle numbers, which are indices in the mesh.
+/// Checks a mesh. The result does not depend on the number of threads or on the order of the triangles,
+/// except that triangle numbers are indices in the mesh.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -470,7 +473,7 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
 /// ```
 ///
 /// # Errors
-/// If there are more than 1.4 billion triangles, or the work is cancelled.
+/// Fails if there are more than 1.4 billion triangles, or if the work is cancelled.
 pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let components = mesh.components()?;
     let thin = options.lattice.map(|lattice| {
@@ -590,7 +593,7 @@ fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>)
 }
 
 impl MeshCheck {
-    /// Returns the triangles with any defect, ascending.
+    /// Returns the indices of the triangles that have any defect, in ascending order.
     pub fn marked(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self
             .defects

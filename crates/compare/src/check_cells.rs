@@ -1,5 +1,5 @@
-//! Cells of the defects of a mesh. For triangles that meet, they are the cells of the intersection.
-//! For other defects they are the cells of the triangles.
+//! Cells of a mesh's defects. If triangles meet, these are the cells of their intersection. For other
+//! defects, they are the cells of the triangles.
 
 use super::check::{Defect, DefectInfo, MeshCheck};
 use voxelize_core::error::{Code, Kind, Result};
@@ -12,12 +12,12 @@ use voxelize_rules::Voxelizer;
 use voxelize_rules::rule::Rule;
 use voxelize_rules::run::{Demand, Plan, Run};
 
-/// Maximum number of triangles for common parts, unless the mesh has more triangles.
+/// Maximum number of triangles for the intersections, unless the mesh itself has more triangles.
 const PARTS: usize = 4096;
 
 impl MeshCheck {
-    /// Returns the maximum memory of [`cells`](Self::cells) in bytes, including the mesh: labels,
-    /// the cells of one defect at a time, and a mesh of its triangles.
+    /// Returns the maximum memory that [`cells`](Self::cells) needs in bytes, including the mesh. It holds
+    /// the labels, the cells of one defect at a time, and a mesh of the defect's triangles.
     pub fn cell_bytes(mesh: &Mesh, lattice: &Lattice, run: &Run) -> u128 {
         let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
         let triangles = mesh.triangles().len().max(PARTS) * size_of::<Triangle>();
@@ -27,16 +27,15 @@ impl MeshCheck {
             + triangles as u128
     }
 
-    /// Returns the cells that the mesh touches, labelled by the defects in them.
+    /// Returns the cells that the mesh touches. Each is labelled by the defect in it.
     ///
-    /// A cell with several defects gets the most serious one, and among these the first. For
-    /// triangles that meet, the cells of their common part are labelled, whose corners are rounded
-    /// to floats. For other defects, and if more pairs meet than the mesh has triangles, the cells
-    /// of the triangles are labelled. The label of defect `M004` is 4. Cells without a defect have
-    /// the label 100.
+    /// If a cell has several defects, the most severe one counts, and among equally severe ones the first. If
+    /// triangles meet, the cells of their intersection are labelled; its corners are rounded to floats. For
+    /// other defects, and if more pairs meet than the mesh has triangles, the cells of the triangles are
+    /// labelled. The label of the defect `M004` is 4. Cells without a defect have the label 100.
     ///
     /// # Errors
-    /// If the cells do not fit in memory, or the work is cancelled.
+    /// Fails if the cells do not fit into memory, or if the work is cancelled.
     pub fn cells(&self, mesh: &Mesh, lattice: &Lattice, run: &Run) -> Result<Labels> {
         let mut names = vec![];
         for defect in &self.defects {
@@ -56,7 +55,7 @@ impl MeshCheck {
             Ok(())
         };
         touch(mesh, Label::SOUND.value)?;
-        // The last write to a cell wins.
+        // The last defect written to a cell remains, so the most severe ones are written last.
         let mut order: Vec<&Defect> = self.defects.iter().rev().collect();
         order.sort_by_key(|defect| defect.info.severity());
         for defect in order {
@@ -73,8 +72,8 @@ impl MeshCheck {
     }
 }
 
-/// Returns the common parts of triangles, for a defect of pairs of triangles. `None` for other
-/// defects, and for more than `most` parts.
+/// Returns the intersections of triangles as a mesh, for a kind of defect in which pairs of triangles meet.
+/// `None` for other kinds, and if the result would have more than `most` triangles.
 fn common_parts(
     triangles: &Mesh,
     info: &DefectInfo,
@@ -91,7 +90,7 @@ fn common_parts(
         return Ok(None);
     }
     let contacts = match triangles.contacts(run.progress) {
-        // More pairs than the limit.
+        // There are more pairs than the limit allows.
         Err(error) if error.kind() == Kind::TooLarge => return Ok(None),
         contacts => contacts?,
     };
@@ -112,8 +111,8 @@ fn common_parts(
     Mesh::from_triangles(parts).map(Some)
 }
 
-/// Returns triangles that cover the convex hull of points in a plane. One or two points give a
-/// triangle without area.
+/// Returns triangles that cover the convex hull of points in a plane. One or two points give a triangle that
+/// has no area.
 fn hull(points: &[Point]) -> Vec<Triangle> {
     match points {
         [] => vec![],
@@ -126,7 +125,7 @@ fn hull(points: &[Point]) -> Vec<Triangle> {
     }
 }
 
-/// Returns the label of a kind of defect, which is the number in its code.
+/// Returns the label for a kind of defect. It is the number in the code of the kind.
 pub(super) fn value(info: &DefectInfo) -> u8 {
     info.code.name()[1..].parse().unwrap_or(u8::MAX)
 }

@@ -1,5 +1,5 @@
-//! Cells in which two grids differ: their number, their box, and their labels. Bits are compared 64
-//! cells at a time. Fields are compared by [`FieldDifference`](super::FieldDifference).
+//! Cells in which two grids differ: their number, their bounding box and their labels. Bits are compared 64
+//! cells at a time. [`FieldDifference`](super::FieldDifference) compares fields.
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::bits::bits_of;
@@ -8,7 +8,7 @@ use voxelize_core::grid::{BitGrid, CellsRef, Label, Labels, Lattice, Legend, Rec
 use voxelize_core::par;
 use voxelize_formats::Voxels;
 
-/// Difference of two grids of bits or labels of the same dims, cell by cell.
+/// Cell-by-cell difference of two grids of bits or labels. Both grids must have the same dims.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -26,24 +26,25 @@ use voxelize_formats::Voxels;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Number of cells occupied in both grids.
+    /// Number of cells that are occupied in both grids.
     pub common: u64,
-    /// Number of cells occupied in the second grid only.
+    /// Number of cells that are occupied only in the second grid.
     pub added: u64,
-    /// Number of cells occupied in the first grid only.
+    /// Number of cells that are occupied only in the first grid.
     pub removed: u64,
-    /// Number of common cells with different labels.
+    /// Number of common cells that have different labels.
     pub relabelled: u64,
-    /// Box of the cells that differ, `[lowest, highest]`, both inclusive.
+    /// Bounding box of the cells that differ, as `[lowest, highest]`. Both are included. `None` if no cell
+    /// differs.
     pub bounds: Option<[[usize; 3]; 2]>,
 }
 
 impl Difference {
-    /// Compares two grids. Labels are compared if both grids have them. Labels that this crate
-    /// assigns itself, such as surface and interior, are not compared.
+    /// Compares two grids. Labels are compared if both grids have labels, except for the standard labels that
+    /// this crate assigns itself, such as surface and interior.
     ///
     /// # Errors
-    /// If their dims differ, or one is a field.
+    /// Fails if the dims differ, or if one of the grids is a field.
     pub fn between<'a>(
         first: impl Into<CellsRef<'a>>,
         second: impl Into<CellsRef<'a>>,
@@ -71,27 +72,27 @@ impl Difference {
             .fold(Self::default(), |all, layer| all.and(layer)))
     }
 
-    /// Returns whether no cell differs.
+    /// Returns `true` if no cell differs.
     pub fn is_none(&self) -> bool {
         self.differing() == 0
     }
 
-    /// Number of cells that were added, removed or relabelled.
+    /// Returns the number of cells that were added, removed or relabelled.
     pub fn differing(&self) -> u64 {
         self.added + self.removed + self.relabelled
     }
 
-    /// Number of cells of the first grid.
+    /// Returns the number of occupied cells in the first grid.
     pub fn first(&self) -> u64 {
         self.common + self.removed
     }
 
-    /// Number of cells of the second grid.
+    /// Returns the number of occupied cells in the second grid.
     pub fn second(&self) -> u64 {
         self.common + self.added
     }
 
-    /// Intersection over union of the occupied cells. 1 for two empty grids.
+    /// Returns the intersection over union of the occupied cells. It is 1 for two empty grids.
     pub fn iou(&self) -> f64 {
         let union = self.common + self.added + self.removed;
         if union == 0 {
@@ -119,7 +120,7 @@ impl Difference {
         found
     }
 
-    /// Adds the common cells of a layer with different labels.
+    /// Adds the common cells of a layer that have different labels.
     fn compare_labels(&mut self, [first, second]: [&Labels; 2], k: usize) {
         let [nx, ny, _] = first.dims();
         let mut old = vec![0; nx];
@@ -146,15 +147,15 @@ impl Difference {
     }
 }
 
-/// Returns the cells of two grids as labels: [common](Label::COMMON), [added](Label::ADDED) by the
-/// second, and [removed](Label::REMOVED) by it.
+/// Returns the cells of two grids with three labels: [common](Label::COMMON), [added](Label::ADDED) for cells
+/// only in the second grid, and [removed](Label::REMOVED) for cells only in the first grid.
 ///
 /// # Errors
-/// If their dims differ, or the labels do not fit in memory.
+/// Fails if the dims differ, or if the labels do not fit into memory.
 pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a | b)?;
-    // The second label is added, the third removed.
+    // The second label is added and the third is removed.
     let planes = vec![
         combined(first, second, |a, b| b & !a)?,
         combined(first, second, |a, b| a & !b)?,
@@ -162,10 +163,11 @@ pub fn labels(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     Ok(Labels::from_planes(occupied, planes, Legend::difference()))
 }
 
-/// Returns the cells that differ as labels: added by the second, and removed by it.
+/// Returns the cells that differ with two labels: added for cells only in the second grid, and removed for
+/// cells only in the first grid.
 ///
 /// # Errors
-/// The same errors as [`labels`].
+/// Fails like [`labels`].
 pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     same_dims(first.dims(), second.dims())?;
     let occupied = combined(first, second, |a, b| a ^ b)?;
@@ -177,7 +179,7 @@ pub fn changes(first: &BitGrid, second: &BitGrid) -> Result<Labels> {
     ))
 }
 
-/// Returns a difference in the form in which it is saved, with the positions of its cells.
+/// Returns a difference as voxels that can be saved, with the lattice of the cells.
 pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     let snap = lattice.map(|lattice| lattice.snap().name().to_string());
     let record = Record {
@@ -192,12 +194,12 @@ pub fn saved(changes: Labels, lattice: Option<&Lattice>) -> Voxels {
     }
 }
 
-/// Returns a grid of the words that `of` computes from the words of two grids.
+/// Computes each word of a new grid from the corresponding words of two grids.
 fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Result<BitGrid> {
     let mut cells = BitGrid::new(first.dims())?;
     let pairs = first.words().iter().zip(second.words());
     for (word, (a, b)) in cells.words_mut().iter_mut().zip(pairs) {
-        // Zero pages that stay zero take no memory.
+        // A word that stays zero is not written, so that its memory page is never allocated.
         let both = of(*a, *b);
         if both != 0 {
             *word = both;
@@ -206,7 +208,7 @@ fn combined(first: &BitGrid, second: &BitGrid, of: fn(u64, u64) -> u64) -> Resul
     Ok(cells)
 }
 
-/// Returns the cells that differ, x fastest, with the label added or removed.
+/// Returns the cells that differ, each with the label added or removed. x varies fastest.
 pub fn cells<'a>(
     first: &'a BitGrid,
     second: &'a BitGrid,
@@ -228,10 +230,10 @@ pub fn cells<'a>(
     })
 }
 
-/// Refuses grids of different dims.
+/// Checks that two grids have the same dims.
 ///
 /// # Errors
-/// If the dims of two grids differ.
+/// Fails if the dims differ.
 pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
     if first == second {
         return Ok(());
@@ -245,7 +247,7 @@ pub(super) fn same_dims(first: [usize; 3], second: [usize; 3]) -> Result<()> {
     Err(Error::usage(message))
 }
 
-/// Returns the box around two boxes.
+/// Returns the bounding box of two boxes. `None` if neither exists.
 pub(super) fn joined(
     one: Option<[[usize; 3]; 2]>,
     other: Option<[[usize; 3]; 2]>,
@@ -265,7 +267,7 @@ mod tests {
     use crate::random::Random;
     use voxelize_core::grid::Field;
 
-    /// Returns two grids with several words in a row, and their difference, counted cell by cell.
+    /// Returns two grids whose rows have several words, and their difference, counted cell by cell.
     fn grids() -> (BitGrid, BitGrid, Difference) {
         let dims = [150, 5, 3];
         let mut first = BitGrid::new(dims).unwrap();
@@ -371,7 +373,7 @@ mod tests {
             }
         );
         assert_eq!(found.differing(), plain.differing() + relabelled);
-        // Occupancy alone is compared with bits, and with labels of this crate.
+        // If one grid has bits or standard labels, only occupancy is compared.
         let mut standard = Labels::new(first.dims(), Legend::surface_and_interior()).unwrap();
         for cell in first.iter() {
             standard.set(cell, 1 + (cell[1] % 2) as u8);

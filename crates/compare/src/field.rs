@@ -1,8 +1,8 @@
-//! Difference of two fields: the largest difference and its cell, and the number of cells that
-//! differ by more than a tolerance.
+//! Difference of two fields: the largest difference with its cell, and the number of cells that differ by
+//! more than a tolerance.
 //!
-//! Two values are equal if their digests are equal. All NaNs are one value. −0 and +0 are two
-//! values, because the sign shows the side of a surface on which a cell lies.
+//! Two values are equal if the digest cannot distinguish them. All NaNs are the same value. −0 and +0 are
+//! different values, because the sign states on which side of a surface the cell lies.
 
 use super::diff::{joined, same_dims};
 use voxelize_core::error::{Error, Result};
@@ -10,7 +10,7 @@ use voxelize_core::grid::Field;
 use voxelize_core::grid::field::canonical;
 use voxelize_core::par;
 
-/// Difference of two fields of the same dims, cell by cell.
+/// Cell-by-cell difference of two fields. Both fields must have the same dims.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -26,35 +26,37 @@ use voxelize_core::par;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FieldDifference {
-    /// Number of cells whose values differ. All NaNs are one value. −0 and +0 are two.
+    /// Number of cells whose values differ. All NaNs are the same value, and −0 and +0 are different values.
     pub differing: u64,
-    /// Number of these cells that are −0 in one field and +0 in the other.
+    /// Number of these cells in which one field has −0 and the other +0.
     pub signs_of_zero: u64,
-    /// Number of cells whose values differ by more than the tolerance. Without a tolerance, all
-    /// cells that differ. A NaN differs from a number by infinity, and −0 from +0 by zero.
+    /// Number of cells whose values differ by more than the tolerance. Without a tolerance, the number of all
+    /// cells that differ. A NaN differs from a number by infinity, and −0 differs from +0 by zero.
     pub beyond: u64,
-    /// Cell with the largest difference, and the first of several. `None` if no value differs.
+    /// Cell with the largest difference. If several have it, the first one. `None` if no value differs.
     pub largest: Option<LargestDifference>,
-    /// Box of the cells beyond the tolerance, `[lowest, highest]`, both inclusive.
+    /// Bounding box of the cells that differ by more than the tolerance, as `[lowest, highest]`. Both are
+    /// included.
     pub bounds: Option<[[usize; 3]; 2]>,
 }
 
-/// Largest difference of two fields.
+/// Largest difference between two fields.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LargestDifference {
-    /// Cell.
+    /// Cell in which the values differ.
     pub cell: [usize; 3],
-    /// Values of the first and the second field.
+    /// Value of the first field and value of the second field.
     pub values: [f32; 2],
-    /// Absolute difference.
+    /// Absolute difference of the two values.
     pub difference: f64,
 }
 
 impl FieldDifference {
-    /// Compares two fields. A tolerance of 0 accepts −0 for +0. Without a tolerance they differ.
+    /// Compares two fields. With a tolerance of 0, −0 is accepted for +0. Without a tolerance, −0 and +0
+    /// differ.
     ///
     /// # Errors
-    /// If their dims differ, or the tolerance is negative or NaN.
+    /// Fails if the dims differ, or if the tolerance is negative or NaN.
     pub fn between(first: &Field, second: &Field, tolerance: Option<f64>) -> Result<Self> {
         same_dims(first.dims(), second.dims())?;
         if let Some(tolerance) =
@@ -98,7 +100,7 @@ impl FieldDifference {
         found
     }
 
-    /// Joins the differences of these layers and of layers above them.
+    /// Joins the differences of these layers with those of the layers above them.
     fn and(self, above: Self) -> Self {
         let largest = match (self.largest, above.largest) {
             (Some(a), Some(b)) => Some(if b.difference > a.difference { b } else { a }),

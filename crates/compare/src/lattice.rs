@@ -1,5 +1,6 @@
-//! Exact differences of two lattices. Lattices are equal if their cells are the same boxes, closed
-//! at the same ends. The digest of a grid covers the same properties. Snapping is not compared.
+//! Exact differences between two lattices. Two lattices are equal if their cells are the same boxes and if
+//! they are closed at the same ends. The digest of a grid covers the same properties. Snapping is not
+//! compared.
 
 use std::fmt;
 
@@ -8,24 +9,24 @@ use voxelize_core::grid::Lattice;
 use voxelize_core::grid::lattice::AXES;
 use voxelize_formats::Voxels;
 
-/// Property in which two lattices differ. `Display` shows its name and both values, the first
-/// lattice's first.
+/// Property in which two lattices differ. `Display` shows its name, the value of the first lattice and the
+/// value of the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mismatch {
-    /// Cells per axis.
+    /// Number of cells along each axis.
     Dims([[usize; 3]; 2]),
-    /// Position of the first wall of an axis (0, 1, 2).
+    /// Position of the first wall along an axis (0, 1, 2 for x, y, z).
     Origin(usize, [Rational; 2]),
     /// Size of a cell along an axis.
     Spacing(usize, [Rational; 2]),
-    /// The last wall of an axis belongs to the lattice.
+    /// Whether the last wall along an axis belongs to the lattice.
     Closed(usize, [bool; 2]),
     /// Unit of the coordinates.
     Unit([String; 2]),
 }
 
-/// Returns the differences of two grids from files. Lattices are compared if both are known,
-/// otherwise dims. Units of coordinates are compared if both are known.
+/// Returns the differences between two grids from files. If both lattices are known, they are compared;
+/// otherwise only the dims. Units of the coordinates are compared if both are known.
 pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
     let mut found = match (&first.lattice, &second.lattice) {
         (Some(first), Some(second)) => lattices(first, second),
@@ -41,7 +42,7 @@ pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
     found
 }
 
-/// Returns the differences of two lattices. Empty if they are equal.
+/// Returns the differences between two lattices. Empty if they are equal.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -79,11 +80,12 @@ pub fn lattices(first: &Lattice, second: &Lattice) -> Vec<Mismatch> {
     found
 }
 
-/// Returns whether two lattices are equal except for the rounding of numbers to 32-bit floats.
+/// Returns `true` if two lattices are equal except that numbers were rounded to 32-bit floats.
 ///
-/// Both must have the same number of cells, closed at the same ends. Sizes of cells and centres of
-/// the first cell may differ by at most 2⁻²³ of themselves, or of the size of a cell for a centre
-/// that is smaller. Images store their position in floats or decimals.
+/// Both lattices must have the same number of cells along each axis and be closed at the same ends. Cell
+/// sizes, and the centres of the first cell, may differ by a relative error of 2⁻²³. For a centre that is
+/// smaller than a cell, the error is relative to the cell size. This comparison is for images, which store
+/// their position in floats or decimals.
 ///
 /// ```
 /// # use voxelize_compare::voxelize;
@@ -114,13 +116,14 @@ pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
     true
 }
 
-/// Returns whether two numbers differ by at most 2⁻²³ of the first, or of `least` if that is larger.
+/// Returns `true` if two numbers differ by at most 2⁻²³ times the first number, or times `least` if that is
+/// larger.
 fn is_near(a: &Rational, b: &Rational, least: &Rational) -> bool {
     let size = a.abs().max(least.clone());
     (a - b).abs() <= &size * &Rational::new(1, 1 << 23)
 }
 
-/// Shows a number exactly, 3 instead of 3/1.
+/// Returns a number as exact text. An integer is written as 3 instead of 3/1.
 fn exact_text(value: &Rational) -> String {
     let text = value.to_string();
     match text.strip_suffix("/1") {

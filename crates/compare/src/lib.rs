@@ -1,7 +1,6 @@
-//! Comparison of grids: positions of cells ([`lattices`]) and differences of cells ([`Difference`],
-//! [`FieldDifference`]). Lists of golden results ([`Goldens`]) and the outcome of a case
-//! ([`CaseResult`]). Defects of a mesh: [`check`]. Distances and collisions of meshes:
-//! [`clearance`].
+//! Comparisons. Grids: positions of cells ([`lattices`]) and differences of cells ([`Difference`],
+//! [`FieldDifference`]). Lists of golden results ([`Goldens`]) and the outcome of a case ([`CaseResult`]).
+//! Meshes: defects ([`check`]), and distances and collisions ([`clearance`]).
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub)]
 
@@ -27,7 +26,7 @@ pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;
 
-/// Names that examples of this package use, as in the package `voxelize-mesh`.
+/// Re-exports for the doc examples of this package, under the paths that `voxelize-mesh` has.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as compare;

@@ -1,4 +1,4 @@
-//! Outcome of a case: its cells compared with the golden's cells.
+//! Outcome of a case: its cells are compared with those of the golden.
 
 use super::diff::Difference;
 use super::goldens::Gate;
@@ -12,27 +12,28 @@ use voxelize_rules::rule::RULES;
 /// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseResult {
-    /// The cells and their positions are equal to the golden's.
+    /// The cells and their positions are equal to those of the golden.
     Same,
-    /// Cells differ within the limits.
+    /// Cells differ, but within the accepted limits.
     Allowed(Difference),
-    /// Cells differ.
+    /// More cells differ than is accepted.
     Cells(Difference),
-    /// The digests differ: cells differ, or their positions.
+    /// The digests differ, so either cells or their positions differ.
     Digest,
-    /// Lattices or records differ. Each line has the name of a difference, the golden's value and the new one.
+    /// Lattices or records differ. Each line has the name of a property, the value in the golden and the new
+    /// value.
     Grid(Vec<String>),
-    /// There is nothing to compare.
+    /// There is no result to compare, because of this error.
     Failed(Error),
 }
 
 impl CaseResult {
-    /// Returns whether the case passes.
+    /// Returns `true` if the case passes.
     pub fn passes(&self) -> bool {
         matches!(self, Self::Same | Self::Allowed(_))
     }
 
-    /// Returns the word for the kind of outcome.
+    /// Returns the name of the kind of outcome.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -44,7 +45,7 @@ impl CaseResult {
         }
     }
 
-    /// Returns the difference of the cells, if it is known.
+    /// Returns the difference between the cells. `None` if it is not known.
     pub fn difference(&self) -> Option<&Difference> {
         match self {
             Self::Allowed(difference) | Self::Cells(difference) => Some(difference),
@@ -53,12 +54,12 @@ impl CaseResult {
     }
 }
 
-/// Returns the differences in lattice and record between a golden and a grid. Cells are not
-/// compared. Each difference has its name, the golden's value and the new value. Rule, ties, inside
-/// and snap are compared if both records have them.
+/// Returns the differences in lattice and record between a golden and a grid. Cells are not compared. Each
+/// line has the name of a property, the value in the golden and the new value. Rule, ties, inside and snap
+/// are compared only if both records state them.
 ///
 /// # Errors
-/// If one of the two has no lattice.
+/// Fails if the golden or the grid has no lattice.
 pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> Result<Vec<String>> {
     let (Some(wanted), Some(found)) = (lattice, &got.lattice) else {
         return Err(Error::usage(
@@ -74,8 +75,8 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     )];
     let have_rules = record.rule_name.is_some() && made.rule_name.is_some();
     for name in FIELDS {
-        // Other tools may omit an option that a rule always has. Any other option is absent if it
-        // is not used.
+        // Other tools may omit an option that a rule always has, so it counts as unknown. Any other option is
+        // absent if it was not used.
         let none = (have_rules && !is_always_there(name)).then_some("none");
         pairs.push((
             name.replace('_', " "),
@@ -102,23 +103,23 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     Ok(other)
 }
 
-/// Returns whether the record of some rule has this option even with its default value.
+/// Returns `true` if the record of some rule always states this option, even with its default value.
 fn is_always_there(name: &str) -> bool {
     RULES
         .iter()
         .any(|info| info.rule.fields().iter().any(|(field, _)| *field == name))
 }
 
-/// Returns the outcome for a golden with all cells.
+/// Compares a grid with a golden whose cells are known, and returns the outcome.
 ///
 /// # Errors
-/// If one of the grids has no lattice.
+/// Fails if the golden or the grid has no lattice.
 pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseResult> {
     let other = other_grid(golden.lattice.as_ref(), &golden.record, got)?;
     if !other.is_empty() {
         return Ok(CaseResult::Grid(other));
     }
-    // Limits apply to cells, not to values.
+    // The limits of a gate apply to occupied cells, not to the values of a field.
     if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
         return Ok(if golden == got {
             CaseResult::Same

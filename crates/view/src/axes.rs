@@ -1,11 +1,12 @@
-//! Axes in a corner of the picture: three lines with their letters, the nearest on top.
+//! Axes in a corner of the picture: three lines with letters. The axis that is nearest to the viewer is drawn
+//! last, on top of the others.
 
 use super::camera::Camera;
 use super::colours;
 use super::font;
 use super::picture::{Pixel, over, pixel};
 
-/// Visibility of the axes.
+/// Whether the axes are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Axes {
     /// Drawn in the lower left corner.
@@ -15,7 +16,7 @@ pub enum Axes {
     Hidden,
 }
 
-/// Draws the axes of a camera onto a picture if the picture is large enough.
+/// Draws the axes of a camera on a picture. Small pictures get no axes.
 pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let shorter = size[0].min(size[1]) as f64;
     if shorter < 160.0 {
@@ -24,7 +25,8 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     let length = (shorter * 0.055).clamp(14.0, 90.0);
     let unit = (shorter / 320.0).clamp(1.0, 6.0).round();
     let thick = unit * 0.7;
-    // The longest line and its letter stay within the picture in every direction.
+    // The margin is large enough that the longest line and its letter stay within the picture in every
+    // direction.
     let reach = length + unit * 10.0;
     let middle = [reach + 2.0, size[1] as f64 - reach - 2.0];
     let mut order: Vec<usize> = vec![0, 1, 2];
@@ -36,7 +38,7 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
         let [right, up, _] = turned[axis];
         let along = [right, -up];
         let flat = (right * right + up * up).sqrt();
-        // Seen end-on, an axis is a point and needs no letter.
+        // An axis that points towards the viewer is seen as a point and needs no letter.
         if flat < 0.05 {
             continue;
         }
@@ -53,7 +55,7 @@ pub(super) fn draw(camera: &Camera, size: [usize; 2], rows: &mut [Vec<Pixel>]) {
     }
 }
 
-/// Draws a line with round ends and smooth borders.
+/// Draws an antialiased line with round ends.
 fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colour: Pixel) {
     let d = [to[0] - from[0], to[1] - from[1]];
     let square = d[0] * d[0] + d[1] * d[1];
@@ -78,16 +80,16 @@ fn line(rows: &mut [Vec<Pixel>], from: [f64; 2], to: [f64; 2], radius: f64, colo
     }
 }
 
-/// Draws a letter around a point, with font pixels of size `unit`.
+/// Draws a letter centred on a point. `unit` is the size of a font pixel in pixels.
 fn letter(rows: &mut [Vec<Pixel>], text: &str, at: [f64; 2], unit: f64, colour: Pixel) {
     let scale = unit as usize;
-    // Lower-case letters fill the lower five of seven rows.
+    // A lower-case letter fills the lower five of seven rows.
     let left = (at[0] - 2.5 * unit).round().max(0.0) as usize;
     let top = (at[1] - 4.5 * unit).round().max(0.0) as usize;
     label(rows, text, [left, top], scale, colour);
 }
 
-/// Draws a line of text with its upper left corner at a pixel, with font pixels of size `scale`.
+/// Draws a line of text whose upper left corner is at a pixel. `scale` is the size of a font pixel in pixels.
 pub(super) fn label(
     rows: &mut [Vec<Pixel>],
     text: &str,

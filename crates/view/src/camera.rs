@@ -1,30 +1,30 @@
-//! Camera of a picture: a direction, a lens, and a frame that fits the scene.
+//! Camera of a picture: a viewing direction, a projection, and a frame that fits the scene.
 //!
-//! View coordinates are `[right, up, towards the viewer]` in the units of the scene. All numbers come from
-//! `+`, `-`, `*`, `/` and square roots, which every machine rounds identically, so a picture has the same
-//! pixels everywhere. Sines, which libraries round differently, are computed here.
+//! View coordinates are `[right, up, towards the viewer]` in the units of the scene. All numbers are computed
+//! with `+`, `-`, `*`, `/` and square roots. Every machine rounds these identically, so that a picture has
+//! the same pixels everywhere. Sines are computed here as well, because libraries round them differently.
 
 use voxelize_core::geom::vector::dot;
 
-/// Free margin on either side, as a share of the shorter side of a picture.
+/// Free margin on each side, as a share of the shorter side of a picture.
 const MARGIN: f64 = 0.06;
 
-/// Tangent of half the lens angle along the shorter side. The whole angle is 30 degrees.
+/// Tangent of half the angle of view along the shorter side. The angle of view is 30 degrees.
 const HALF_ANGLE: f64 = 0.268;
 
-/// Viewing direction in degrees.
+/// Direction from which the scene is viewed, in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct From {
-    /// Angle of the viewer around the up axis, counterclockwise seen from above: 0 is the front, 90 the
+    /// Angle of the viewer around the up axis, counterclockwise as seen from above. 0 is the front and 90 the
     /// right.
     pub azimuth: f64,
-    /// Angle of the viewer above the horizon: 90 is straight above.
+    /// Angle of the viewer above the horizon. 90 is straight above.
     pub elevation: f64,
 }
 
-/// Named directions.
+/// Viewing directions that have names.
 pub const NAMED: [(&str, From); 7] = [
-    // The elevation at which the edges of a cube are equally long: atan(1/√2).
+    // The elevation at which the edges of a cube appear equally long: atan(1/√2).
     ("iso", From::new(45.0, 35.264_389_682_754_654)),
     ("front", From::new(0.0, 0.0)),
     ("back", From::new(180.0, 0.0)),
@@ -35,15 +35,15 @@ pub const NAMED: [(&str, From); 7] = [
 ];
 
 impl From {
-    /// Creates a direction from its angles.
+    /// Creates a viewing direction from its angles.
     pub const fn new(azimuth: f64, elevation: f64) -> Self {
         Self { azimuth, elevation }
     }
 
-    /// Parses a name of [`NAMED`] or `AZIMUTH,ELEVATION`.
+    /// Parses one of the names in [`NAMED`], or `AZIMUTH,ELEVATION`.
     ///
     /// # Errors
-    /// A sentence that describes the problem.
+    /// Returns a sentence that describes the fault.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         if let Some((_, from)) = NAMED.iter().find(|(name, _)| *name == text) {
             return Ok(*from);
@@ -69,42 +69,43 @@ impl From {
 /// Axis that points up in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Up {
-    /// y, as in many rendering programs. The front then looks along -z.
+    /// y, as in many rendering programs. The view from the front is then along -z.
     Y,
-    /// z, as in most CAD programs. The front then looks along +y.
+    /// z, as in most CAD programs. The view from the front is then along +y.
     #[default]
     Z,
 }
 
-/// Representation of depth.
+/// How distance from the viewer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Projection {
-    /// Without foreshortening: equal cells are equally large.
+    /// Cells have the same size at every distance.
     #[default]
     Orthographic,
-    /// With foreshortening, as seen by an eye.
+    /// Nearer cells are larger, as for an eye.
     Perspective,
 }
 
-/// Direction, lens and frame.
+/// Viewing direction, projection and frame of a picture.
 #[derive(Debug, Clone)]
 pub(super) struct Camera {
-    /// `right`, `up` and `towards the viewer` in the space of the scene.
+    /// The directions `right`, `up` and `towards the viewer` in the coordinates of the scene.
     axes: [[f64; 3]; 3],
-    /// Middle of the picture, right and up.
+    /// Middle of the picture, along the directions right and up.
     centre: [f64; 2],
-    /// Range of depths of the scene, towards the viewer. In perspective the first is the depth of the eye.
+    /// Range of the scene along the direction towards the viewer, the nearest depth first. In perspective the
+    /// first number is the depth of the eye.
     depths: [f64; 2],
-    /// Size of a pixel. In perspective, at a distance of one.
+    /// Size of a pixel in the scene. In perspective, its size at a distance of one from the eye.
     pixel: f64,
     size: [usize; 2],
     projection: Projection,
 }
 
 impl Camera {
-    /// Creates a camera whose picture of `size` pixels is filled by the scene. `reach` returns the extent of
-    /// the scene along given directions: the greatest dot product with any of its points. `None` if the scene
-    /// has no extent, or an infinite one.
+    /// Creates a camera with a picture of `size` pixels that the scene fills. For each of the given
+    /// directions, `reach` returns the extent of the scene: the greatest dot product of the direction with
+    /// any point of the scene. Returns `None` if the scene has no extent, or an infinite one.
     pub(super) fn new(
         from: From,
         up: Up,
@@ -116,7 +117,8 @@ impl Camera {
         let [right, upwards, back] = axes;
         let shorter = size[0].min(size[1]) as f64;
         let room = size.map(|n| n as f64 - 2.0 * MARGIN * shorter);
-        // In perspective nearer points need more room to the sides: this much per unit of depth.
+        // In perspective, a nearer point needs more space at the sides. This is the additional space per unit
+        // of depth.
         let slope = match projection {
             Projection::Orthographic => [0.0; 2],
             Projection::Perspective => room.map(|n| HALF_ANGLE * n / shorter),
@@ -134,7 +136,8 @@ impl Camera {
             Projection::Orthographic => {
                 (near, (2.0 * half[0] / room[0]).max(2.0 * half[1] / room[1]))
             }
-            // The nearest eye whose angle covers the whole scene, in front of it.
+            // The nearest position of the eye, in front of the scene, at which the whole scene is within the
+            // angle of view.
             Projection::Perspective => {
                 let eye = (half[0] / slope[0]).max(half[1] / slope[1]);
                 (
@@ -157,8 +160,8 @@ impl Camera {
         })
     }
 
-    /// Returns the ray at a point of the picture, in pixels from its upper left corner: from the first to the
-    /// last possible point.
+    /// Returns the ray through a point of the picture, as the first and the last point that may be in the
+    /// scene. `at` is in pixels from the upper left corner.
     pub(super) fn segment(&self, at: [f64; 2]) -> [[f64; 3]; 2] {
         let aside = [
             (at[0] - self.size[0] as f64 / 2.0) * self.pixel,
@@ -172,7 +175,7 @@ impl Camera {
         [self.point(begin, near), self.point(end, far)]
     }
 
-    /// Returns the point at an offset from the middle of the picture and a depth.
+    /// Returns the point at this depth and at this offset from the middle of the picture.
     fn point(&self, aside: [f64; 2], depth: f64) -> [f64; 3] {
         let [right, up, back] = self.axes;
         combine([
@@ -182,7 +185,7 @@ impl Camera {
         ])
     }
 
-    /// Returns a point, and a second point from there towards the viewer.
+    /// Returns the point and a second point, which lies in the direction from the first one to the viewer.
     pub(super) fn sight(&self, point: [f64; 3]) -> [[f64; 3]; 2] {
         let [right, up, back] = self.axes;
         let viewer = match self.projection {
@@ -196,8 +199,8 @@ impl Camera {
         [point, viewer]
     }
 
-    /// Returns the place of a point in the picture, in pixels, and its nearness: a number that grows towards
-    /// the viewer and is linear across the picture on every plane.
+    /// Returns the position of a point in the picture, in pixels, and its nearness. The nearness is greater
+    /// for points nearer to the viewer. On the image of a plane it is a linear function.
     pub(super) fn project(&self, point: [f64; 3]) -> [f64; 3] {
         let [x, y, depth] = self.turn(point);
         let (scale, near) = match self.projection {
@@ -214,12 +217,13 @@ impl Camera {
         ]
     }
 
-    /// Reports whether a nearness, as returned by [`Camera::project`], is in front of the eye.
+    /// Returns `true` if a nearness, as returned by [`Camera::project`], is that of a point in front of the
+    /// eye.
     pub(super) fn is_before(&self, near: f64) -> bool {
         self.projection == Projection::Orthographic || near > 0.0
     }
 
-    /// Returns the fraction of its [`Camera::segment`] at which a point lies.
+    /// Returns the position of a point along its [`Camera::segment`], as a fraction from 0 to 1.
     pub(super) fn fraction(&self, point: [f64; 3]) -> f64 {
         let [near, far] = self.depths;
         (near - dot(self.axes[2], point)) / (near - far)
@@ -230,7 +234,8 @@ impl Camera {
         self.axes.map(|axis| dot(axis, direction))
     }
 
-    /// Returns the length in pixels of a length at a point, seen from the side.
+    /// Returns the length in pixels at which a line at the point `at` appears, if it is perpendicular to the
+    /// view. `length` is its length in the scene.
     pub(super) fn pixels(&self, length: f64, at: [f64; 3]) -> f64 {
         match self.projection {
             Projection::Orthographic => length / self.pixel,
@@ -241,7 +246,7 @@ impl Camera {
     }
 }
 
-/// Returns `right`, `up` and `towards the viewer`, an orthonormal basis.
+/// Returns an orthonormal basis: `right`, `up` and `towards the viewer`.
 fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
     let [sin_a, cos_a] = sin_cos(from.azimuth);
     let [sin_e, cos_e] = sin_cos(from.elevation);
@@ -256,12 +261,12 @@ fn basis(from: From, up: Up) -> [[f64; 3]; 3] {
     }
 }
 
-/// Returns sine and cosine of an angle in degrees, by their series within 45 degrees of a multiple of a right
-/// angle.
+/// Returns the sine and the cosine of an angle in degrees. They are computed from their power series, within
+/// 45 degrees of the nearest multiple of a right angle.
 fn sin_cos(degrees: f64) -> [f64; 2] {
     let quarters = (degrees / 90.0).round();
     let x = (degrees - 90.0 * quarters) * (std::f64::consts::PI / 180.0);
-    // The last terms are below 2^-60.
+    // The terms that are left out are below 2^-60.
     let series = |first: u32| {
         (0..9).rev().fold(0.0, |sum, n| {
             let k = f64::from(2 * n + first);
@@ -278,7 +283,7 @@ fn sin_cos(degrees: f64) -> [f64; 2] {
     }
 }
 
-/// Returns a linear combination of vectors.
+/// Returns the linear combination of vectors with these factors.
 fn combine<const N: usize>(terms: [([f64; 3], f64); N]) -> [f64; 3] {
     std::array::from_fn(|a| {
         terms
@@ -293,7 +298,7 @@ mod tests {
     use super::*;
     use voxelize_core::geom::segment_box::ClosedBox;
 
-    /// Returns the extent of a box along each of six directions.
+    /// Returns the extent of a box along each of the given directions.
     fn reach_of_box(within: &ClosedBox, directions: [[f64; 3]; 6]) -> [f64; 6] {
         directions.map(|d| {
             (0..3)

@@ -1,4 +1,4 @@
-//! Caption below a picture: a description, and a scale bar of a round length if lengths have a scale.
+//! Caption below a picture: a description, and a scale bar if the picture has a single scale.
 
 use super::axes::label;
 use super::colours;
@@ -6,18 +6,19 @@ use super::font;
 use super::panel::{GROUND, TEXT, fill, scale_of, short};
 use super::picture::{Background, CLEAR, Picture, pixel};
 
-/// Free pixels around the line, in font pixels.
+/// Free space around the line of text, in font pixels.
 const MARGIN: usize = 5;
 
-/// Maximum share of the width for the bar.
+/// Maximum length of the bar, as a share of the width of the picture.
 const LONGEST: f64 = 0.22;
 
 /// Height of the bar in font pixels.
 const BAR: usize = 3;
 
 impl Picture {
-    /// Adds a line of text below the picture, and a bar of 1, 2 or 5 times a power of ten units if the whole
-    /// picture has one scale. `unit` follows the length. Text that is too long is cut.
+    /// Adds a line of text below the picture. If the whole picture has one scale, also adds a bar whose
+    /// length is 1, 2 or 5 times a power of ten units. `unit` is written after the length. Text that is too
+    /// long is cut off.
     #[must_use]
     pub fn with_caption(&self, text: &str, unit: &str, background: Background) -> Self {
         let [width, height] = self.size();
@@ -60,7 +61,7 @@ impl Picture {
         self.above(&Self::from_rows([width, line], &rows, background))
     }
 
-    /// Returns the length of the bar in pixels and its label.
+    /// Returns the length of the bar in pixels and its label. `None` if the picture has no single scale.
     fn bar(&self, unit: &str) -> Option<(usize, String)> {
         let per_unit = self.pixels_per_unit()?;
         let most = LONGEST * self.size()[0] as f64 / per_unit;
@@ -90,7 +91,7 @@ mod tests {
     fn a_caption_stands_below_with_a_bar_of_a_round_length() {
         let rows = vec![vec![pixel([1.0, 0.0, 0.0], 1.0); 400]; 50];
         let picture = Picture::from_rows([400, 50], &rows, Background::Transparent).with_scale(3.7);
-        // 0.22 * 400 / 3.7 is 23.8: a bar of 20.
+        // 0.22 * 400 / 3.7 is 23.8, so the bar is 20 long.
         assert_eq!(picture.bar("mm"), Some((74, "20 mm".to_string())));
         let with = picture.with_caption("part.stl", "mm", Background::Plain([255; 3]));
         assert_eq!(with.size(), [400, 50 + font::HEIGHT + 2 * MARGIN]);

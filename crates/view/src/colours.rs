@@ -1,48 +1,51 @@
-//! Colours as sRGB. Labels have the colours of their legend, so that a .vox and a picture of it agree.
+//! Colours in sRGB. Labels have the colours of their legend, so that a picture has the same colours as a .vox
+//! file.
 
 use voxelize_core::grid::{Label, Legend};
 
-/// Red, green, blue from 0 to 1.
+/// Red, green and blue, each from 0 to 1.
 pub(super) type Colour = [f32; 3];
 
-/// Lines of boxes and labels.
+/// Colour of the lines of boxes and labels.
 pub(super) const INK: Colour = rgb(0x6b, 0x72, 0x7c);
 
-/// Rings around few changed cells.
+/// Colour of the rings that mark a few changed cells.
 pub(super) const RING: Colour = rgb(0x1c, 0x1f, 0x24);
 
-/// Cells around others, and bits that are seen through them.
+/// Colour of the translucent cells, and colour of bits that are seen through them.
 pub(super) const COMMON: Colour = of_bytes(Label::STANDARD_COLOURS[2]);
 pub(super) const MARKED: Colour = of_bytes(Label::STANDARD_COLOURS[4]);
 
-/// Axes x, y, z.
+/// Colours of the axes x, y and z.
 pub(super) const AXES: [Colour; 3] = [
     rgb(0xd1, 0x4b, 0x4b),
     rgb(0x3f, 0x9b, 0x5a),
     rgb(0x3d, 0x74, 0xd6),
 ];
 
-/// Facets of a mesh.
+/// Colour of the triangles of a mesh.
 pub(super) const FACETS: Colour = rgb(0xd0, 0xd2, 0xd6);
 
-/// Empty cells of a slice.
+/// Colour of empty cells in a slice.
 pub(super) const EMPTY: Colour = rgb(0xf1, 0xf2, 0xf4);
 
-/// Cells of bits.
+/// Colour of occupied cells of bits.
 pub(super) const SURFACE: Colour = of_bytes(Label::STANDARD_COLOURS[0]);
 
-/// Cells of bits in a slice whose six neighbours are occupied.
+/// In a slice of bits, colour of the cells whose six neighbours are all occupied.
 pub(super) const INTERIOR: Colour = of_bytes(Label::STANDARD_COLOURS[1]);
 
-/// Cells of a field inside and beyond its band, and whole cells in a picture of shares.
+/// Colour of the cells of a field that are inside and beyond its band. Also the colour of cells with share 1
+/// in a picture of shares.
 pub(super) const NEGATED: Colour = rgb(0x2b, 0x2f, 0x36);
 
-/// Cells of a field without a value.
+/// Colour of the cells of a field that have no value.
 pub(super) const NO_VALUE: Colour = rgb(0xd9, 0x8c, 0xb3);
 
-/// Colours of a scale from its lowest value to its highest, evenly spaced: viridis, which is perceptually
-/// uniform, to all eyes and in grey (Smith and van der Walt, A Better Default Colormap for Matplotlib, 2015;
-/// CC0). These are 25 of its 256 colours. Interpolated colours deviate by at most 3 of 255.
+/// Colours of a scale from the lowest value to the highest, evenly spaced. This is viridis, which is
+/// perceptually uniform for people with any colour vision and in greyscale (Smith and van der Walt, A Better
+/// Default Colormap for Matplotlib, 2015; CC0). The table has 25 of its 256 colours. Interpolated colours
+/// differ from the original by at most 3 of 255.
 const SCALE: [Colour; 25] = [
     rgb(0x44, 0x01, 0x54),
     rgb(0x47, 0x11, 0x63),
@@ -71,12 +74,12 @@ const SCALE: [Colour; 25] = [
     rgb(0xfd, 0xe7, 0x25),
 ];
 
-/// Returns the colour at a share of a scale, 0 to 1.
+/// Returns the colour at a position on the scale, from 0 to 1.
 pub(super) fn of_share(share: f64) -> Colour {
     between(&SCALE, share)
 }
 
-/// Interpolates evenly spaced colours at a share, 0 to 1.
+/// Interpolates between evenly spaced colours at a position from 0 to 1.
 fn between(colours: &[Colour], share: f64) -> Colour {
     let place = share.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
     let below = (place as usize).min(colours.len() - 2);
@@ -84,8 +87,8 @@ fn between(colours: &[Colour], share: f64) -> Colour {
     std::array::from_fn(|c| colours[below][c] * (1.0 - rest) + colours[below + 1][c] * rest)
 }
 
-/// Colours of signed values, evenly spaced: blue below zero, light at zero, orange above. Nearly all eyes can
-/// distinguish them.
+/// Colours of signed values, evenly spaced: blue below zero, light at zero, orange above. Nearly all people
+/// can tell them apart.
 const SIGNED: [Colour; 7] = [
     rgb(0x0b, 0x3c, 0x6e),
     rgb(0x3f, 0x86, 0xbd),
@@ -96,20 +99,21 @@ const SIGNED: [Colour; 7] = [
     rgb(0x7f, 0x2b, 0x0a),
 ];
 
-/// Returns the colour at a share of a scale with zero in its middle, -1 to 1.
+/// Returns the colour at a position from -1 to 1 on a scale whose middle is zero.
 pub(super) fn of_signed_share(share: f64) -> Colour {
     between(&SIGNED, (share + 1.0) / 2.0)
 }
 
-/// Lightness of shares just above 0 and just below 1, distinct from empty and whole cells.
+/// Lightness of shares just above 0 and just below 1. It differs from the lightness of empty and of full
+/// cells.
 const GREYS: [f32; 2] = [0.86, 0.32];
 
-/// Returns the grey of a share between 0 and 1.
+/// Returns the grey for a share between 0 and 1.
 pub(super) fn grey_of(share: f32) -> Colour {
     [GREYS[0] + (GREYS[1] - GREYS[0]) * share.clamp(0.0, 1.0); 3]
 }
 
-/// Returns the colour of a share of a cell. 0 and 1 have special colours.
+/// Returns the colour for a share of a cell. Shares of 0 and 1 have their own colours.
 pub(super) fn of_share_of_cell(share: f32) -> Colour {
     match share {
         _ if share.is_nan() => NO_VALUE,
@@ -119,7 +123,7 @@ pub(super) fn of_share_of_cell(share: f32) -> Colour {
     }
 }
 
-/// Returns the colours of all values of a legend.
+/// Returns the colours of all 256 values of a legend.
 pub(super) fn of(legend: &Legend) -> [Colour; 256] {
     std::array::from_fn(|value| {
         let value = value as u8;
@@ -139,7 +143,7 @@ const fn rgb(r: u8, g: u8, b: u8) -> Colour {
 /// Parses `white`, `black` or `#rrggbb`.
 ///
 /// # Errors
-/// A sentence that describes the problem.
+/// Returns a sentence that describes the fault.
 pub fn parse(text: &str) -> Result<[u8; 3], String> {
     match text {
         "white" => return Ok([255; 3]),
@@ -190,7 +194,7 @@ mod tests {
         let standard = Label::STANDARD_COLOURS.map(of_bytes);
         let unnamed = of(&Legend::default());
         let mut compared = 0;
-        // The first forty values have distinct colours.
+        // The first forty values must have different colours.
         for colours in [&standard[..], &unnamed[1..41]] {
             for (n, a) in colours.iter().enumerate() {
                 for b in &colours[n + 1..] {

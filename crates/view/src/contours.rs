@@ -1,34 +1,34 @@
-//! Contour lines over a slice of a field: thin ones at the values of the scale, and a thick one at zero,
-//! which is the surface for signed distances.
+//! Contour lines on a slice of a field. Thin lines are at the values of the scale. A thick line is at zero,
+//! which is the surface if the field has signed distances.
 //!
-//! Values are interpolated bilinearly between the centres of cells. A line is drawn where adjacent pixels are
-//! on different sides of its value.
+//! Values are interpolated bilinearly between the centres of cells. A pixel belongs to a line if the values
+//! of two adjacent pixels are on different sides of the line's value.
 
 use super::picture::{Pixel, over};
 use voxelize_core::grid::Field;
 
-/// Minimum side, in pixels, of a rectangle whose thick line is three pixels wide. In smaller ones it is one
-/// pixel wide.
+/// Minimum length in pixels of the shorter side of a rectangle in which the thick line is three pixels wide.
+/// In smaller rectangles it is one pixel wide.
 const WIDE: usize = 200;
 
-/// Thin lines and the thick line: dark and translucent.
+/// Colours of the thin lines and of the thick line. They are dark and translucent.
 const THIN: Pixel = [0.08 * 0.45, 0.09 * 0.45, 0.1 * 0.45, 0.45];
 const THICK: Pixel = [0.08 * 0.9, 0.09 * 0.9, 0.1 * 0.9, 0.9];
 
-/// Rectangle of a picture that shows cells of a field.
+/// Rectangle of a picture that shows a layer of a field.
 pub(super) struct Contours<'a, F> {
     pub field: &'a Field,
-    /// Function from a column and a row, counted upwards, to the cell.
+    /// Function that returns the cell at a column and a row. Rows are counted upwards.
     pub cell: F,
-    /// Columns and rows of cells.
+    /// Number of columns and rows of cells.
     pub dims: [usize; 2],
-    /// Upper left pixel, and pixels along both sides.
+    /// Upper left pixel of the rectangle, and its width and height in pixels.
     pub corner: [usize; 2],
     pub size: [usize; 2],
 }
 
 impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
-    /// Draws the lines of these values and the line of zero.
+    /// Draws the lines at these values, and the line at zero.
     pub(super) fn draw(&self, values: &[f64], rows: &mut [Vec<Pixel>]) {
         let [width, height] = self.size;
         let mut above: Vec<Option<f64>> = vec![None; width];
@@ -58,7 +58,7 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         self.draw_thick(&zero, rows);
     }
 
-    /// Draws the thick line through these pixels.
+    /// Draws the thick line along these pixels.
     fn draw_thick(&self, line: &[[usize; 2]], rows: &mut [Vec<Pixel>]) {
         let [width, height] = self.size;
         let reach = usize::from(width.min(height) >= WIDE);
@@ -76,10 +76,10 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
         }
     }
 
-    /// Returns the value at the middle of a pixel. `None` next to a cell of the background or without a
-    /// number.
+    /// Returns the value of the field at the centre of a pixel. `None` next to a cell that has the background
+    /// or no number.
     fn value(&self, [x, y]: [usize; 2]) -> Option<f64> {
-        // Rows of cells are counted upwards, rows of pixels downwards.
+        // Rows of cells are counted upwards, but rows of pixels downwards.
         let pixel = [x, self.size[1] - 1 - y];
         let place = |n: usize| {
             let at = (pixel[n] as f64 + 0.5) / self.size[n] as f64 * self.dims[n] as f64 - 0.5;
@@ -103,7 +103,7 @@ impl<F: Fn([usize; 2]) -> [usize; 3]> Contours<'_, F> {
     }
 }
 
-/// Returns the number of levels up to a value.
+/// Returns the number of levels that are at most `value`.
 fn rank(levels: &[f64], value: f64) -> usize {
     levels.iter().filter(|level| **level <= value).count()
 }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn lines_run_between_values_on_different_sides() {
-        // x - 3.5 in eight columns: zero between the fourth and the fifth.
+        // The values are x - 3.5 in eight columns, so zero is between the fourth and the fifth column.
         let values = (0..8 * 2).map(|n| (n % 8) as f32 - 3.5).collect();
         let field = Field::from_values([8, 2, 1], 100.0, values).unwrap();
         let contours = Contours {

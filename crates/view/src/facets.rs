@@ -1,5 +1,5 @@
-//! Triangles of a mesh, for comparison with its cells: each facet is flat, and the nearest one is drawn at
-//! each of four points of a pixel.
+//! Drawing of a mesh's triangles, for comparison with its cells. Each triangle is shaded flat. A pixel has
+//! four sample points, and at each the nearest triangle is drawn.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use voxelize_core::geom::vector::{self, dot, minus};
 use voxelize_core::par;
 use voxelize_meshes::Mesh;
 
-/// Rows that a thread processes at once.
+/// Number of rows that a thread draws at a time.
 const BAND: usize = 32;
 
-/// Points along the side of a pixel.
+/// Number of sample points along each side of a pixel.
 const FINE: usize = 2;
 
-/// Triangle in the picture, in units of points.
+/// Triangle in the picture. Its coordinates are in units of sample points.
 struct DrawnFacet {
     corners: [[f64; 3]; 3],
     light: f32,
 }
 
-/// Returns the extent of the vertices of a mesh along each of six directions.
+/// Returns the extent of the vertices of a mesh along each of the given directions.
 pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
     let mut most = [f64::NEG_INFINITY; 6];
     for vertex in mesh.triangles().iter().flatten() {
@@ -49,7 +49,7 @@ pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pi
     bands.into_iter().flatten().collect()
 }
 
-/// Projects a triangle. `None` if it has no normal.
+/// Projects a triangle to the picture. `None` if it has no normal.
 fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
     let normal = vector::cross(minus(b, a), minus(c, a));
@@ -57,7 +57,7 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     if length == 0.0 {
         return None;
     }
-    // Both sides are lit: the normal is turned towards the viewer.
+    // Both sides of a triangle are lit, so the normal is turned towards the viewer.
     let turned = camera.turn(normal.map(|n| n / length));
     let [here, viewer] = camera.sight(a);
     let towards = dot(normal, std::array::from_fn(|n| viewer[n] - here[n]));
@@ -76,7 +76,7 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     })
 }
 
-/// Returns the pixels of some rows.
+/// Returns the pixels of a range of rows.
 fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
     let fine = (width * FINE, rows.start * FINE..rows.end * FINE);
     let mut points = vec![(f64::NEG_INFINITY, 0.0_f32); fine.0 * fine.1.len()];
@@ -100,7 +100,7 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
     drawn
 }
 
-/// Returns the colour of a point from its nearness and light.
+/// Returns the colour of a sample point with this nearness and light.
 fn colour_of((near, light): (f64, f32)) -> Pixel {
     if near == f64::NEG_INFINITY {
         CLEAR
@@ -109,7 +109,7 @@ fn colour_of((near, light): (f64, f32)) -> Pixel {
     }
 }
 
-/// Draws a facet where it is nearer than the previous ones.
+/// Draws a triangle at the sample points where it is nearer than the triangles drawn before.
 fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
     let [a, b, c] = &facet.corners;
     let span = |n: usize, range: Range<usize>| {

@@ -1,12 +1,13 @@
-//! Font for labels: letters five pixels wide and seven high, drawn here as they appear.
+//! Font for labels. Letters are five pixels wide and seven high, and the table below shows them as they
+//! appear.
 
-/// Width of a letter with the gap after it.
+/// Width of a letter including the gap after it, in font pixels.
 pub(super) const ADVANCE: usize = 6;
 
-/// Height of a letter.
+/// Height of a letter, in font pixels.
 pub(super) const HEIGHT: usize = 7;
 
-/// Available letters, each with its rows.
+/// Characters of the font. Each is followed by its rows.
 const LETTERS: &str = "\
 ! ..#.. ..#.. ..#.. ..#.. ..#.. ..... ..#..
 \" .#.#. .#.#. .#.#. ..... ..... ..... .....
@@ -104,8 +105,8 @@ z ..... ..... ##### ...#. ..#.. .#... #####
 ~ ..... ..... ..... .##.# #..#. ..... .....
 ";
 
-/// Reports whether the pixel in column `x` of row `y`, from the upper left, of a line of text is inked. A
-/// character without a letter is drawn as a question mark.
+/// Returns `true` if a pixel in a line of text belongs to a letter. `x` is its column and `y` its row, from
+/// the upper left corner. A character that the font does not have is drawn as a question mark.
 pub(super) fn inked(text: &str, x: usize, y: usize) -> bool {
     let letter = match text.chars().nth(x / ADVANCE) {
         None | Some(' ') => return false,

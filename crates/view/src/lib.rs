@@ -1,6 +1,6 @@
-//! Pictures of cells, without a display: from any side, as slices, and as sheets of slices.
+//! Pictures of cells, drawn without a display: from any side, as slices, and as sheets of slices.
 //!
-//! A picture has the same pixels on every machine and for any number of threads.
+//! A picture has the same pixels on every machine and with any number of threads.
 //!
 //! ```
 //! # use voxelize_view::voxelize;
@@ -61,22 +61,23 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, CellsRef};
 use voxelize_meshes::Mesh;
 
-/// View of cells. The default is 1200 × 900 pixels, from above one corner, transparent.
+/// View of cells. The default is a picture of 1200 × 900 pixels with a transparent background, seen from
+/// above a corner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
     /// Width and height in pixels.
     pub size: [usize; 2],
-    /// Viewing direction.
+    /// Direction from which the cells are viewed.
     pub from: From,
     /// Axis that points up.
     pub up: Up,
-    /// Representation of depth.
+    /// How distance from the viewer is shown.
     pub projection: Projection,
-    /// Background.
+    /// Background of the picture.
     pub background: Background,
-    /// Visibility of the axes.
+    /// Whether the axes are drawn.
     pub axes: Axes,
-    /// Treatment of pixels at borders.
+    /// Whether the edges of cells are antialiased.
     pub borders: Borders,
 }
 
@@ -94,12 +95,12 @@ impl Default for View {
     }
 }
 
-/// Draws bits or labels. The frame fits all cells. `spacing` is the size of a cell per axis. Names of labels
-/// are in the upper left corner if there is room.
+/// Draws bits or labels. The frame fits all cells. `spacing` is the size of a cell along each axis. If there
+/// is room, the names of the labels are in the upper left corner.
 ///
 /// # Errors
-/// No cell is occupied, the cells are a field, a cell has no size, the picture has no pixels or too many, or
-/// memory is short.
+/// Fails if no cell is occupied, if the cells are a field, if a cell has no size, if the picture has no
+/// pixels or too many, or if there is not enough memory.
 pub fn cells<'a>(
     cells: impl Into<CellsRef<'a>>,
     spacing: [f64; 3],
@@ -109,10 +110,11 @@ pub fn cells<'a>(
 }
 
 /// Draws the picture of [`cells`] with the cells of `veil` around them, grey and translucent. If there is a
-/// veil, or if there are cells common to two grids, few small cells are ringed.
+/// veil, or if labels state which cells are common to two grids, a ring is drawn around cells that are few
+/// and small.
 ///
 /// # Errors
-/// The errors of [`cells`], or the veil has other dimensions.
+/// Fails like [`cells`]. Also fails if the veil has other dims.
 pub fn cells_behind<'a>(
     cells: impl Into<CellsRef<'a>>,
     veil: Option<&BitGrid>,
@@ -126,15 +128,15 @@ pub fn cells_behind<'a>(
     let mut rows = render::rows(&scene, &camera, view.size, view.borders);
     ring::draw(&camera, view.size, &scene.small_boxes(), &mut rows);
     scene.panel().draw(&mut rows, [0, 0], view.size);
-    // The largest side of a cell is 1 in the scene.
+    // In the scene, the largest side of a cell has length 1.
     let largest = spacing.iter().fold(0.0_f64, |a, b| a.max(*b));
     Ok(view.finish(&camera, rows, largest))
 }
 
-/// Draws the triangles of a mesh, for comparison with a picture of its cells. Borders are always smooth.
+/// Draws the triangles of a mesh, for comparison with a picture of its cells. Edges are always antialiased.
 ///
 /// # Errors
-/// The mesh has no triangles or no extent, or the picture has no pixels or too many.
+/// Fails if the mesh has no triangles or no extent, or if the picture has no pixels or too many.
 pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
     check_size(view.size)?;
     let camera = view.camera(
@@ -151,7 +153,7 @@ impl View {
             .ok_or_else(|| Error::unfit(format!("{nothing}: there is nothing to draw")))
     }
 
-    /// `unit` is the length that is 1 in the scene of the camera.
+    /// Completes a picture. `unit` is the length that is 1 in the scene of the camera.
     fn finish(&self, camera: &Camera, mut rows: Vec<Vec<Pixel>>, unit: f64) -> Picture {
         if self.axes == Axes::Shown {
             axes::draw(camera, self.size, &mut rows);
@@ -159,13 +161,13 @@ impl View {
         let picture = Picture::from_rows(self.size, &rows, self.background);
         match self.projection {
             Projection::Orthographic => picture.with_scale(camera.pixels(1.0, [0.0; 3]) / unit),
-            // Nearer cells are larger.
+            // In perspective there is no single scale, because nearer cells are larger.
             Projection::Perspective => picture,
         }
     }
 }
 
-/// Rejects cells without a size, because a picture of them has no scale.
+/// Fails for cells that have no size, because a picture of them would have no scale.
 fn check_spacing(spacing: [f64; 3]) -> Result<()> {
     if spacing.iter().all(|size| size.is_normal() && *size > 0.0) {
         return Ok(());
@@ -185,7 +187,7 @@ fn check_size(size: [usize; 2]) -> Result<()> {
     )))
 }
 
-/// Names for the examples of this package: the names of the package `voxelize-mesh`.
+/// Re-exports for the doc examples of this package, under the paths that `voxelize-mesh` has.
 #[doc(hidden)]
 pub mod voxelize {
     pub use crate as view;

@@ -1,4 +1,4 @@
-//! Appearance of cells in a slice: the colour and the letter of each, and the legend of the colours.
+//! Appearance of cells in a slice: the colour and the letter of each cell, and the legend of the colours.
 
 use super::colours::{self, Colour};
 use super::panel::{Panel, PanelScale, short};
@@ -7,15 +7,15 @@ use super::shown::{Enclosed, FieldScale, Shown};
 use voxelize_core::grid::{BitGrid, CellsRef, Field, Label, Labels};
 use voxelize_core::par;
 
-/// Source of the colours of cells.
+/// Determines the colours of cells.
 pub(super) enum Paint<'a> {
-    /// Occupied cells in one colour. Enclosed ones may have another colour.
+    /// Occupied cells have one colour. Enclosed cells may have another.
     Bits(&'a BitGrid, Enclosed),
-    /// Every label in its own colour.
+    /// Each label has its own colour.
     Labels(&'a Labels, Box<[Colour; 256]>),
-    /// Values on a scale. `None` if all cells are background.
+    /// Values are shown on a scale. `None` if all cells have the background.
     Field(&'a Field, Option<[f64; 2]>),
-    /// Shares of cells, 0 to 1.
+    /// Shares of cells, from 0 to 1.
     Shares(&'a Field),
 }
 
@@ -31,7 +31,8 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// Returns the colour of a cell. Surface cells within other cells are drawn as interior.
+    /// Returns the colour of a cell. Surface cells whose six neighbours are all occupied are drawn as
+    /// interior.
     pub(super) fn colour(&self, cell: [usize; 3]) -> Colour {
         match self {
             Self::Bits(bits, _) if !bits.get(cell) => colours::EMPTY,
@@ -58,10 +59,11 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// Returns a letter for a cell: `.` for an empty or background cell; `#` for an occupied one; `+` and `-`
-    /// for added and removed ones; 1 to 9 and a to z for other labels up to 35; 0 to 9 for tenths of the
-    /// range of a field; `?` for a missing value. If values are below zero, 0 to 9 are tenths of the largest
-    /// magnitude, a to j the same below zero, and `#` is inside and beyond the band.
+    /// Returns a letter for a cell. `.` is an empty or background cell, `#` an occupied cell, `+` an added
+    /// cell, and `-` a removed cell. 1 to 9 and a to z are other labels up to 35. In a field, 0 to 9 are
+    /// tenths of the range of the values, and `?` is a missing value. If the field has values below zero, 0
+    /// to 9 are tenths of the largest magnitude, a to j are the same for values below zero, and `#` is a cell
+    /// inside and beyond the band.
     pub(super) fn letter(&self, cell: [usize; 3]) -> char {
         match self {
             Self::Bits(bits, _) => {
@@ -153,22 +155,22 @@ impl<'a> Paint<'a> {
     }
 }
 
-/// Returns the digit for a share of a scale.
+/// Returns the digit for a position from 0 to 1 on a scale.
 fn tenth(share: f64) -> char {
     char::from_digit((share * 10.0).min(9.0) as u32, 10).unwrap_or('9')
 }
 
-/// Place of a cell's value on a scale.
+/// Position of a cell's value on a scale.
 enum Share {
     Background,
-    /// Inside and beyond the band.
+    /// The cell is inside and beyond the band.
     Negated,
     NoValue,
     Of(f64),
 }
 
-/// Returns a letter for a value of a field with values of both signs: 0 to 9 for tenths of the largest value,
-/// a to j for the same below zero.
+/// Returns a letter for a value of a field that has positive and negative values. 0 to 9 are tenths of the
+/// largest magnitude, and a to j are the same for values below zero.
 fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
     let value = field.get(cell);
     if field.is_background(value) {
@@ -188,8 +190,8 @@ fn signed_letter(field: &Field, cell: [usize; 3], largest: f64) -> char {
 /// Maximum number of labels in a legend.
 const MOST_LABELS: usize = 24;
 
-/// Returns the legend of the labels that occur. Labels named by their colour are omitted, because they have
-/// no other meaning.
+/// Returns the legend of the labels that occur. Labels whose name is only a colour are left out, because the
+/// name says nothing more than the colour.
 pub(super) fn of_labels(labels: &Labels, colours: &[Colour; 256]) -> Panel {
     let mut squares = vec![];
     for (value, count) in labels.counts() {
@@ -213,7 +215,7 @@ fn is(labels: &Labels, value: u8, label: &Label) -> bool {
     value == label.value && labels.legend().get(value) == Some(label)
 }
 
-/// Reports whether all six neighbours are occupied.
+/// Returns `true` if all six neighbours of a cell are occupied.
 fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
     for axis in 0..3 {
         if cell[axis] == 0 || cell[axis] + 1 == occupied.dims()[axis] {
@@ -230,7 +232,8 @@ fn is_inner(occupied: &BitGrid, cell: [usize; 3]) -> bool {
     true
 }
 
-/// Returns the least and the greatest finite value, without the background and its negative.
+/// Returns the least and the greatest finite value. The background and its negative do not count. `None` if
+/// there is no value.
 fn finite_range(field: &Field) -> Option<[f64; 2]> {
     let [nx, ny, nz] = field.dims();
     let layers = par::map_range(0..nz, |k| {

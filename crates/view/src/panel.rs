@@ -1,4 +1,4 @@
-//! Legend next to a picture: a scale with its values, and squares with names.
+//! Legend next to a picture: a scale with its values, and coloured squares with their names.
 
 use super::axes::label;
 use super::colours::{self, Colour};
@@ -6,39 +6,39 @@ use super::font;
 use super::picture::{Pixel, over, pixel};
 use super::scale::Scale;
 
-/// Colour of names and values.
+/// Colour of the names and values.
 pub(super) const TEXT: Colour = [0.15, 0.17, 0.2];
 
-/// Ground below names, which makes them legible on any background.
+/// Colour of the area behind the names. It makes them legible on any background.
 pub(super) const GROUND: Pixel = [0.96 * 0.85, 0.96 * 0.85, 0.97 * 0.85, 0.85];
 
-/// Height of a line of text with the gap below it, in font pixels.
+/// Height of a line of text including the gap below it, in font pixels.
 const LINE: usize = font::HEIGHT + 5;
 
-/// Width of the scale and of a square, in font pixels.
+/// Width of the scale and width of a square, in font pixels.
 const SQUARE: usize = 9;
 
-/// Free pixels around the legend, in font pixels.
+/// Free space around the legend, in font pixels.
 const MARGIN: usize = 4;
 
-/// Maximum number of lines of text, for any height of the picture.
+/// Maximum number of lines of text, however high the picture is.
 const MOST_LINES: usize = 40;
 
 /// Legend of the colours of a picture.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Panel {
-    /// Scale with its values.
+    /// Scale with its values. `None` if the legend has no scale.
     pub scale: Option<PanelScale>,
-    /// Colours with their names.
+    /// Coloured squares with their names.
     pub squares: Vec<(Colour, String)>,
 }
 
 /// Kind of scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PanelScale {
-    /// Arbitrary values.
+    /// Values of any range.
     Values(Scale),
-    /// Shares of cells, 0 to 1, as greys.
+    /// Shares of cells from 0 to 1, shown in greys.
     Shares,
 }
 
@@ -59,8 +59,8 @@ impl PanelScale {
 }
 
 impl Panel {
-    /// Returns the size in pixels within a picture of this size. `None` if the legend is empty or has no
-    /// room.
+    /// Returns the size of the legend in pixels for a picture of this size. `None` if the legend is empty or
+    /// does not fit.
     pub(super) fn size(&self, picture: [usize; 2]) -> Option<[usize; 2]> {
         let scale = scale_of(picture);
         let lines = self.lines(picture[1])?;
@@ -70,7 +70,7 @@ impl Panel {
         (2 * size[0] <= picture[0] && size[1] <= picture[1]).then_some(size)
     }
 
-    /// Draws the legend with its upper left corner at a pixel of a picture of this size.
+    /// Draws the legend with its upper left corner at a pixel. `picture` is the size of the picture.
     pub(super) fn draw(
         &self,
         rows: &mut [Vec<Pixel>],
@@ -87,7 +87,7 @@ impl Panel {
         if let (Some(panel_scale), Some(first), Some(last)) =
             (self.scale, values.first(), values.last())
         {
-            // From the middle of the first value to the middle of the last.
+            // The scale extends from the middle of the first line to the middle of the last line of values.
             let height = (values.len() - 1) * LINE * scale;
             let [x, y] = at(0);
             let y = y + font::HEIGHT * scale / 2;
@@ -100,7 +100,7 @@ impl Panel {
         for (n, line) in lines.iter().enumerate() {
             let [x, y] = at(n);
             if let Line::Square(colour, _) = line {
-                // A frame, because the colour may equal the ground.
+                // The square has a frame, because its colour may be the same as that of the area behind it.
                 fill(
                     rows,
                     [x, y],
@@ -120,7 +120,8 @@ impl Panel {
         }
     }
 
-    /// Returns the values next to the scale in a picture of this size, the highest first.
+    /// Returns the values that are written next to the scale in a picture of this size. The highest value
+    /// comes first.
     pub(super) fn values(&self, picture: [usize; 2]) -> Vec<f64> {
         self.values_in(room(picture[1]))
     }
@@ -132,7 +133,7 @@ impl Panel {
         }
     }
 
-    /// Returns the lines of text that fit in a height. `None` if there are none.
+    /// Returns the lines of text that fit into a picture of this height. `None` if there are none.
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
         let mut lines = Vec::new();
@@ -156,13 +157,13 @@ impl Panel {
     }
 }
 
-/// Line of text.
+/// Line of text in a legend.
 enum Line<'a> {
-    /// Value next to the scale.
+    /// Value that is written next to the scale.
     Value(String),
-    /// Name after a square of its colour.
+    /// Name with a square of its colour before it.
     Square(Colour, &'a str),
-    /// Number of names without room.
+    /// Number of names for which there is no room.
     More(String),
 }
 
@@ -175,12 +176,12 @@ impl Line<'_> {
     }
 }
 
-/// Returns the number of lines of text that fit in a height.
+/// Returns the number of lines of text that fit into a picture of this height.
 fn room(height: usize) -> usize {
     ((height / scale_of([height; 2])).saturating_sub(2 * MARGIN) / LINE).min(MOST_LINES)
 }
 
-/// Returns the size of a font pixel in pixels of a picture.
+/// Returns the size of a font pixel in pixels, for a picture of this size.
 pub(super) fn scale_of(picture: [usize; 2]) -> usize {
     (picture[0].min(picture[1]) / 380).clamp(1, 5)
 }
@@ -198,14 +199,14 @@ pub(super) fn fill(
     }
 }
 
-/// Formats a value with four digits.
+/// Formats a value with four significant digits.
 pub(super) fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     let size = rounded.abs();
     if size != 0.0 && size.is_finite() && !(1e-4..1e7).contains(&size) {
         return format!("{rounded:e}");
     }
-    // Avoid a minus before zero.
+    // Adding zero turns -0 into 0, which has no minus sign.
     format!("{}", rounded + 0.0)
 }
 

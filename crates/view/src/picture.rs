@@ -2,20 +2,21 @@
 
 use super::colours::Colour;
 
-/// Longest side of a picture.
+/// Maximum length of a side of a picture, in pixels.
 pub const MAX_SIDE: usize = 16384;
 
-/// Picture: red, green, blue and opacity, one byte each, rows from the top, not premultiplied.
+/// Picture with red, green, blue and opacity, one byte each. Rows begin at the top. Colours are not
+/// premultiplied by the opacity.
 #[derive(Clone)]
 pub struct Picture {
     size: [usize; 2],
     rgba: Vec<u8>,
-    /// Pixels per unit of length, if it is the same in the whole picture.
+    /// Pixels per unit of length. `None` unless it is the same in the whole picture.
     scale: Option<f64>,
 }
 
 impl PartialEq for Picture {
-    /// Compares all pixels.
+    /// Compares the size and all pixels.
     fn eq(&self, other: &Self) -> bool {
         (self.size, &self.rgba) == (other.size, &other.rgba)
     }
@@ -23,23 +24,23 @@ impl PartialEq for Picture {
 
 impl Eq for Picture {}
 
-/// Fill of pixels that show nothing.
+/// What pixels show where nothing is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// The pixels stay transparent.
+    /// The pixels are transparent.
     #[default]
     Transparent,
-    /// A colour.
+    /// The pixels have this colour.
     Plain([u8; 3]),
 }
 
-/// Colour premultiplied with its opacity, and the opacity.
+/// Colour that is premultiplied by its opacity, and the opacity.
 pub(super) type Pixel = [f32; 4];
 
 /// Transparent pixel.
 pub(super) const CLEAR: Pixel = [0.0; 4];
 
-/// Returns a colour with an opacity.
+/// Returns the pixel for a colour with this opacity.
 pub(super) fn pixel(colour: Colour, opacity: f32) -> Pixel {
     [
         colour[0] * opacity,
@@ -55,7 +56,7 @@ pub(super) fn over(top: Pixel, below: Pixel) -> Pixel {
 }
 
 impl Picture {
-    /// Creates a picture of these pixels, row by row, over a background.
+    /// Creates a picture from rows of pixels, which are drawn over a background.
     pub(super) fn from_rows(size: [usize; 2], rows: &[Vec<Pixel>], background: Background) -> Self {
         let ground = match background {
             Background::Transparent => CLEAR,
@@ -72,8 +73,8 @@ impl Picture {
         }
     }
 
-    /// Creates a black picture with a box of size `inner` in its middle. `is_white` selects the white pixels
-    /// of the box.
+    /// Creates a black picture with a rectangle of size `inner` in its middle. `is_white` returns `true` for
+    /// the pixels of the rectangle that are white.
     pub(super) fn mask(
         size: [usize; 2],
         inner: [usize; 2],
@@ -104,12 +105,12 @@ impl Picture {
         }
     }
 
-    /// Returns the pixels per unit of length, if it is the same in the whole picture.
+    /// Returns the number of pixels per unit of length. `None` unless it is the same in the whole picture.
     pub fn pixels_per_unit(&self) -> Option<f64> {
         self.scale
     }
 
-    /// Appends another picture of the same width below this one.
+    /// Returns a picture with this picture at the top and `other` below it. Both must have the same width.
     pub(super) fn above(&self, other: &Self) -> Self {
         let size = [self.size[0], self.size[1] + other.size[1]];
         Self {
@@ -119,15 +120,16 @@ impl Picture {
         }
     }
 
-    /// Returns width and height in pixels.
+    /// Returns the width and the height in pixels.
     pub fn size(&self) -> [usize; 2] {
         self.size
     }
 
-    /// Returns red, green, blue and opacity of the pixel in column `x` of row `y`, from the upper left.
+    /// Returns red, green, blue and opacity of a pixel. `x` is its column and `y` its row, from the upper
+    /// left corner.
     ///
     /// # Panics
-    /// The pixel is outside.
+    /// Panics if the pixel is outside the picture.
     pub fn get(&self, [x, y]: [usize; 2]) -> [u8; 4] {
         assert!(
             x < self.size[0] && y < self.size[1],
@@ -137,7 +139,7 @@ impl Picture {
         std::array::from_fn(|c| self.rgba[start + c])
     }
 
-    /// Returns all bytes, four per pixel, rows from the top.
+    /// Returns all bytes. A pixel has four bytes, and rows begin at the top.
     pub fn as_bytes(&self) -> &[u8] {
         &self.rgba
     }
@@ -149,7 +151,7 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// Converts a premultiplied colour to bytes.
+/// Converts a premultiplied pixel to bytes that are not premultiplied.
 fn bytes(pixel: Pixel) -> [u8; 4] {
     let [r, g, b, opacity] = pixel;
     if opacity > 0.0 {

@@ -1,4 +1,4 @@
-//! Pictures as PNG files that identify the tool that made them.
+//! Pictures as PNG files. The files name the tool that made them.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -7,14 +7,14 @@ use super::picture::Picture;
 use voxelize_core::error::{Error, Result};
 use voxelize_formats::{Existing, Written};
 
-/// Keyword of the PNG chunk with the name of the tool.
+/// Keyword of the PNG text chunk that names the tool.
 const MARK: &str = "Software";
 
 impl Picture {
-    /// Encodes the picture as a PNG file, with one bit per pixel if all pixels are black or white.
+    /// Encodes the picture as a PNG file. If all pixels are black or white, the file has one bit per pixel.
     ///
     /// # Errors
-    /// The file does not fit in memory.
+    /// Fails if the file does not fit into memory.
     pub fn to_png(&self) -> Result<Vec<u8>> {
         let mut file = Vec::new();
         let [width, height] = self.size().map(|n| n as u32);
@@ -40,8 +40,8 @@ impl Picture {
         Ok(file)
     }
 
-    /// Returns one bit per pixel, rows padded to whole bytes, the first pixel in the highest bit. `None` if a
-    /// pixel is neither black nor white.
+    /// Returns one bit per pixel. The first pixel is the highest bit of a byte, and rows are padded to whole
+    /// bytes. `None` if a pixel is neither black nor white.
     fn black_and_white(&self) -> Option<Vec<u8>> {
         let [width, _] = self.size();
         let is_either = |pixel: &[u8]| matches!(pixel, [0, 0, 0, 255] | [255, 255, 255, 255]);
@@ -61,10 +61,10 @@ impl Picture {
         Some(packed)
     }
 
-    /// Saves the picture as a PNG at `path`, atomically.
+    /// Saves the picture as a PNG at `path`. The file appears only when it is complete.
     ///
     /// # Errors
-    /// The file cannot be written. An existing file is then unchanged.
+    /// Fails if the file cannot be written. An existing file is then unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Written> {
         let png = self.to_png()?;
         voxelize_formats::save_bytes(path.as_ref(), Existing::Replace, "png", |out| {
@@ -73,7 +73,8 @@ impl Picture {
     }
 }
 
-/// Reports whether the file at `path` is a PNG made by this tool. `false` for unreadable files.
+/// Returns `true` if the file at `path` is a PNG that this tool made. Returns `false` if the file cannot be
+/// read.
 pub fn made_by_this_tool(path: &Path) -> bool {
     let Ok(file) = std::fs::File::open(path) else {
         return false;

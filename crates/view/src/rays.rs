@@ -1,28 +1,28 @@
-//! First occupied cell on a ray. The ray enters the grid by the segment–box test and walks from cell to cell
-//! (Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing, 1987), or across blocks of 8 × 8 ×
-//! 8 cells where these are empty.
+//! Finds the first occupied cell on a ray. The segment-box test decides where the ray enters the grid. From
+//! there it steps from cell to cell (Amanatides and Woo, A Fast Voxel Traversal Algorithm for Ray Tracing,
+//! 1987), and skips blocks of 8 × 8 × 8 cells that are empty.
 
 use super::solid::{BLOCK, Cell, Solid};
 use voxelize_core::geom::segment_box::{ClosedBox, crossing};
 
-/// Intersection of a ray with a cell.
+/// Intersection of a ray with an occupied cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Hit {
-    /// Cell that was met.
+    /// Cell that the ray entered.
     pub cell: Cell,
-    /// Axis of the face through which the ray entered.
+    /// Axis that is perpendicular to the face through which the ray entered.
     pub axis: u8,
-    /// The face is the one towards the higher cells.
+    /// The ray entered through the face with the higher coordinate along `axis`.
     pub high: bool,
-    /// Point of intersection in index space.
+    /// Point where the ray entered, in index space.
     pub at: [f64; 3],
 }
 
-/// Segment in index space.
+/// Segment in index space, in which a cell has size 1.
 struct Ray {
     from: [f64; 3],
     along: [f64; 3],
-    /// Reciprocal of `along`, valid where that is not zero.
+    /// Reciprocal of each component of `along`. Not valid where the component is zero.
     inverse: [f64; 3],
     rises: [bool; 3],
 }
@@ -42,7 +42,8 @@ impl Ray {
         std::array::from_fn(|a| self.from[a] + t * self.along[a])
     }
 
-    /// Returns the fraction at which the ray is on a wall.
+    /// Returns the fraction of the segment at which the ray crosses a wall. Infinite if the ray is parallel
+    /// to the wall.
     fn fraction(&self, axis: usize, wall: i32) -> f64 {
         if self.along[axis] == 0.0 {
             f64::INFINITY
@@ -51,9 +52,10 @@ impl Ray {
         }
     }
 
-    /// Visits the cubes of `SIDE` cells along the ray. The ray enters the box of cubes from `low` to `high`
-    /// through a wall of `axis` at the fraction `t`, and ends at the fraction `last`. `visit` gets the cube
-    /// and the point of entry, and ends the walk by returning a result.
+    /// Visits the cubes of `SIDE` cells that the ray passes through, in order. The cubes are in the box from
+    /// `low` to `high`. The ray enters this box at the fraction `t` through a wall of `axis`, and ends at the
+    /// fraction `last`. `visit` is called with the cube, the fraction and the axis at which the ray enters
+    /// it. The walk ends when `visit` returns a result.
     fn walk<const SIDE: i32, T>(
         &self,
         [low, high]: [Cell; 2],
@@ -84,15 +86,15 @@ impl Ray {
             if cube[axis] < low[axis] || cube[axis] >= high[axis] || ends[axis] > last {
                 return None;
             }
-            // Rounding may place a wall slightly before the point of entry.
+            // Because of rounding, the wall may seem to be slightly before the point of entry.
             t = t.max(ends[axis]);
             ends[axis] = next(cube, axis);
         }
     }
 }
 
-/// Returns the first occupied cell on a segment in index space, with the intersection. There is none before
-/// the fraction `start`.
+/// Returns the intersection with the first occupied cell on a segment in index space. `None` if there is
+/// none. The caller knows that there is none before the fraction `start`.
 pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Option<Hit> {
     let [low, high] = solid.extent;
     let within = ClosedBox {
@@ -101,7 +103,7 @@ pub(super) fn first_hit(solid: &Solid, segment: [[f64; 3]; 2], start: f64) -> Op
     };
     let [enter, leave] = crossing(segment, &within)?;
     let ray = Ray::new(segment);
-    // The face of entry is on the plane that was met last.
+    // The ray enters through the face whose plane it crosses last.
     let met = |a: usize| ray.fraction(a, if ray.rises[a] { low[a] } else { high[a] });
     let before = |a: usize| {
         if ray.along[a] == 0.0 {

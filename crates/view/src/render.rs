@@ -1,4 +1,4 @@
-//! Rendering of cells: one ray per pixel, and more where neighbours differ.
+//! Rendering of cells. Each pixel has one ray, and pixels that differ from their neighbours have more.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,11 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{BitGrid, CellsRef, Label, Labels};
 use voxelize_core::par;
 
-/// Rows that a thread processes at once.
+/// Number of rows that a thread draws at a time.
 const BAND: usize = 64;
 
-/// Additional points of a pixel: a rotated square, so that each row and column has one point.
+/// Offsets of the additional sample points of a pixel. They form a rotated square, so that no two are in the
+/// same row or column.
 const AGAIN: [[f64; 2]; 4] = [
     [-0.125, -0.375],
     [0.375, -0.125],
@@ -28,36 +29,36 @@ const AGAIN: [[f64; 2]; 4] = [
     [-0.375, 0.125],
 ];
 
-/// Opacity of a veil in front of other cells.
+/// Opacity of the veil in front of other cells.
 const VEIL: f32 = 0.45;
 
-/// Treatment of pixels at borders.
+/// Whether the edges of cells are antialiased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Borders {
-    /// Four additional rays where a pixel differs from its neighbours.
+    /// Edges are antialiased: a pixel that differs from its neighbours gets four additional rays.
     #[default]
     Smooth,
-    /// One ray per pixel, through its middle.
+    /// Edges are not antialiased: each pixel has one ray through its middle.
     Hard,
 }
 
-/// Cells to be drawn, each label in its colour.
+/// Cells to be drawn. Each label has its own colour.
 pub(super) struct Scene<'a> {
     solid: Option<Solid<'a>>,
-    /// Translucent cells.
+    /// Translucent cells around the others.
     veil: Option<Solid<'a>>,
-    /// Labels with the colours of their values. `None` for bits, which have one colour.
+    /// Labels, and the colour of each value. `None` for bits, which have a single colour.
     labels: Option<(&'a Labels, [Colour; 256])>,
-    /// Size of a cell. The largest side is 1.
+    /// Size of a cell along each axis. The largest is 1.
     spacing: [f64; 3],
 }
 
 impl<'a> Scene<'a> {
-    /// Creates a scene of bits or labels. Cells common to two grids, cells around others, and cells without
-    /// defect become a veil if there are other cells.
+    /// Creates a scene of bits or labels. Cells with the labels common, around or sound become the veil, if
+    /// there are cells with other labels.
     ///
     /// # Errors
-    /// The cells are a field, or memory is short.
+    /// Fails if the cells are a field, or if there is not enough memory.
     pub(super) fn new(
         cells: CellsRef<'a>,
         veil: Option<&BitGrid>,
@@ -108,7 +109,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Returns the extent of all cells along each of six directions.
+    /// Returns the extent of all cells along each of the given directions.
     pub(super) fn reach(&self, directions: [[f64; 3]; 6]) -> [f64; 6] {
         let solids = self.solid.iter().chain(&self.veil);
         solids.fold([f64::NEG_INFINITY; 6], |most, solid| {
@@ -117,8 +118,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Returns a box for each of the few cells seen through a veil, or one box around all of them if there
-    /// are more.
+    /// Returns boxes of the cells that are seen through a veil: a box for each cell if there are few,
+    /// otherwise one bounding box. Empty if there is no veil.
     pub(super) fn small_boxes(&self) -> Vec<[[f64; 3]; 2]> {
         let (Some(solid), Some(_)) = (&self.solid, &self.veil) else {
             return Vec::new();
@@ -134,7 +135,7 @@ impl<'a> Scene<'a> {
         boxes
     }
 
-    /// Returns the box from the lowest to the highest of these cells.
+    /// Returns the box that contains all cells from `low` to `high`.
     fn box_of(&self, [low, high]: [[usize; 3]; 2]) -> [[f64; 3]; 2] {
         [
             std::array::from_fn(|a| low[a] as f64 * self.spacing[a]),
@@ -157,7 +158,7 @@ impl<'a> Scene<'a> {
                 (Some(_), _) => colours::COMMON,
                 (None, _) => colours::SURFACE,
             },
-            // A cell of the veil has no label.
+            // The cells of a veil may have no label.
             Some((labels, colours)) => match labels.get(cell.map(|c| c as usize)) {
                 0 => colours::COMMON,
                 value => colours[usize::from(value)],
@@ -166,8 +167,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Returns an upper bound of the bytes for drawing a picture of this size with this number of threads: the
-/// hits in the rows of each thread, the pixels, and the picture with its file.
+/// Returns an upper bound for the memory of drawing a picture of this size with this number of threads, in
+/// bytes. It includes the hits in the rows of each thread, the pixels, and the picture with its file.
 pub fn bytes_for([width, height]: [usize; 2], threads: usize) -> u64 {
     let pixel = size_of::<Pixel>() + 2 * size_of::<u32>();
     // A veil is drawn as a separate picture, one band at a time.
@@ -206,10 +207,11 @@ pub(super) fn rows(
     bands.into_iter().flatten().collect()
 }
 
-/// Pixels of some rows, and the nearness of the drawn points. Larger is nearer.
+/// Pixels of a range of rows, and the nearness of the points that they show. A greater nearness is nearer to
+/// the viewer.
 type DrawnBand = (Vec<Vec<Pixel>>, Vec<Vec<f64>>);
 
-/// Composites solid cells and translucent ones by their nearness.
+/// Composites solid cells and translucent cells. The nearer one is on top.
 fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pixel>> {
     let mut rows = solid.clone();
     for (y, row) in rows.iter_mut().enumerate() {
@@ -218,7 +220,7 @@ fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pi
             *pixel = if near[y][x] >= veil_near[y][x] {
                 over(solid, veil)
             } else {
-                // A veil without solid cells behind it is opaque.
+                // If no solid cells are behind it, the veil is opaque.
                 over(veil.map(|c| c * (1.0 - (1.0 - VEIL) * solid[3])), solid)
             };
         }
@@ -226,7 +228,7 @@ fn blend((solid, near): &DrawnBand, (veil, veil_near): &DrawnBand) -> Vec<Vec<Pi
     rows
 }
 
-/// One solid in one picture.
+/// Solid cells or veil in a picture.
 struct Frame<'a> {
     scene: &'a Scene<'a>,
     camera: &'a Camera,
@@ -236,18 +238,18 @@ struct Frame<'a> {
     tiles: Tiles,
 }
 
-/// Hits of the rays of some rows.
+/// Hits of the rays in a range of rows.
 struct Hits {
     first: usize,
     rows: Vec<Vec<Option<SeenCell>>>,
 }
 
-/// Hit of a ray.
+/// Hit of a ray, with its position in the view.
 struct SeenCell {
     hit: Hit,
-    /// Point in view coordinates.
+    /// Position of the hit in view coordinates.
     place: [f64; 3],
-    /// Length in pixels of the smallest side of a cell at this point.
+    /// Length in pixels of the smallest side of a cell at this position.
     pixels: f64,
 }
 
@@ -303,7 +305,7 @@ impl Frame<'_> {
         })
     }
 
-    /// Returns the smallest side of a cell.
+    /// Returns the length of the smallest side of a cell.
     fn side(&self) -> f64 {
         self.scene.spacing.iter().fold(1.0_f64, |a, b| a.min(*b))
     }
@@ -333,7 +335,7 @@ impl Frame<'_> {
         sum.map(|c| c / 5.0)
     }
 
-    /// Reports whether there is no border between two adjacent hits.
+    /// Returns `true` if no edge line is drawn between two adjacent hits.
     fn alike(&self, a: Option<&SeenCell>, b: Option<&SeenCell>, smooth: Option<Smooth>) -> bool {
         let (Some(SeenCell { hit: a, .. }), Some(SeenCell { hit: b, .. })) = (a, b) else {
             return a.is_none() && b.is_none();
@@ -373,7 +375,7 @@ impl Frame<'_> {
     }
 }
 
-/// Returns the plane of the face that a ray hit: its axis, its side and its layer.
+/// Returns the plane of the face that a ray hit, as its axis, its side and its layer.
 fn plane_of(hit: &Hit) -> (u8, bool, i32) {
     (hit.axis, hit.high, hit.cell[usize::from(hit.axis)])
 }

@@ -1,20 +1,21 @@
-//! Rings around few changed cells, which would be overlooked in a large picture.
+//! Rings around a few changed cells, which might otherwise be overlooked in a large picture.
 
 use super::camera::Camera;
 use super::colours;
 use super::picture::{Pixel, over, pixel};
 
-/// If there are more cells than this and they are near each other, they share one ring.
+/// If there are more cells than this, they can only get a single ring around their bounding box.
 pub(super) const MOST: usize = 8;
 
-/// Maximum size of ringed cells, as a share of the shorter side. Larger changes are visible without a ring.
+/// Maximum size of cells that get a ring, as a share of the shorter side of the picture. Larger changes are
+/// visible without one.
 const SMALL: f64 = 0.05;
 
-/// Minimum radius of a ring, as a share of the shorter side.
+/// Minimum radius of a ring, as a share of the shorter side of the picture.
 const RADIUS: f64 = 0.035;
 
-/// Draws one ring around all boxes if they are small and near each other in the picture, otherwise a ring
-/// around each small box. A box is given by its lowest and its highest corner, in the space of the camera.
+/// Draws rings around boxes. If all boxes together are small in the picture, they get one ring. Otherwise
+/// each small box gets its own. A box is given as its lowest and its highest corner in the scene.
 pub(super) fn draw(
     camera: &Camera,
     size: [usize; 2],
@@ -36,7 +37,7 @@ pub(super) fn draw(
     for [low, high] in ringed {
         let middle = [0, 1].map(|n| (low[n] + high[n]) / 2.0);
         let radius = (distance(low, high) * 0.75).max(RADIUS * shorter);
-        // Adjacent cells share one ring.
+        // Cells that are next to each other share one ring.
         if drawn
             .iter()
             .all(|(other, radius)| distance(*other, middle) > radius * 0.6)
@@ -47,7 +48,7 @@ pub(super) fn draw(
     }
 }
 
-/// Returns the rectangle of the picture that contains a box.
+/// Returns the rectangle of the picture that contains a box, in pixels.
 fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
     let mut all = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
     for n in 0..8 {
@@ -58,7 +59,7 @@ fn seen(camera: &Camera, [low, high]: &[[f64; 3]; 2]) -> [[f64; 2]; 2] {
     all
 }
 
-/// Reports whether both sides of a rectangle are at most this long.
+/// Returns `true` if both sides of a rectangle are at most `largest` long.
 fn is_within([low, high]: &[[f64; 2]; 2], largest: f64) -> bool {
     (0..2).all(|n| high[n] - low[n] <= largest)
 }
@@ -74,7 +75,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Draws a circle with smooth borders and half width `half`.
+/// Draws an antialiased circle. `half` is half the width of its line.
 fn ring(rows: &mut [Vec<Pixel>], middle: [f64; 2], radius: f64, half: f64) {
     let reach = radius + half + 1.0;
     let span =

@@ -1,22 +1,22 @@
-//! Scale of the values of a field: round ends and steps, and zero in the middle of its colours if values have
-//! both signs.
+//! Scale for the values of a field. Its ends and steps are round numbers. If there are values of both signs,
+//! zero has the colour in the middle of the scale.
 
 use super::colours::{self, Colour};
 
-/// Maximum number of values next to a scale.
+/// Maximum number of values that are written next to a scale.
 const MOST: usize = 9;
 
-/// Range of values with round ends.
+/// Range of values whose ends are round numbers if possible.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
-    /// One value, or values without a round number near them.
+    /// Range whose ends are not rounded: a single value, or values near which there is no round number.
     Plain([f64; 2]),
-    /// Step, and the ends in numbers of steps.
+    /// Step between values, and the two ends in numbers of steps.
     Round(ScaleStep, [f64; 2]),
 }
 
 impl Scale {
-    /// Returns the scale that contains a range.
+    /// Returns a scale that contains the range from `low` to `high`.
     pub(super) fn around([low, high]: [f64; 2]) -> Self {
         let span = high - low;
         if !span.is_normal() {
@@ -33,7 +33,7 @@ impl Scale {
         Self::Plain([low, high])
     }
 
-    /// Returns both ends.
+    /// Returns the two ends of the scale.
     fn ends(self) -> [f64; 2] {
         match self {
             Self::Plain(ends) => ends,
@@ -41,13 +41,15 @@ impl Scale {
         }
     }
 
-    /// Returns round values from high to low, at most `most` or two.
+    /// Returns round values from high to low. There are at most `most` of them, or at most two if `most` is
+    /// less.
     pub(super) fn values(self, most: usize) -> Vec<f64> {
         match self {
             Self::Plain([low, high]) if low == high => vec![low],
             Self::Plain([low, high]) => vec![high, low],
             Self::Round(step, [first, last]) => {
-                // Every step, every second, every fifth: zero is included if it is in the range.
+                // Each step, each second step or each fifth step is used. Zero is included if it is in the
+                // range.
                 let mut values = vec![];
                 for every in [1.0, 2.0, 5.0] {
                     let low = (first / every).ceil() as i64;
@@ -63,8 +65,8 @@ impl Scale {
         }
     }
 
-    /// Returns the colour of a value. If values have both signs, zero is in the middle, and each side has its
-    /// own colours. The shorter side is treated as at least a quarter of the longer one.
+    /// Returns the colour of a value. If there are values of both signs, zero is in the middle, and each side
+    /// has its own range of colours. A side counts as at least a quarter as long as the other.
     pub(super) fn colour(self, value: f64) -> Colour {
         let [low, high] = self.ends();
         if low < 0.0 && high > 0.0 {
@@ -83,7 +85,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten.
+/// Step of a scale: 1, 2 or 5 times a power of ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ScaleStep {
     digit: f64,
@@ -91,18 +93,18 @@ pub(super) struct ScaleStep {
 }
 
 impl ScaleStep {
-    /// Returns increasing steps, starting at about this size.
+    /// Returns steps in ascending order. The first is the power of ten that is at most `size`.
     fn from(size: f64) -> impl Iterator<Item = Self> {
         let power = size.log10().floor() as i32;
         (power..power + 3).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| Self { digit, power }))
     }
 
-    /// Returns a multiple of the step. A quotient by a power of ten is rounded once, a product with its
-    /// inverse twice.
+    /// Returns a multiple of the step. A negative power divides, because dividing by a power of ten rounds
+    /// once, but multiplying by its inverse rounds twice.
     fn times(self, count: f64) -> f64 {
         let ten = 10_f64.powi(self.power.abs());
         let steps = self.digit * count;
-        // Avoid a minus before zero.
+        // Adding zero turns -0 into 0, which has no minus sign.
         (if self.power < 0 {
             steps / ten
         } else {

@@ -1,35 +1,35 @@
-//! Brightness of a face: light from the upper left behind the viewer, less light in corners between cells,
-//! and thin dark lines where cells are large enough to have visible edges.
+//! Brightness of faces. Light comes from behind the viewer on the upper left. There is less light in corners
+//! between cells. Faces of cells that are large enough have thin dark lines along their edges.
 
 use super::rays::Hit;
 use super::solid::Solid;
 use voxelize_core::geom::vector::dot;
 
-/// Direction of the light: right, up, towards the viewer.
+/// Direction towards the light: right, up, and towards the viewer.
 const LIGHT: [f64; 3] = [-0.36, 0.76, 0.54];
 
-/// Ambient light.
+/// Brightness of a face that is turned away from the light.
 const AMBIENT: f64 = 0.42;
 
-/// Brightness of a face towards the light.
+/// Brightness of a face that is turned towards the light.
 const BRIGHT: f64 = 1.2;
 
-/// Share of the light at a corner surrounded by three cells.
+/// Factor of the light at a corner that three cells surround.
 const CORNER: f64 = 0.58;
 
-/// Share of the light at an edge between cells.
+/// Factor of the light at an edge between cells.
 const EDGE: f64 = 0.72;
 
-/// Returns the brightness for a unit normal in view coordinates.
+/// Returns the brightness of a face whose unit normal in view coordinates is `normal`.
 pub(super) fn light(normal: [f64; 3]) -> f64 {
-    // A wrapped cosine: faces that point away from the light still differ.
+    // The cosine is shifted and scaled, so that faces turned away from the light also differ in brightness.
     let facing = 0.5 + 0.5 * dot(normal, LIGHT);
     AMBIENT + (BRIGHT - AMBIENT) * facing * facing
 }
 
-/// Returns the share of the light that reaches a point of a face past the surrounding cells. Each corner of
-/// the face counts the two cells next to it and the diagonal one in the layer in front of the face. The
-/// values of the corners are interpolated.
+/// Returns the share of the light that reaches a point of a face, because the surrounding cells take some of
+/// it. For each corner of the face, the three cells that touch the corner in the layer in front of the face
+/// are counted. The values at the corners are interpolated.
 pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     let axis = usize::from(hit.axis);
     let u = (axis + 1) % 3;
@@ -61,9 +61,10 @@ pub(super) fn openness(solid: &Solid, hit: &Hit) -> f64 {
     low * (1.0 - t) + high * t
 }
 
-/// Returns the share of the light near the edges of a face, for a cell of this length in pixels.
+/// Returns the factor that darkens a face near its edges: 1 away from the edges, at least [`EDGE`]. `pixels`
+/// is the side of a cell in pixels.
 pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
-    // Lines appear as cells grow from 6 to 14 pixels.
+    // The lines appear gradually as the side of a cell grows from 6 to 14 pixels.
     let strength = ((pixels - 6.0) / 8.0).clamp(0.0, 1.0) * (1.0 - EDGE);
     if strength == 0.0 {
         return 1.0;
@@ -73,7 +74,7 @@ pub(super) fn edge(hit: &Hit, pixels: f64) -> f64 {
     1.0 - strength * (1.4 - distance).clamp(0.0, 1.0)
 }
 
-/// Returns the point on the face, from 0 to 1 along its two axes.
+/// Returns the position of the hit on the face, from 0 to 1 along the two axes of the face.
 fn within_face(hit: &Hit) -> [f64; 2] {
     [1, 2].map(|n| {
         let axis = (usize::from(hit.axis) + n) % 3;

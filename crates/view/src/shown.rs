@@ -1,43 +1,44 @@
-//! Cells to be shown, with the meaning of the numbers of a field.
+//! Cells to be shown, and how the values of a field are to be coloured.
 
 use voxelize_core::grid::{BitGrid, Cells, CellsRef, Field, Labels};
 use voxelize_formats::Voxels;
 
-/// Colours of the values of a field.
+/// How the values of a field are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FieldScale {
-    /// Scale of colours from the lowest value to the highest, with contour lines.
+    /// By a scale from the lowest value to the highest, with contour lines.
     #[default]
     Range,
-    /// Greys for shares of cells. 0 looks like an empty cell, 1 is dark, and shares in between are greys.
+    /// As shares of cells. 0 looks like an empty cell, 1 is dark, and shares in between are greys.
     Shares,
 }
 
-/// Colour of occupied cells of bits in a slice whose six neighbours are occupied.
+/// How a slice of bits shows the occupied cells whose six neighbours are all occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Enclosed {
-    /// A different colour.
+    /// In a different colour.
     #[default]
     Apart,
-    /// The same colour as others. In a hollow shell these cells only mark its thick places.
+    /// In the same colour as other occupied cells. This suits a hollow shell, in which such cells only show
+    /// where the shell is thick.
     Alike,
 }
 
-/// Cells for a slice or a sheet. Created from [`Voxels`], it shows a field according to the rule that made
-/// it.
+/// Cells for a slice or a sheet. If it is created from [`Voxels`], the rule that made them decides how a
+/// field is coloured.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
     /// Cells to show.
     pub cells: CellsRef<'a>,
-    /// Colours of a field.
+    /// How the values of a field are coloured.
     pub scale: FieldScale,
-    /// Colour of enclosed cells.
+    /// How enclosed cells are coloured.
     pub enclosed: Enclosed,
 }
 
 impl<'a> Shown<'a> {
-    /// Shows cells made by the rule with this name, if it is known.
+    /// Shows cells that the rule with this name made. `None` if the rule is unknown.
     pub fn by_rule(cells: impl Into<CellsRef<'a>>, rule_name: Option<&str>) -> Self {
         let scale = if rule_name == Some("fraction") {
             FieldScale::Shares

@@ -1,7 +1,7 @@
-//! One layer of cells as text or as squares, and sheets of many layers.
+//! One layer of cells as text or as coloured squares, and sheets of several layers.
 //!
-//! A layer across z shows x to the right and y upwards, one across y shows x and z, one across x shows y and
-//! z.
+//! In a layer across z, x points to the right and y upwards. A layer across y shows x and z, and a layer
+//! across x shows y and z.
 
 use super::axes::label;
 use super::colours;
@@ -14,26 +14,27 @@ use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::CellsRef;
 use voxelize_core::grid::lattice::AXES;
 
-/// Free border of a picture of slices, and gap between two, in pixels.
+/// Width in pixels of the margin around a picture of slices, and of the gap between two slices.
 const GAP: usize = 8;
 
-/// Height of the name above a layer.
+/// Height of the name above a layer, in font pixels.
 const LABEL: usize = font::HEIGHT + 4;
 
-/// Minimum side, in pixels, of a layer on a sheet with at least as many cells.
+/// Minimum length, in pixels, of the longer side of a layer on a sheet. A layer with fewer cells needs only
+/// one pixel per cell.
 const THUMB: usize = 88;
 
-/// Layer across an axis.
+/// Layer of cells across an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layer {
     /// Axis perpendicular to the layer: 0, 1, 2 for x, y, z.
     pub axis: usize,
-    /// Index of the layer, counted from 0 at the lowest coordinates.
+    /// Index of the layer. The layer with the lowest coordinates is 0.
     pub index: usize,
 }
 
 impl Layer {
-    /// Returns the axes to the right and upwards.
+    /// Returns the axis that points to the right, and the axis that points upwards.
     pub fn plane(self) -> [usize; 2] {
         match self.axis {
             0 => [1, 2],
@@ -49,13 +50,13 @@ impl Layer {
         cell
     }
 
-    /// Returns the name: `z=40`.
+    /// Returns the name of the layer, such as `z=40`.
     fn name(self) -> String {
         format!("{}={}", AXES[self.axis], self.index)
     }
 }
 
-/// Cells with their size.
+/// Cells with their dims and the size of a cell.
 struct Layers<'a> {
     paint: Paint<'a>,
     dims: [usize; 3],
@@ -83,12 +84,12 @@ impl<'a> Layers<'a> {
         )))
     }
 
-    /// Returns the extent of layers across an axis, in units of length.
+    /// Returns the width and the height of a layer in units of length.
     fn extent(&self, layer: Layer) -> [f64; 2] {
         layer.plane().map(|a| self.dims[a] as f64 * self.spacing[a])
     }
 
-    /// Draws a layer into a rectangle. Each pixel is the mean of the cells that it covers.
+    /// Draws a layer in a rectangle. A pixel that covers several cells has their mean colour.
     fn draw(
         &self,
         layer: Layer,
@@ -106,7 +107,7 @@ impl<'a> Layers<'a> {
         };
         for y in 0..size[1] {
             for x in 0..size[0] {
-                // Up to sixteen cells are enough for a mean.
+                // For the mean colour, at most sixteen cells are sampled.
                 let columns = covered(x, 0);
                 let lines = covered(size[1] - 1 - y, 1);
                 let thin = |range: &std::ops::Range<usize>| range.len().div_ceil(4);
@@ -124,7 +125,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Draws the contour lines of these values and of zero over a layer of a field.
+    /// Draws contour lines on a layer of a field, at these values and at zero.
     fn draw_lines(
         &self,
         layer: Layer,
@@ -148,7 +149,8 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Returns the size in pixels of a layer within a room: whole pixels per cell if there are enough.
+/// Returns the size in pixels at which a layer fits into `room`. If a cell is at least one pixel wide, its
+/// size is rounded down to whole pixels.
 fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
     let scale = (room[0] as f64 / extent[0]).min(room[1] as f64 / extent[1]);
     std::array::from_fn(|n| {
@@ -162,7 +164,7 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
     })
 }
 
-/// Returns one layer as text: a row for each step upwards, the highest first.
+/// Returns one layer as text. Each row of cells is one line, and the highest row comes first.
 ///
 /// | cell | letter |
 /// |---|---|
@@ -176,7 +178,7 @@ fn fitted(dims: [usize; 2], extent: [f64; 2], room: [usize; 2]) -> [usize; 2] {
 /// | no value | `?` |
 ///
 /// # Errors
-/// The layer does not exist.
+/// Fails if the layer does not exist.
 pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<String> {
     let layers = Layers::new(cells.into(), [1.0; 3]);
     layers.check(layer)?;
@@ -191,13 +193,14 @@ pub fn slice_text<'a>(cells: impl Into<Shown<'a>>, layer: Layer) -> Result<Strin
     Ok(text)
 }
 
-/// Draws one layer as a picture of at most `size` pixels: a square for each cell, interior cells in another
-/// colour. If cells outnumber pixels, a pixel is the mean of its cells. Names of labels, or the scale of a
-/// field, are drawn next to the layer if there is room. A field has thin contour lines at the values of the
-/// scale and a thick one at zero. Shares of cells are greys without lines.
+/// Draws one layer as a picture of at most `size` pixels. Each cell is a square, and interior cells have
+/// their own colour. If there are more cells than pixels, a pixel has the mean colour of its cells. If there
+/// is room, the names of labels or the scale of a field are drawn next to the layer. A field has thin contour
+/// lines at the values of the scale and a thick one at zero. Shares of cells are shown as greys without
+/// lines.
 ///
 /// # Errors
-/// The layer does not exist, or the picture is too small.
+/// Fails if the layer does not exist, or if the picture is too small.
 pub fn slice<'a>(
     cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
@@ -227,13 +230,13 @@ pub fn slice<'a>(
     Ok(Picture::from_rows(all, &rows, background).with_scale(scale))
 }
 
-/// Draws one layer with one pixel per cell, white where it is occupied and black elsewhere, in the form that
-/// printers require. The picture has the size of the layer, or shows it in the middle of a plate of the given
-/// size.
+/// Draws one layer as a mask for printers. Each cell is one pixel, white if the cell is occupied and black
+/// otherwise. The picture has the size of the layer. If `plate` is given, the picture has that size and the
+/// layer is in its middle.
 ///
 /// # Errors
-/// The layer does not exist, it has more cells along an axis than the plate or the maximum size of pictures,
-/// or the cells are a field.
+/// Fails if the layer does not exist, if it has more cells along an axis than the plate or the maximum size
+/// of a picture, or if the cells are a field.
 pub fn mask<'a>(
     cells: impl Into<CellsRef<'a>>,
     layer: Layer,
@@ -257,11 +260,11 @@ pub fn mask<'a>(
     }))
 }
 
-/// Draws layers across an axis side by side, each with its name: all layers, or as many as fit, evenly
-/// distributed. The picture has at most `size` pixels.
+/// Draws layers across an axis side by side, each with its name. If not all layers fit, as many as fit are
+/// drawn, evenly distributed. The picture has at most `size` pixels.
 ///
 /// # Errors
-/// The picture is too small for one layer.
+/// Fails if the picture is too small for a single layer.
 pub fn sheet<'a>(
     cells: impl Into<Shown<'a>>,
     spacing: [f64; 3],
@@ -319,21 +322,21 @@ pub fn sheet<'a>(
     Ok(Picture::from_rows(size, &rows, background).with_scale(scale))
 }
 
-/// Division of a sheet.
+/// Arrangement of the layers on a sheet.
 struct SheetPlan {
-    /// Columns and rows.
+    /// Number of columns and of rows.
     shape: [usize; 2],
-    /// Layers to show.
+    /// Indices of the layers that are shown.
     layers: Vec<usize>,
-    /// Size of each layer.
+    /// Size of each layer in pixels.
     thumb: [usize; 2],
-    /// Size of a font pixel of their names in pixels.
+    /// Size in pixels of a font pixel in the names of the layers.
     letters: usize,
 }
 
 impl SheetPlan {
-    /// Finds the largest number of layers that fit at the minimum size, then the largest size at which they
-    /// fit. `None` if no layer fits.
+    /// Finds the largest number of layers that fit at their minimum size, and then the largest size at which
+    /// that number fits. `None` if not even one layer fits.
     fn new(count: usize, dims: [usize; 2], extent: [f64; 2], size: [usize; 2]) -> Option<Self> {
         let letters = if size[0].min(size[1]) >= 640 { 2 } else { 1 };
         let label = LABEL * letters;
@@ -348,7 +351,7 @@ impl SheetPlan {
                 }
                 let thumb = fitted(dims, extent, [step[0] - GAP, step[1] - GAP - label]);
                 let area = thumb[0] * thumb[1];
-                // Of equal sizes, the one with more columns.
+                // If two arrangements have the same size, the one with more columns is used.
                 if largest.is_none_or(|(thumb, _)| area >= thumb[0] * thumb[1]) {
                     largest = Some((thumb, shape));
                 }
@@ -359,7 +362,7 @@ impl SheetPlan {
             if shown > 1 && thumb[0].max(thumb[1]) < longer.min(THUMB) {
                 continue;
             }
-            // The middles of equal shares of the layers.
+            // The layers are divided into equal groups, and the middle layer of each group is shown.
             let layers = (0..shown).map(|n| (2 * n + 1) * count / (2 * shown));
             return Some(Self {
                 shape,

@@ -1,24 +1,24 @@
-//! Light on small cells. Faces of one or two pixels are too small to see and would appear as noise; faces of
-//! up to ten pixels appear restless. Here the light falls on a plane through the points hit by the
-//! surrounding rays, with a weight that grows as cells get smaller. The light is reduced where such points
-//! rise above the plane: in creases and next to edges.
+//! Light on small cells. A face of one or two pixels is too small to be seen and would look like noise, and
+//! faces of up to ten pixels look restless. Small cells are therefore lit like the plane through the points
+//! that the surrounding rays hit. The weight of this light grows as cells get smaller. The light is reduced
+//! where points rise above the plane: in creases, and next to edges.
 
 use super::shade;
 use voxelize_core::geom::vector::dot;
 
-/// Cells of at least this many pixels show only their own faces.
+/// Cells whose side is at least this many pixels are lit only by the direction of their own faces.
 const LARGE: f64 = 11.0;
 
-/// Cells of at most this many pixels show only the plane.
+/// Cells whose side is at most this many pixels are lit only by the direction of the plane.
 const SMALL: f64 = 2.0;
 
-/// Maximum radius of the neighbourhood, in pixels.
+/// Maximum distance of the surrounding rays, in pixels.
 pub(super) const REACH: usize = 12;
 
-/// Maximum number of points along the radius.
+/// Maximum number of surrounding rays along this distance.
 const SAMPLES: isize = 5;
 
-/// Share of the light that occlusion removes if everything around rises steeply.
+/// Strength with which surrounding points that rise above the plane reduce the light.
 const SHADE: f64 = 1.5;
 
 /// Minimum share of the light that remains.
@@ -27,17 +27,18 @@ const DARKEST: f64 = 0.5;
 /// Light on the plane through the surrounding points.
 #[derive(Clone, Copy)]
 pub(super) struct Smooth {
-    /// Light on the plane.
+    /// Brightness of the plane.
     pub light: f64,
-    /// Weight relative to the light on the face itself.
+    /// Weight of this brightness. The rest of the weight is that of the brightness of the face itself.
     pub share: f64,
-    /// Share of the light that the surrounding points leave.
+    /// Share of the light that remains where surrounding points rise above the plane.
     pub open: f64,
 }
 
-/// Computes the light around a pixel whose ray met a cell at the point `here`, in view coordinates. A cell
-/// has sides of length `side`, which is `pixels` in the picture. `point` returns the points of the
-/// neighbouring rays by their offset in pixels, right and down.
+/// Computes the light around a pixel. `here` is the point in view coordinates at which the pixel's ray hit a
+/// cell. `side` is the length of a cell's side, and `pixels` is that length in the picture. `point` returns
+/// the point that a neighbouring ray hit; its arguments are the offsets of the ray in pixels, to the right
+/// and down. Returns `None` if the cells are so large that only their own faces count.
 pub(super) fn smooth(
     here: [f64; 3],
     side: f64,
@@ -50,8 +51,8 @@ pub(super) fn smooth(
     }
     let radius = ((2.0 * pixels) as isize + 2).min(REACH as isize);
     let step = (radius + SAMPLES - 1) / SAMPLES;
-    // A point with a larger difference of depth belongs to another surface: a slope of 75 degrees, plus two
-    // cells.
+    // A point whose depth differs by more than this belongs to another surface. The limit is a slope of 75
+    // degrees plus two cells.
     let far = (4.0 * radius as f64 / pixels + 2.0) * side;
     let mut plane = Plane::default();
     let mut above = [([0.0; 3], 0.0); (2 * SAMPLES as usize + 1).pow(2)];
@@ -82,8 +83,8 @@ pub(super) fn smooth(
     })
 }
 
-/// Returns the share of the light that points leave on a plane with this normal. Points that rise above it by
-/// more than a cell shade it.
+/// Returns the share of the light that remains on a plane with this normal. Points that rise above the plane
+/// by more than a cell reduce the light.
 fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
     let mut shut = 0.0;
     let mut all = 0.0;
@@ -92,7 +93,7 @@ fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
         let length = dot(*offset, *offset).sqrt();
         all += weight;
         if height > 0.0 {
-            // A surface in front shades its surroundings.
+            // A surface far in front reduces the light only near it.
             shut += weight * height
                 / length
                 / (1.0 + (length / (12.0 * side)) * (length / (12.0 * side)));
@@ -101,12 +102,13 @@ fn openness(points: &[([f64; 3], f64)], normal: [f64; 3], side: f64) -> f64 {
     (1.0 - SHADE * shut / f64::max(all, 1.0)).max(DARKEST)
 }
 
-/// Plane `z = a + b x + c y` of least squares through weighted points, computed from their moments.
+/// Plane `z = a + b x + c y` that fits weighted points by least squares. It is computed from the moments of
+/// the points.
 #[derive(Default)]
 struct Plane {
     weight: f64,
     first: [f64; 3],
-    /// xx, xy, yy, xz, yz.
+    /// The weighted sums of xx, xy, yy, xz and yz.
     second: [f64; 5],
 }
 
@@ -125,7 +127,7 @@ impl Plane {
         (0..5).for_each(|n| self.second[n] += products[n]);
     }
 
-    /// Returns the unit normal towards the viewer. `None` if the points are on a line.
+    /// Returns the unit normal that points towards the viewer. `None` if the points are on a line.
     fn normal(&self) -> Option<[f64; 3]> {
         let [x, y, z] = self.first.map(|sum| sum / self.weight);
         let [xx, xy, yy, xz, yz] = self.second;
@@ -139,7 +141,7 @@ impl Plane {
             yz - sy * z,
         ];
         let determinant = xx * yy - xy * xy;
-        // The determinant is zero for a line, up to rounding, and not a number without points.
+        // For points on a line the determinant is zero, up to rounding. Without any points it is NaN.
         let has_normal = determinant > 1e-9 * xx * yy;
         if !has_normal {
             return None;
@@ -179,7 +181,7 @@ mod tests {
         assert!((share(6.5).unwrap() - 0.5).abs() < 1e-12);
         let found = smooth([0.0; 3], 1.0, 1.0, flat).unwrap();
         assert!((found.light - shade::light([0.0, 0.0, 1.0])).abs() < 1e-12 && found.open == 1.0);
-        // In the corner of a step of six cells.
+        // In the inner corner of a step that is six cells high.
         let step =
             |dx: isize, dy: isize| Some([dx as f64, dy as f64, if dx > 0 { 6.0 } else { 0.0 }]);
         assert!(smooth([0.0; 3], 1.0, 1.0, step).unwrap().open < 0.9);

@@ -1,4 +1,4 @@
-//! Cells for ray casting: their bits, and the non-empty blocks of 8 × 8 × 8 cells.
+//! Cells for ray casting: the bits of the cells, and the blocks of 8 × 8 × 8 cells that are not empty.
 
 use std::borrow::Cow;
 
@@ -6,27 +6,28 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::BitGrid;
 use voxelize_core::par;
 
-/// Cell, possibly just outside the grid. The size of an axis fits in an `i32`.
+/// Index of a cell, which may be just outside the grid. The number of cells along an axis fits into an `i32`.
 pub(super) type Cell = [i32; 3];
 
-/// Cells along the side of a block.
+/// Number of cells along each side of a block.
 pub(super) const BLOCK: usize = 8;
 
-/// Occupied cells in index space, for traversal.
+/// Occupied cells in index space, prepared for ray casting.
 pub(super) struct Solid<'a> {
     /// Bits of the cells.
     pub bits: Cow<'a, BitGrid>,
-    /// One bit per block, set if any of its cells is occupied.
+    /// One bit per block. It is set if a cell in the block is occupied.
     pub blocks: BitGrid,
-    /// Box of all occupied blocks, in cells, within the grid: lowest and highest corner.
+    /// Lowest and highest corner of the box that contains all occupied blocks, in cells. The box does not
+    /// extend beyond the grid.
     pub extent: [Cell; 2],
 }
 
 impl<'a> Solid<'a> {
-    /// Prepares the occupied cells. `None` if there are none.
+    /// Prepares the occupied cells for ray casting. `None` if no cell is occupied.
     ///
     /// # Errors
-    /// The blocks do not fit in memory.
+    /// Fails if the blocks do not fit into memory.
     pub(super) fn new(bits: Cow<'a, BitGrid>) -> Result<Option<Self>> {
         let blocks = blocks_of(&bits)?;
         let Some([low, high]) = blocks.occupied_box() else {
@@ -42,14 +43,15 @@ impl<'a> Solid<'a> {
         }))
     }
 
-    /// Reports whether a cell is occupied. Cells outside the grid are empty.
+    /// Returns `true` if a cell is occupied. Cells outside the grid are empty.
     pub(super) fn holds(&self, cell: Cell) -> bool {
         let dims = self.bits.dims();
         let within = (0..3).all(|a| cell[a] >= 0 && cell[a] < dims[a] as i32);
         within && self.bits.get(cell.map(|c| c as usize))
     }
 
-    /// Returns the extent of the cells, with this spacing, along each of six directions.
+    /// Returns the extent of the occupied cells along each of the given directions. `spacing` is the size of
+    /// a cell.
     pub(super) fn reach(&self, spacing: [f64; 3], directions: [[f64; 3]; 6]) -> [f64; 6] {
         let nowhere = [f64::NEG_INFINITY; 6];
         let scaled = directions.map(|d| std::array::from_fn::<_, 3, _>(|a| d[a] * spacing[a]));
@@ -57,7 +59,7 @@ impl<'a> Solid<'a> {
         let layers = par::map_range(0..nz, |k| {
             let mut found = nowhere;
             for j in 0..ny {
-                // The extreme cell of a row is one of its ends.
+                // In each row, the extreme cell is the first or the last occupied one.
                 for i in ends(self.bits.row(j, k)).into_iter().flatten() {
                     let [x, y, z] = [i as f64, j as f64, k as f64];
                     found = most(found, scaled.map(|d| d[0] * x + d[1] * y + d[2] * z));
@@ -66,7 +68,8 @@ impl<'a> Solid<'a> {
             found
         });
         let lowest = layers.into_iter().fold(nowhere, most);
-        // Add the offset from the lowest corner of a cell to its extreme corner.
+        // The extent so far is that of the lowest corners. The offset from there to the extreme corner of a
+        // cell is added.
         std::array::from_fn(|n| lowest[n] + scaled[n].iter().map(|c| c.max(0.0)).sum::<f64>())
     }
 }
@@ -75,7 +78,7 @@ fn most(a: [f64; 6], b: [f64; 6]) -> [f64; 6] {
     std::array::from_fn(|n| a[n].max(b[n]))
 }
 
-/// Returns the first and last occupied cell of a row.
+/// Returns the indices of the first and the last occupied cell in a row. `None` if the row is empty.
 fn ends(row: &[u64]) -> Option<[usize; 2]> {
     let first = row.iter().position(|word| *word != 0)?;
     let last = row.iter().rposition(|word| *word != 0)?;
@@ -86,7 +89,7 @@ fn ends(row: &[u64]) -> Option<[usize; 2]> {
     ])
 }
 
-/// Returns one bit for each block of `bits` that contains a cell.
+/// Returns a grid with one bit for each block of `bits`. It is set if a cell in the block is occupied.
 fn blocks_of(bits: &BitGrid) -> Result<BitGrid> {
     let [_, ny, nz] = bits.dims();
     let dims = bits.dims().map(|n| n.div_ceil(BLOCK));

@@ -1,4 +1,4 @@
-//! Cells of a contact: cells where both surfaces are, or cells between the closest points.
+//! Cells of a contact: cells that both surfaces touch, or cells between the closest points.
 
 use super::Clearance;
 use voxelize_core::error::{Error, Result};
@@ -8,14 +8,14 @@ use voxelize_rules::Voxelizer;
 use voxelize_rules::rule::Rule;
 use voxelize_rules::run::{Demand, Plan, Run};
 
-/// Label of cells that the surfaces of two meeting meshes both touch.
+/// Label of the cells that both surfaces touch, if two meshes meet.
 pub const CONTACT: u8 = 1;
 
-/// Label of cells on the line between the closest points of two meshes that do not meet.
+/// Label of the cells on the line between the closest points, if two meshes do not meet.
 pub const CLOSEST: u8 = 2;
 
-/// Returns the maximum memory of [`cells`] in bytes, including the meshes: labels, the cells of
-/// each mesh, and one more grid of cells.
+/// Returns the maximum memory that [`cells`] needs in bytes, including the meshes. It holds the labels, the
+/// cells of each mesh, and one more grid of cells.
 pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     let cells = lattice.dims().iter().map(|n| *n as u128).product::<u128>();
     let grids = (meshes.len() as u128 + 1) * BitGrid::bytes_for(lattice.dims());
@@ -26,12 +26,13 @@ pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     largest.unwrap_or(0) + cells + grids
 }
 
-/// Returns the cells that the surfaces of meshes touch, labelled: cells where two meshes meet,
-/// cells between the closest points of two meshes that do not meet, and all other cells. Meetings
-/// are only as precise as cells. Each pair is the numbers of two meshes, and their clearance.
+/// Returns the cells that the surfaces of the meshes touch, with three labels: cells where two meshes meet,
+/// cells between the closest points of two meshes that do not meet, and all other cells. A contact is located
+/// only to the precision of a cell. Each entry of `pairs` has the indices of two meshes, and their clearance.
 ///
 /// # Errors
-/// If there is no such mesh, the cells do not fit in memory, or the work is cancelled.
+/// Fails if there is no mesh with such an index, if the cells do not fit into memory, or if the work is
+/// cancelled.
 pub fn cells(
     meshes: &[&Mesh],
     pairs: &[([usize; 2], Clearance)],
@@ -64,7 +65,7 @@ pub fn cells(
         let line = touched(&Mesh::from_triangles(vec![[p, q, q]])?)?;
         set_all(&mut labels, &line, CLOSEST);
     }
-    // The last write to a cell wins.
+    // The last label written to a cell remains.
     for (numbers, found) in pairs {
         if found.meetings == 0 {
             continue;
@@ -81,7 +82,7 @@ pub fn cells(
     Ok(labels)
 }
 
-/// Gives all these cells a label.
+/// Sets the label of all these cells.
 fn set_all(labels: &mut Labels, cells: &BitGrid, value: u8) {
     for cell in cells.iter() {
         labels.set(cell, value);

@@ -1,11 +1,12 @@
-//! Exact closest points of two meshes that do not meet: by boxes, then by doubles with an error
-//! bound, and finally in fractions.
+//! Exact closest points of two meshes that do not meet. Candidates are excluded first by bounding boxes and
+//! then in doubles with an error bound. The others are compared in exact fractions.
 //!
-//! Any two points of two triangles bound the distance from above. Any direction bounds it from
-//! below by the distance of the triangles along it. Pairs are left out that are certainly farther
-//! apart than two known points. Few pairs remain except for ties. Fractions find their least
-//! distance, and the least points by coordinates at that distance. The result depends neither on
-//! threads nor on the order of triangles (docs/internals/clearance.md).
+//! The distance of any two points of two triangles is an upper bound for the distance of the meshes. The gap
+//! between two triangles along any direction is a lower bound for their own distance. Pairs that are
+//! certainly farther apart than two known points are left out, so that few pairs remain except for ties. The
+//! remaining pairs are compared in fractions. These give the least distance and, among the pairs of points at
+//! this distance, the first one in lexicographic order of the coordinates. The result does not depend on the
+//! number of threads or on the order of the triangles (docs/internals/clearance.md).
 
 use std::cmp::Ordering;
 use std::sync::Mutex;
@@ -24,22 +25,23 @@ use voxelize_core::par::{self, Progress};
 use voxelize_meshes::pairs::boxes::{LANES, LaneBoxes, squared_gaps};
 use voxelize_meshes::pairs::search::{NodePair, PairSearch, PairVisitor};
 
-/// Closest two points, the first on the first mesh, and the least triangles that contain them.
+/// The two closest points, the first on the first mesh. On each mesh, also the lowest index of a triangle
+/// that contains the point.
 pub(super) struct Closest {
     pub points: [ExactPoint; 2],
     pub triangles: [u32; 2],
 }
 
-/// Maximum number of pairs that wait for fractions.
+/// Maximum number of pairs that are collected before they are compared in fractions.
 const WAITING: usize = 1 << 10;
 
-/// Number of leaves between two checks for cancellation.
+/// Number of leaves visited between two checks for cancellation.
 const CHECKED: usize = 1 << 8;
 
 /// Finds the closest points of meshes that do not meet.
 ///
 /// # Errors
-/// If the work was cancelled.
+/// Fails if the work was cancelled.
 pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Result<Closest> {
     let search = PairSearch::two(pair.map(|body| &body.tree));
     let limit = SharedLimit::new(pair);
@@ -59,7 +61,7 @@ pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Res
             .unwrap_or(Ordering::Equal)
     };
     tasks.sort_by(|a, b| gap(*a).total_cmp(&gap(*b)).then_with(|| by_points(a, b)));
-    // The closest boxes give a first limit.
+    // The closest boxes are searched first, because they give a small limit.
     let mut first = visitor();
     search.visit(tasks[0], &mut first)?;
     progress.begin("clearance", tasks.len() as u64);
@@ -84,15 +86,15 @@ pub(super) fn closest(pair: [&ClearanceBody; 2], progress: &dyn Progress) -> Res
     Ok(Closest { points, triangles })
 }
 
-/// Two points, one of each mesh.
+/// Two points, one on each mesh, and their distance.
 struct ClosestPoints {
     squared: Rational,
     points: [ExactPoint; 2],
-    /// Vector from the second point to the first.
+    /// Exact vector from the second point to the first.
     away: ExactPoint,
-    /// Points in doubles.
+    /// The points, rounded to doubles.
     rounded: [[f64; 3]; 2],
-    /// Vector in doubles.
+    /// The vector, rounded to doubles.
     rounded_away: [f64; 3],
 }
 
@@ -109,7 +111,7 @@ impl ClosestPoints {
         }
     }
 
-    /// Returns the lesser point by coordinates, then the other. The result does not depend on the
+    /// Returns the two points in lexicographic order of their coordinates. The result does not depend on the
     /// order of the meshes.
     fn key(&self) -> [&ExactPoint; 2] {
         in_order([&self.points[0], &self.points[1]])
@@ -119,12 +121,14 @@ impl ClosestPoints {
         (&self.squared, self.key()) < (&other.squared, other.key())
     }
 
-    /// Returns whether two triangles are certainly neither closer, nor as close at lesser points.
+    /// Returns `true` if two triangles certainly have no better pair of points: neither a closer pair, nor a
+    /// pair that is equally close and precedes this one in the order.
     ///
-    /// Consider the two planes across the vector between both points, one through each point. If
-    /// the first triangle is at or beyond the plane of the first point, and the second at or beyond
-    /// the plane of the second point, no two points of the triangles are closer than these. Only
-    /// points on both planes are as close, and each is at least the least vertex on its plane.
+    /// Proof: Consider the two planes that are perpendicular to the vector between both points, one through
+    /// each point. If the first triangle lies on or beyond the plane of the first point, and the second
+    /// triangle on or beyond the plane of the second point, no two points of the triangles are closer than
+    /// these. Only points on both planes can be equally close, and none of them precedes the first vertex of
+    /// its triangle on the plane.
     fn is_no_worse_than(&self, [s, t]: [&Triangle; 2]) -> bool {
         let [Some(a), Some(b)] = [self.supported(0, s), self.supported(1, t)] else {
             return false;
@@ -135,8 +139,8 @@ impl ClosestPoints {
         in_order([&a, &b]) >= self.key()
     }
 
-    /// Returns the least vertex of a triangle in the plane through one of the points, or
-    /// `Some(None)` without such a vertex. `None` if a vertex is before that plane.
+    /// Returns the first vertex, in lexicographic order, of a triangle on the plane through point `n`.
+    /// `Some(None)` if no vertex is on the plane, and `None` if a vertex lies before it.
     fn supported(&self, n: usize, triangle: &Triangle) -> Option<Option<ExactPoint>> {
         const BOUND: f64 = 1.0 / (1_u64 << 48) as f64;
         let mut least: Option<ExactPoint> = None;
@@ -162,7 +166,8 @@ impl ClosestPoints {
         Some(least)
     }
 
-    /// Returns whether no points of two boxes are closer, or as close and less.
+    /// Returns `true` if two boxes certainly contain no better pair of points: neither a closer pair, nor a
+    /// pair that is equally close and precedes this one in the order.
     fn is_no_worse_than_boxes(&self, boxes: [[[f32; 3]; 2]; 2]) -> bool {
         let [[low, high], [from, to]] = boxes.map(|corners| corners.map(exact));
         let gap = |i: usize| {
@@ -181,13 +186,13 @@ fn in_order([p, q]: [&ExactPoint; 2]) -> [&ExactPoint; 2] {
     if q < p { [q, p] } else { [p, q] }
 }
 
-/// Search for pairs of triangles that may be the closest.
+/// Search for pairs of triangles that may be the closest pair.
 struct ClosestSearch<'a> {
     pair: [&'a ClearanceBody<'a>; 2],
     limit: &'a SharedLimit,
     best: &'a Mutex<Option<ClosestPoints>>,
     progress: &'a dyn Progress,
-    /// Pairs that doubles cannot distinguish from the closest.
+    /// Pairs that cannot be distinguished from the closest pair in doubles.
     waiting: Vec<[u32; 2]>,
     steps: usize,
 }
@@ -242,8 +247,7 @@ impl PairVisitor for ClosestSearch<'_> {
 }
 
 impl ClosestSearch<'_> {
-    /// Returns false if the triangles are certainly farther apart in some direction than two known
-    /// points.
+    /// Returns `false` if in some direction the triangles are certainly farther apart than two known points.
     fn may_be_closest(&self, [s, t]: [&Triangle; 2]) -> bool {
         let limit = self.limit.get();
         if [[s, t], [t, s]]
@@ -258,7 +262,7 @@ impl ClosestSearch<'_> {
         !is_beyond(&away, [s, t], self.limit.get())
     }
 
-    /// Compares all waiting pairs in fractions.
+    /// Compares all collected pairs in fractions.
     fn settle(&mut self) -> Result<()> {
         let limit = self.limit.get();
         for numbers in std::mem::take(&mut self.waiting) {
@@ -285,12 +289,12 @@ impl ClosestSearch<'_> {
     }
 }
 
-/// Upper bound of the squared distances that matter, shared by all threads.
+/// Upper bound of the squared distances that still matter. All threads share it.
 struct SharedLimit {
     bits: AtomicU64,
-    /// A little less than the least squared distance in fractions.
+    /// Value a little below the least squared distance that was computed in fractions.
     tie: AtomicU64,
-    /// Error bound of a distance in doubles: 2^-44 of the largest coordinate.
+    /// Error bound of a distance that is computed in doubles: 2⁻⁴⁴ times the largest coordinate.
     slack: f64,
 }
 
@@ -319,10 +323,10 @@ impl SharedLimit {
         f64::from_bits(self.tie.load(atomic::Ordering::Relaxed))
     }
 
-    /// Lowers the limit to this squared distance of two points.
+    /// Lowers the limit to the squared distance of two known points.
     fn lower(&self, squared: f64) {
         let most = squared.sqrt() + self.slack;
-        // The bits of positive numbers are in the order of the numbers.
+        // The bits of positive doubles have the same order as the doubles.
         self.bits.fetch_min(
             (most * most * (1.0 + 1e-12)).to_bits(),
             atomic::Ordering::Relaxed,
@@ -335,7 +339,7 @@ impl SharedLimit {
     }
 }
 
-/// Returns the normal of a triangle.
+/// Returns the normal of a triangle. Its length is not 1.
 fn normal([a, b, c]: &Triangle) -> [f64; 3] {
     cross(difference(b, a), difference(c, a))
 }
@@ -345,11 +349,12 @@ fn difference(p: &Point, q: &Point) -> [f64; 3] {
     std::array::from_fn(|i| f64::from(p[i]) - f64::from(q[i]))
 }
 
-/// Returns whether two triangles are certainly farther apart along a direction than the limit.
+/// Returns `true` if two triangles are certainly farther apart along a direction than the limit.
 ///
-/// The direction is any vector of doubles, so only its products are rounded. With u = 2^-53, a
-/// difference of coordinates is off by a factor within 1 ± u, its product by (1 ± u)^2, and the sum
-/// of three by (1 ± u)^4. This is less than 8 u of the sum of their sizes.
+/// The direction may be any vector of doubles, so that only products with it are rounded. With u = 2^-53, the
+/// relative error of a difference of coordinates is within 1 ± u, that of its product within (1 ± u)^2, and
+/// that of the sum of three products within (1 ± u)^4. The total error is less than 8 u times the sum of the
+/// absolute values of the products.
 fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     let [low_s, high_s] = range_along(direction, s, &s[0]);
     let [low_t, high_t] = range_along(direction, t, &s[0]);
@@ -357,7 +362,7 @@ fn is_beyond(direction: &[f64; 3], [s, t]: [&Triangle; 2], limit: f64) -> bool {
     least > 0.0 && least * least > limit * dot(*direction, *direction) * (1.0 + 1e-12)
 }
 
-/// Returns bounds of the heights of a triangle along a direction, from an origin.
+/// Returns bounds for the positions of a triangle along a direction, relative to `origin`.
 fn range_along(direction: &[f64; 3], triangle: &Triangle, origin: &Point) -> [f64; 2] {
     const BOUND: f64 = 8.0 / (1_u64 << 53) as f64;
     let mut low = f64::INFINITY;
@@ -373,13 +378,13 @@ fn range_along(direction: &[f64; 3], triangle: &Triangle, origin: &Point) -> [f6
     [low, high]
 }
 
-/// Returns the least coordinates of two nodes, the lesser first. No points of both nodes are less.
+/// Returns the lowest corners of two nodes in lexicographic order. No points of the two nodes precede them.
 fn least_points([a, b]: NodePair) -> [[f32; 3]; 2] {
     let [p, q] = [a.bounds[0], b.bounds[0]];
     if q < p { [q, p] } else { [p, q] }
 }
 
-/// Returns the squared gap between two nodes.
+/// Returns the squared gap between the boxes of two nodes.
 fn gap([a, b]: NodePair) -> f64 {
     let [low, high] = a.bounds;
     let [from, to] = b.bounds;
@@ -392,7 +397,7 @@ fn gap([a, b]: NodePair) -> f64 {
     squared
 }
 
-/// Returns the least triangle of a mesh that contains a point.
+/// Returns the lowest index of a triangle that contains the point.
 fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
     let [x, y, z] = rounded(point).map(|c| [c.next_down(), c.next_up()]);
     let near = [[x, y, z].map(|c| c[0]), [x, y, z].map(|c| c[1])];
@@ -406,7 +411,8 @@ fn holder(body: &ClearanceBody, point: &ExactPoint) -> u32 {
     least
 }
 
-/// Returns the boxes that may contain a point that is between two others on each axis.
+/// Returns the boxes that may contain a point, as a bit mask. The point is between `low` and `high` on each
+/// axis.
 fn around(boxes: &LaneBoxes, [low, high]: &[[f64; 3]; 2]) -> u32 {
     let is_around = |lane: usize| {
         (0..3).all(|axis| {

@@ -1,11 +1,11 @@
-//! Exact decision whether a point is inside a mesh that it does not lie on.
+//! Exact decision whether a point is inside a mesh. The point is not on the surface of the mesh.
 //!
-//! For a closed mesh, the crossings of a ray from the point are counted (`mesh/pairs/ray`). If the
-//! mesh is oriented, an outward crossing counts one and an inward crossing minus one. Otherwise all
-//! crossings count one.
+//! For a closed mesh, the crossings of a ray from the point are counted (`mesh/pairs/ray`). If the mesh is
+//! oriented, an outward crossing counts 1 and an inward crossing −1. Otherwise each crossing counts 1.
 //!
-//! A mesh that is not closed has no inside in this sense. Its inside is where the absolute winding
-//! number exceeds a half (Jacobson, Kavan and Sorkine-Hornung 2013), in doubles.
+//! A mesh that is not closed has no inside in this sense. For such a mesh, the inside is where the absolute
+//! value of the winding number exceeds one half (Jacobson, Kavan and Sorkine-Hornung 2013). It is computed in
+//! doubles.
 
 use super::{ClearanceBody, ClearanceOptions};
 use voxelize_core::error::Result;
@@ -15,35 +15,35 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::pairs::{self, RaySample, TriangleMarks};
 
-/// Memory of components in bytes, for a triangle of the first mesh.
+/// Memory for the components in bytes, per triangle of the first mesh.
 const COMPONENTS: u64 = 220;
-/// Memory of winding numbers in bytes, for a triangle of the second mesh.
+/// Memory for the winding numbers in bytes, per triangle of the second mesh.
 const WINDING: u64 = 360;
 
-/// Method to classify points as inside or outside a mesh.
+/// How points are classified as inside or outside a mesh.
 pub(super) enum MeshInside {
-    /// Crossings with their signs.
+    /// By the sum of signed crossings.
     NonZero,
-    /// Parity of crossings.
+    /// By the parity of the number of crossings.
     EvenOdd,
-    /// Winding number.
+    /// By the winding number.
     Winding(Winding),
 }
 
-/// Components of a mesh that do not meet another mesh.
+/// Components of a mesh that do not meet the other mesh.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ComponentCount {
-    /// Number of these components inside the other mesh.
+    /// Number of components that are inside the other mesh.
     pub inside: u64,
-    /// These are all components of the mesh.
+    /// All components of the mesh are inside the other mesh.
     pub is_all: bool,
 }
 
-/// Counts the components of the first mesh that are inside the second. Components with a marked
-/// triangle are left out.
+/// Counts the components of the first mesh that are inside the second mesh. A component that has a triangle
+/// marked in `met` is not counted.
 ///
 /// # Errors
-/// If there is not enough memory, or the work was cancelled.
+/// Fails if there is not enough memory, or if the work was cancelled.
 pub(super) fn components(
     [own, other]: [&ClearanceBody; 2],
     met: Option<&TriangleMarks>,
@@ -118,7 +118,7 @@ impl MeshInside {
         }
     }
 
-    /// Returns whether a point is inside the mesh, and not on its surface.
+    /// Returns `true` if a point is inside the mesh and not on its surface.
     pub(super) fn holds(&self, body: &ClearanceBody, sample: &RaySample) -> bool {
         match self {
             Self::NonZero => {

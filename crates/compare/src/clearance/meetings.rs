@@ -1,5 +1,5 @@
-//! Pairs of triangles of two meshes that meet: their number, the first of them, and the triangles
-//! with a meeting.
+//! Pairs of triangles of two meshes that meet: their number, the first pairs, and the triangles that meet the
+//! other mesh.
 
 use super::{ClearanceBody, ClearanceOptions, MeetingPair, in_files, pair_of};
 use voxelize_core::error::Result;
@@ -10,38 +10,40 @@ use voxelize_meshes::pairs::{
     self, Exam, Findings, Least, Pair, PairsOf, TriangleKey, TriangleMarks, pair_key,
 };
 
-/// Minimum number of places to keep, because the planes of their triangles may separate the meshes.
+/// Minimum number of pairs that are kept. The planes of their triangles may show that the meshes do not
+/// overlap.
 pub(super) const PLANES: usize = 4;
 
-/// Pairs that meet.
+/// Pairs of triangles that meet.
 pub(super) struct Meetings {
     pub count: u64,
-    /// Two triangles pass through each other.
+    /// Some pair of triangles pass through each other.
     pub crosses: bool,
-    /// First pairs: crossings first, then by the coordinates of their triangles.
+    /// The first pairs. Crossings come first, then pairs are sorted by the coordinates of their triangles.
     pub first: Vec<MeetingPlace>,
-    /// Triangles of each mesh that meet the other mesh. Incomplete if triangles cross. One triangle
-    /// for each set of vertices suffices.
+    /// Marks on the triangles of each mesh that meet the other mesh. They are incomplete if triangles cross.
+    /// Of several triangles with the same vertices, only one has to be marked.
     pub marks: [TriangleMarks; 2],
-    /// All pairs were examined.
+    /// All pairs whose boxes meet were examined.
     pub is_all: bool,
 }
 
-/// Two triangles that meet, in the order of the list: crossings first, then by their vertices, the
-/// lesser triangle first, then by the mesh of the lesser triangle, then by their numbers.
+/// Two triangles that meet. Its order is the order of the list: crossings come first. Then the vertices of
+/// the triangles decide, with the lesser triangle of each pair first, then the mesh that the lesser triangle
+/// belongs to, then the triangle indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MeetingPlace {
     is_no_crossing: bool,
     vertices: [TriangleKey; 2],
-    /// The triangle of the first mesh is the greater one. Meshes with copies of two triangles have
-    /// both pairs.
+    /// The triangle of the first mesh is the greater one. This distinguishes two pairs with the same vertices
+    /// in meshes that contain copies of both triangles.
     is_exchanged: bool,
     pub triangles: [u32; 2],
     meeting: Meeting,
 }
 
 impl MeetingPlace {
-    /// Returns the pair with the ends of its intersection.
+    /// Returns the pair with the ends of the triangles' intersection.
     pub(super) fn measured(&self, pair: [&ClearanceBody; 2]) -> MeetingPair {
         let [s, t] = pair_of(pair, self.triangles);
         let corners = separation::common(s, t);
@@ -55,10 +57,10 @@ impl MeetingPlace {
     }
 }
 
-/// Finds the pairs that meet, and the first of them.
+/// Finds all pairs of triangles that meet.
 ///
 /// # Errors
-/// If the work was cancelled.
+/// Fails if the work was cancelled.
 pub(super) fn meetings(pair: [&ClearanceBody; 2], options: &ClearanceOptions) -> Result<Meetings> {
     let ClearanceOptions {
         pairs: limit,

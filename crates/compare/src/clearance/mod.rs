@@ -1,10 +1,10 @@
-//! Collisions of two meshes, and the distance between them.
+//! Collisions of two meshes and the distance between them.
 //!
-//! The triangles of both meshes are in trees of boxes. Pairs of triangles whose bounds meet are
-//! compared exactly ([`tri_tri`](voxelize_core::geom::tri_tri)). If no triangles meet, a component
-//! of one mesh is entirely inside the other mesh or entirely outside it, and one ray decides.
-//! Otherwise the closest pair is found, again by bounds. docs/internals/clearance.md defines the results and
-//! bounds their error.
+//! The triangles of each mesh are in a tree of boxes. Pairs of triangles whose bounds meet are compared
+//! exactly ([`tri_tri`](voxelize_core::geom::tri_tri)). If no triangles meet, each component of one mesh is
+//! entirely inside or entirely outside the other mesh, and a single ray decides which. If no component is
+//! inside, the closest pair is found, again with the help of bounds. docs/internals/clearance.md defines the
+//! results and bounds their error.
 
 #[doc(hidden)]
 pub mod cells;
@@ -26,19 +26,20 @@ use voxelize_meshes::numbers::check_count;
 use voxelize_meshes::pairs::tree::PairTree;
 use voxelize_meshes::{Mesh, PairLimit};
 
-/// Relation of two meshes.
+/// How two meshes are related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Relation {
-    /// They have no point in common, and neither is inside the other.
+    /// They have no common point, and neither is inside the other.
     Apart,
-    /// Their surfaces meet, and no volume is inside both.
+    /// Their surfaces meet, but no volume is inside both.
     Touching,
-    /// A volume is inside both, and neither contains the other with all its surface apart from it.
+    /// They share volume, and it is not the case that one mesh is completely inside the other without
+    /// touching its surface.
     Crossing,
-    /// The second is inside the first, and their surfaces do not meet.
+    /// The second mesh is inside the first, and their surfaces do not meet.
     Contains,
-    /// The first is inside the second, and their surfaces do not meet.
+    /// The first mesh is inside the second, and their surfaces do not meet.
     Within,
 }
 
@@ -52,7 +53,7 @@ impl Relation {
         Self::Within,
     ];
 
-    /// Name in JSON.
+    /// Returns the name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apart => "apart",
@@ -63,7 +64,7 @@ impl Relation {
         }
     }
 
-    /// Returns whether a volume is inside both meshes.
+    /// Returns `true` if some volume is inside both meshes.
     pub const fn shares_volume(self) -> bool {
         matches!(self, Self::Crossing | Self::Contains | Self::Within)
     }
@@ -72,12 +73,12 @@ impl Relation {
 /// Two triangles that meet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeetingPair {
-    /// [Numbers](Mesh::number) of the triangles in the first and in the second mesh.
+    /// [Numbers](Mesh::number) of the triangle in the first mesh and of the triangle in the second mesh.
     pub triangles: [u64; 2],
-    /// Kind of the intersection, decided exactly. Never [`Meeting::Apart`].
+    /// Kind of the intersection. It is decided exactly, and is never [`Meeting::Apart`].
     pub meeting: Meeting,
-    /// Least and greatest corner of the intersection by coordinates, each rounded once. For a
-    /// segment, its ends.
+    /// Corners of the intersection that are first and last in the lexicographic order of their coordinates.
+    /// Each coordinate is rounded once. If the intersection is a segment, these are its ends.
     pub ends: [[f64; 3]; 2],
 }
 
@@ -86,44 +87,47 @@ pub struct MeetingPair {
 pub struct Clearance {
     /// Relation of the meshes.
     pub relation: Relation,
-    /// The meshes share volume. `None` if this is not known: they touch, no plane separates them,
-    /// and one of them is not closed, or not all pairs were examined, or too many meet.
+    /// The meshes share volume. `None` if this is not known. In that case they touch and no plane was found
+    /// to separate them, and either one of them is not closed, or not all pairs were examined, or too many
+    /// pairs meet.
     pub shares_volume: Option<bool>,
-    /// Shared volume is not known because more pairs of triangles meet than [`PairLimit::places`].
+    /// It is not known whether the meshes share volume, because more pairs of triangles meet than
+    /// [`PairLimit::places`] allows.
     pub too_many_places: bool,
-    /// Distance between the closest two points of the surfaces, in units of the file, rounded once.
-    /// Zero if and only if the surfaces meet.
+    /// Distance between the two closest points of the surfaces, in units of the file. It is rounded once, and
+    /// is zero if and only if the surfaces meet.
     pub distance: f64,
-    /// Squared distance, exactly.
+    /// Exact square of the distance.
     pub squared: Rational,
-    /// Closest two points, on the first mesh and on the second, each coordinate rounded once. Among
-    /// several pairs of points, the least by coordinates, the lesser point of each pair first. If
-    /// the surfaces meet, the first end of the first place.
+    /// The two closest points, the first on the first mesh and the second on the second mesh. Each coordinate
+    /// is rounded once. If several pairs are equally close, this is the first in lexicographic order. The
+    /// comparison begins with the lesser point of each pair. If the surfaces meet, both points are the first
+    /// end of the first of `places`.
     pub points: [[f64; 3]; 2],
-    /// Direction of length one from the second point to the first. `None` if the surfaces meet.
+    /// Direction from the second point to the first, as a vector of length one. `None` if the surfaces meet.
     pub direction: Option<[f64; 3]>,
-    /// [Numbers](Mesh::number) of the triangles of these points. Among several with the same point,
-    /// the smallest. If the surfaces meet, the triangles of the first place.
+    /// [Numbers](Mesh::number) of the triangles that contain these points. If several triangles contain a
+    /// point, the lowest number. If the surfaces meet, the triangles of the first of `places`.
     pub triangles: [u64; 2],
-    /// Minimum number of pairs of triangles that meet.
+    /// Number of pairs of triangles that meet. It is a lower bound unless `is_all`.
     pub meetings: u64,
-    /// All pairs of triangles were examined, so that no more of them meet.
+    /// All pairs of triangles whose bounds meet were examined, so that no other pairs meet.
     pub is_all: bool,
-    /// First pairs that meet, as many as requested: crossings first, then by the coordinates of
-    /// their triangles.
+    /// The first pairs that meet, up to the requested number. Crossings come first, then pairs are sorted by
+    /// the coordinates of their triangles.
     pub places: Vec<MeetingPair>,
 }
 
 /// Options of a comparison of two meshes.
 #[derive(Clone, Copy)]
 pub struct ClearanceOptions<'a> {
-    /// Number of pairs of triangles that meet to list.
+    /// Maximum number of meeting pairs of triangles to list.
     pub places: usize,
-    /// Limit of the pairs of triangles to examine.
+    /// Maximum number of triangle pairs to examine.
     pub pairs: PairLimit,
-    /// Maximum memory to use in addition to both bodies, in bytes.
+    /// Maximum memory to use in addition to both bodies, in bytes. `None` for no limit.
     pub max_bytes: Option<u64>,
-    /// Receiver of progress, which may cancel.
+    /// Receives the progress, and can cancel the work.
     pub progress: &'a dyn Progress,
 }
 
@@ -155,14 +159,14 @@ impl Default for ClearanceOptions<'_> {
 /// ```
 ///
 /// # Errors
-/// If a mesh has no triangles, or more than 2^31, or there is not enough memory.
+/// Fails if a mesh has no triangles or more than 2^31, or if there is not enough memory.
 pub fn clearance(first: &Mesh, second: &Mesh) -> Result<Clearance> {
     let bodies = par::map(vec![first, second], ClearanceBody::new);
     let [first, second] = <[_; 2]>::try_from(bodies).unwrap_or_else(|_| unreachable!("two"));
     first?.clearance(&second?, &ClearanceOptions::default())
 }
 
-/// Mesh that is ready for comparisons.
+/// Mesh that is prepared for comparisons.
 #[derive(Debug)]
 pub struct ClearanceBody<'a> {
     mesh: &'a Mesh,
@@ -170,10 +174,10 @@ pub struct ClearanceBody<'a> {
 }
 
 impl<'a> ClearanceBody<'a> {
-    /// Puts the triangles in a tree of boxes.
+    /// Prepares a mesh by putting its triangles into a tree of boxes.
     ///
     /// # Errors
-    /// If there are none, or more than 2^31.
+    /// Fails if the mesh has no triangles or more than 2^31.
     pub fn new(mesh: &'a Mesh) -> Result<Self> {
         let count = mesh.triangles().len();
         if count == 0 {
@@ -186,17 +190,18 @@ impl<'a> ClearanceBody<'a> {
         })
     }
 
-    /// Returns the memory in addition to the mesh, for this many triangles, in bytes.
+    /// Returns the memory that a body needs in addition to its mesh, in bytes. `triangles` is the number of
+    /// triangles.
     pub fn bytes_for(triangles: usize) -> u64 {
         PairTree::bytes_for(triangles)
     }
 
-    /// Returns the relation of this mesh, the first, to the second. The result depends neither on
-    /// threads nor, except for triangle numbers, on the order of triangles.
+    /// Returns the relation between this mesh, which is the first one, and `second`. The result does not
+    /// depend on the number of threads. Only its triangle numbers depend on the order of the triangles.
     ///
     /// # Errors
-    /// If there is not enough memory, the work was cancelled, or no examined pairs meet and there
-    /// are more pairs.
+    /// Fails if there is not enough memory, if the work was cancelled, or if none of the examined pairs meet
+    /// and not all pairs could be examined.
     pub fn clearance(&self, second: &Self, options: &ClearanceOptions) -> Result<Clearance> {
         let pair = [self, second];
         let ClearanceOptions { places, pairs, .. } = *options;
@@ -227,7 +232,7 @@ impl<'a> ClearanceBody<'a> {
     }
 }
 
-/// Returns the error for meshes with too many pairs of triangles that come close.
+/// Returns the error for meshes with too many pairs of triangles whose bounds meet.
 fn undecided(most: u64) -> Error {
     let text = format!(
         "the bounding boxes of more than {most} pairs of triangles overlap; the triangles of the first {most} pairs do not \
@@ -236,7 +241,7 @@ fn undecided(most: u64) -> Error {
     Error::too_large(text).with_hint(["raise `--max-pairs`", "or compare fewer triangles"])
 }
 
-/// Relation of two meshes, and whether they share volume, if it is known.
+/// Relation of two meshes, and whether they share volume. `None` if that is not known.
 struct MeshRelation {
     relation: Relation,
     shares_volume: Option<bool>,
@@ -254,7 +259,7 @@ impl MeshRelation {
 }
 
 impl Clearance {
-    /// Creates a result without places.
+    /// Creates the result. The list of places is empty.
     fn new(
         lie: MeshRelation,
         pair: [&ClearanceBody; 2],
@@ -269,7 +274,7 @@ impl Clearance {
         let [p, q] = &closest.points;
         let away = minus(p, q);
         let squared = dot(&away, &away);
-        // Division by the longest component prevents overflow and underflow.
+        // Dividing by the longest component prevents overflow and underflow.
         let longest = away
             .iter()
             .map(Rational::abs)
@@ -295,8 +300,8 @@ impl Clearance {
         }
     }
 
-    /// Returns whether the meshes share volume, may share volume, or are closer than `distance`,
-    /// exactly.
+    /// Returns `true` if the meshes share volume, if they may share volume, or if they are closer than
+    /// `distance`. The comparison is exact.
     pub fn is_closer_than(&self, distance: &Rational) -> bool {
         let is_near = distance.is_positive() && self.squared < distance * distance;
         self.shares_volume != Some(false) || is_near
@@ -369,12 +374,12 @@ fn relation_meeting(
     })
 }
 
-/// Returns the triangles with these numbers.
+/// Returns the triangles with these indices, one of each mesh.
 fn pair_of<'a>(pair: [&'a ClearanceBody; 2], numbers: [u32; 2]) -> [&'a Triangle; 2] {
     std::array::from_fn(|n| &pair[n].mesh.triangles()[numbers[n] as usize])
 }
 
-/// Returns the numbers of triangles in their files.
+/// Returns the numbers that the triangles with these indices have in their files.
 fn in_files(pair: [&ClearanceBody; 2], numbers: [u32; 2]) -> [u64; 2] {
     std::array::from_fn(|n| pair[n].mesh.number(numbers[n]))
 }

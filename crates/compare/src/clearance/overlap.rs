@@ -1,11 +1,12 @@
-//! Exact decision whether meshes that meet without crossing triangles have a volume in common.
+//! Exact decision whether two meshes share volume, if they meet without crossing triangles.
 //!
-//! If they do, and no component is entirely inside the other mesh, that volume reaches a corner of
-//! the intersection of two triangles. It is bounded by pieces of both surfaces, and the pieces meet
-//! in such corners. Around each corner, the edges of one mesh that lie in a triangle of the other
-//! divide it into sectors. A test point is moved from the corner into each sector by an
-//! infinitesimal, then to either side by its square. The meshes share volume if and only if such a
-//! point is inside both (docs/internals/clearance.md has the proof).
+//! If they share volume, and no component is entirely inside the other mesh, the shared volume reaches a
+//! corner of the intersection of two triangles. The reason is that pieces of both surfaces bound this volume,
+//! and the pieces meet in such corners. Around each corner, the edges of one mesh that lie in a triangle of
+//! the other mesh divide this triangle into sectors. A test point is moved from the corner into each sector
+//! by an infinitesimal, and then to either side of the triangle by the square of the infinitesimal. The
+//! meshes share volume if and only if some test point is inside both (docs/internals/clearance.md has the
+//! proof).
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicBool};
@@ -24,8 +25,8 @@ use voxelize_core::par::{self, Progress};
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::pairs::{RaySample, TriangleMarks};
 
-/// Returns whether a plane separates the meshes: across an axis, or through a triangle of one of
-/// the first places.
+/// Returns `true` if a plane separates the meshes. Planes perpendicular to the axes are tried, and the planes
+/// of the triangles in the first of the meeting pairs.
 pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> bool {
     let [a, b] = pair.map(|body| body.mesh.bounds());
     (0..3).any(|i| a.max[i] <= b.min[i] || b.max[i] <= a.min[i])
@@ -36,7 +37,7 @@ pub(super) fn are_parted(pair: [&ClearanceBody; 2], first: &[MeetingPlace]) -> b
             .any(|t| parts(pair, t))
 }
 
-/// Returns whether the plane of a triangle separates the meshes.
+/// Returns `true` if the plane of the triangle separates the meshes.
 fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
     let is_beside = |body: &ClearanceBody, sign: i8| {
         body.mesh
@@ -50,12 +51,12 @@ fn parts(pair: [&ClearanceBody; 2], [a, b, c]: &Triangle) -> bool {
         .any(|sign| is_beside(pair[0], sign) && is_beside(pair[1], -sign))
 }
 
-/// Returns whether a point next to a corner of a triangle of the first mesh, where it meets the
-/// second mesh, is inside both meshes. Triangles that meet are marked. Meshes that are not closed
-/// have no volume.
+/// Returns `true` if some test point is inside both meshes. Test points are next to the corners at which a
+/// triangle of the first mesh meets the second mesh. The marks state which triangles meet. If a mesh is not
+/// closed, the result is `false`, because such a mesh has no volume.
 ///
 /// # Errors
-/// If the work was cancelled.
+/// Fails if the work was cancelled.
 pub(super) fn share_volume(
     pair: [&ClearanceBody; 2],
     [own, other]: [&TriangleMarks; 2],
@@ -94,7 +95,7 @@ pub(super) fn share_volume(
     Ok(found.into_inner())
 }
 
-/// Returns the marked triangles of a mesh that meet a triangle.
+/// Returns the marked triangles of a mesh that meet the triangle `own`.
 fn partners<'a>(
     own: &Triangle,
     body: &ClearanceBody<'a>,
@@ -111,18 +112,19 @@ fn partners<'a>(
     found
 }
 
-/// Triangle of one mesh, with its intersections with the other mesh.
+/// Triangle of one mesh, and its intersections with the other mesh.
 struct MetTriangle {
     corners: [ExactPoint; 3],
     normal: ExactPoint,
-    /// For each edge, the direction in the plane to its left, which is inwards.
+    /// For each edge, the direction in the plane that points to the left of the edge. This is the direction
+    /// into the triangle.
     lefts: [ExactPoint; 3],
-    /// Axes along which the triangle is seen with its normal towards the viewer, if it has a
-    /// normal.
+    /// Two axes onto which the triangle is projected. In the projection its normal points towards the viewer.
+    /// Meaningless if the triangle has no normal.
     seen: [usize; 2],
-    /// Corners of its intersections with the other triangles.
+    /// Corners of the intersections with triangles of the other mesh.
     places: Vec<ExactPoint>,
-    /// Edges of the triangle, and edges of the other triangles that lie in its plane.
+    /// Edges of the triangle itself, and edges of the other triangles that lie in its plane.
     edges: Vec<FlatEdge>,
 }
 
@@ -165,8 +167,8 @@ impl MetTriangle {
         }
     }
 
-    /// Returns whether a point next to the triangle in one of its sectors has a property. A
-    /// triangle without area has no sectors, and its neighbours have its corners.
+    /// Returns `true` if `holds` is true for some test point in a sector of the triangle. A triangle without
+    /// area has no sectors. Its corners also belong to neighbouring triangles, which have test points there.
     fn any_sample(&self, holds: &impl Fn(&RaySample) -> bool) -> bool {
         if is_zero(&self.normal) {
             return false;
@@ -185,11 +187,11 @@ impl MetTriangle {
         false
     }
 
-    /// Returns a direction into each sector into which edges divide the triangle around a point.
+    /// Edges divide the triangle around a point into sectors. Returns one direction into each sector.
     fn sectors(&self, place: &ExactPoint) -> Vec<ExactPoint> {
         let rays = self.rays(place);
         if rays.is_empty() {
-            // The surroundings of the point are one sector.
+            // No edge passes through the point, so its whole neighbourhood is one sector.
             let [a, b, _] = &self.corners;
             return vec![minus(b, a)];
         }
@@ -197,7 +199,7 @@ impl MetTriangle {
         for (ray, next) in rays.iter().zip(rays.iter().cycle().skip(1)) {
             let inward = match self.turn(ray, next) {
                 Ordering::Greater => plus(ray, next),
-                // The next ray is half a turn away or more.
+                // The next ray is half a turn or more away.
                 _ => cross(&self.normal, ray),
             };
             if self.leads_inwards(place, &inward) {
@@ -207,7 +209,7 @@ impl MetTriangle {
         sectors
     }
 
-    /// Returns the distinct directions in which edges leave a point, in their order around it.
+    /// Returns the different directions in which edges leave a point, in order around the point.
     fn rays(&self, place: &ExactPoint) -> Vec<ExactPoint> {
         let rounded = rounded(place);
         let mut rays = vec![];
@@ -224,7 +226,7 @@ impl MetTriangle {
             }
         }
         if let Some(first) = rays.first().cloned() {
-            // 0 along the first ray, 1 to its left, 2 against it, 3 to its right.
+            // 0 is along the first ray, 1 to its left, 2 opposite to it, 3 to its right.
             let part = |ray: &ExactPoint| match self.turn(&first, ray) {
                 Ordering::Greater => 1,
                 Ordering::Less => 3,
@@ -236,14 +238,14 @@ impl MetTriangle {
         rays
     }
 
-    /// Returns `Greater` if the shorter turn from one direction in the plane to another is to the
-    /// left, seen against the normal.
+    /// Returns `Greater` if the shorter turn between two directions in the plane is to the left, for a viewer
+    /// towards whom the normal points.
     fn turn(&self, from: &ExactPoint, to: &ExactPoint) -> Ordering {
         let [x, y] = self.seen;
         (&from[x] * &to[y]).cmp(&(&from[y] * &to[x]))
     }
 
-    /// Returns whether a direction leads from a point of the triangle into its interior.
+    /// Returns `true` if a direction leads from a point of the triangle into its interior.
     fn leads_inwards(&self, place: &ExactPoint, inward: &ExactPoint) -> bool {
         self.lefts.iter().zip(&self.corners).all(|(left, p)| {
             let height = dot(left, &minus(place, p));
@@ -261,7 +263,7 @@ fn corners_of_edges([a, b, c]: &[ExactPoint; 3]) -> [[ExactPoint; 2]; 3] {
     [[a, b], [b, c], [c, a]].map(|ends| ends.map(Clone::clone))
 }
 
-/// Edge in the plane of a triangle, with its bounds in doubles.
+/// Edge that lies in the plane of a triangle, with its bounds in doubles.
 struct FlatEdge {
     ends: [ExactPoint; 2],
     bounds: [[f64; 2]; 3],
@@ -276,8 +278,8 @@ impl FlatEdge {
         }
     }
 
-    /// Returns false if a point with these rounded coordinates is certainly not on the edge.
-    /// Rounding is monotonic.
+    /// Returns `false` if a point with these rounded coordinates is certainly not on the edge. This is
+    /// correct because rounding is monotonic.
     fn may_hold(&self, rounded: &[f64; 3]) -> bool {
         self.bounds
             .iter()

@@ -1,4 +1,4 @@
-//! Lists of goldens: TOML files that name the expected cells of meshes.
+//! Lists of goldens. A list is a TOML file that states the expected cells of meshes.
 //!
 //! ```toml
 //! [[case]]
@@ -18,9 +18,10 @@
 //! iou_min = 0.999                   # optional: the least intersection over union
 //! ```
 //!
-//! Earlier versions wrote all options as one text, `options = "--res 64 --pad 1"`, which is still read.
+//! Earlier versions wrote all options as one text, `options = "--res 64 --pad 1"`. Such lists can still be
+//! read.
 //!
-//! Findings in such files have stable codes:
+//! The findings in such files have stable codes:
 //!
 //! | code | meaning |
 //! |---|---|
@@ -51,66 +52,66 @@ use voxelize_core::grid::Hash;
 const HEAD: &str =
     "# Golden results: `voxelize verify` compares with them, `voxelize verify --update` records.\n";
 
-/// List of goldens, with its comments and its order.
+/// List of goldens. Keeps the comments and the order of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Goldens {
     cases: Vec<Case>,
     text: DocumentMut,
 }
 
-/// Golden result.
+/// Case of a list: a mesh, the options for its grid, and the expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Name given in the list.
+    /// Name that the list gives to the case. `None` if it gives none.
     pub name: Option<String>,
     /// Path of the mesh, relative to the list.
     pub mesh: String,
-    /// Options of the command line.
+    /// Options of the command line that decide the cells.
     pub options: CaseOptions,
     /// Expected result.
     pub golden: Golden,
-    /// Allowed differences.
+    /// Differences that are accepted.
     pub gate: Gate,
-    /// Line of the list where the case begins, counted from 1. `None` if the list does not have it.
+    /// Line of the list where the case begins, counted from 1. `None` for a case that is not in the list.
     pub line: Option<u64>,
 }
 
 /// Expected result of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Golden {
-    /// Digest and count.
+    /// Digest and number of cells.
     Digest {
-        /// Digest of cells and lattice.
+        /// Digest of the cells and the lattice.
         grid: Hash,
         /// Number of occupied cells.
         cells: u64,
     },
-    /// Voxel file. The path is relative to the list.
+    /// Path of a voxel file, relative to the list.
     File(String),
-    /// No result yet. Only in lists that are read to record in.
+    /// The list states no result yet. Only occurs in lists that are opened for recording.
     Unrecorded,
-    /// Digest or count that cannot be read, or one without the other. Only in lists that are read
-    /// to record in.
+    /// The digest or the number of cells cannot be read, or one of them is missing. Only occurs in lists that
+    /// are opened for recording.
     Unreadable,
 }
 
-/// Allowed differences. By default no cell may differ. If both limits are given, both must hold.
+/// Accepted differences. By default no cell may differ. If both limits are given, both must be met.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Gate {
-    /// Maximum number of cells that may differ.
+    /// Maximum number of cells that may differ. `None` for no limit.
     pub allow: Option<u64>,
-    /// Minimum intersection over union.
+    /// Minimum intersection over union. `None` for no limit.
     pub iou_min: Option<f64>,
 }
 
 impl Gate {
-    /// Returns whether no limit is given, so that no cell may differ.
+    /// Returns `true` if no limit is given, so that no cell may differ.
     pub fn is_closed(&self) -> bool {
         self.allow.is_none() && self.iou_min.is_none()
     }
 
-    /// Returns whether grids pass, given the number of cells that differ and their intersection
-    /// over union.
+    /// Returns `true` if a difference is accepted. `differing` is the number of cells that differ, and `iou`
+    /// the intersection over union.
     pub fn lets_pass(&self, differing: u64, iou: f64) -> bool {
         if differing == 0 || self.is_closed() {
             return differing == 0;
@@ -121,12 +122,12 @@ impl Gate {
 }
 
 impl Case {
-    /// Keys of a case that are not options.
+    /// Keys of a case that are not options for its grid.
     pub const KEYS: [&'static str; 7] = [
         "name", "mesh", "grid", "cells", "golden", "allow", "iou_min",
     ];
 
-    /// Returns the name of the case: the name given in the list, or mesh and options.
+    /// Returns the title of the case: its name in the list, or the mesh and the options if it has no name.
     pub fn title(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
@@ -139,7 +140,8 @@ impl Case {
         }
     }
 
-    /// Returns the key that must be unique in a list: the mesh, and the options with single blanks.
+    /// Returns the key that must be unique in a list. It consists of the mesh and the options, with single
+    /// spaces between words.
     fn identity(&self) -> (String, String) {
         let options = self.options.to_string();
         (
@@ -153,19 +155,19 @@ impl Goldens {
     /// Reads the list at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is not a list of goldens, or has no case. The error has the line if it
-    /// is known.
+    /// Fails if the file cannot be read, is not a list of goldens, or has no case. The error states the line
+    /// if it is known.
     pub fn open(path: &Path) -> Result<Self> {
         Self::read(path, Use::Compare)?
             .with_cases()
             .map_err(|error| error.in_file(path))
     }
 
-    /// Opens the list at `path` to record in it. The list may be missing or have no case, and a case may have no
-    /// result yet.
+    /// Opens the list at `path` for recording. The file may be missing, may have no case, and may have cases
+    /// without a result.
     ///
     /// # Errors
-    /// If it exists and cannot be read, or is not a list of goldens.
+    /// Fails if the file exists but cannot be read, or is not a list of goldens.
     pub fn edit(path: &Path) -> Result<Self> {
         if !path.try_exists().unwrap_or(true) {
             return Ok(Self::default());
@@ -173,10 +175,10 @@ impl Goldens {
         Self::read(path, Use::Record)
     }
 
-    /// Opens the list at `path` to record all of its cases, again or for the first time.
+    /// Opens the list at `path` for recording the results of all its cases. Cases may have no result yet.
     ///
     /// # Errors
-    /// If it cannot be read, is not a list of goldens, or has no case.
+    /// Fails if the file cannot be read, is not a list of goldens, or has no case.
     pub fn open_to_record(path: &Path) -> Result<Self> {
         Self::read(path, Use::Record)?
             .with_cases()
@@ -189,10 +191,10 @@ impl Goldens {
         Ok(Self { cases, text })
     }
 
-    /// Reads a list from its text.
+    /// Parses the text of a list.
     ///
     /// # Errors
-    /// If it is not a list of goldens, or has no case.
+    /// Fails if the text is not a list of goldens, or has no case.
     pub fn parse(text: &str) -> Result<Self> {
         let (cases, text) = read::list(text, Use::Compare)?;
         Self { cases, text }.with_cases()
@@ -213,8 +215,8 @@ impl Goldens {
         &self.cases
     }
 
-    /// Sets the golden of a case, or adds the case if the list has no case with its mesh and
-    /// options. Comments, order and all other keys stay.
+    /// Sets the golden of a case. If the list has no case with the same mesh and options, adds the case.
+    /// Comments, order and all other keys are unchanged.
     pub fn record(&mut self, case: Case) {
         let identity = case.identity();
         let place = self
@@ -245,7 +247,7 @@ impl Goldens {
     }
 }
 
-/// Writes the golden into a case, and keeps the comments next to its values.
+/// Writes the golden to the table of a case. Comments next to its values are kept.
 fn put_golden(table: &mut Table, golden: &Golden) {
     match golden {
         Golden::Digest { grid, cells } => {
@@ -442,7 +444,7 @@ iou_min = 1
         assert_eq!(goldens.cases().len(), 3);
     }
 
-    /// Earlier versions wrote the options as one text.
+    /// Earlier versions wrote the options of a case as one text.
     #[test]
     fn recording_keeps_a_text_of_options() {
         let list = LIST.replace(

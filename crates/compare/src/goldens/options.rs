@@ -1,4 +1,5 @@
-//! Options of a case. Each is a key of its table, named like the long option of the command line.
+//! Options of a case. Each option is a key in the table of the case, and has the name of the long option of
+//! the command line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,30 +8,30 @@ use toml_edit::{Array, Value};
 
 use voxelize_core::error::{Error, Result};
 
-/// Key of a text of options, `options = "--res 64 --pad 1"`. Earlier versions wrote such texts,
-/// which are still read.
+/// Key of options that are written as one text, `options = "--res 64 --pad 1"`. Earlier versions wrote such
+/// texts, which can still be read.
 const TEXT: &str = "options";
 
-/// Options of the command line that decide the cells of a case, in the order of the list.
+/// Options of the command line that decide the cells of a case. They are in the order of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseOptions(pub Vec<CaseOption>);
 
 /// Option of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseOption {
-    /// Long name without dashes. `options` for a text with any number of options.
+    /// Long name without dashes. `options` stands for a text with any number of options.
     pub name: String,
-    /// Values as on the command line: none for a flag, several for a repeated option.
+    /// Values as on the command line. Empty for a flag. A repeated option has several.
     pub values: Vec<String>,
-    /// Line of the key in the list, counted from 1. `None` for an option from elsewhere.
+    /// Line of the key in the list, counted from 1. `None` for an option that is not from a list.
     pub line: Option<u64>,
 }
 
 impl CaseOptions {
-    /// Returns the options as words of a command line.
+    /// Returns the options as arguments of a command line.
     ///
     /// # Errors
-    /// If a text of options has a quote that is not closed.
+    /// Fails if a text of options has a quote that is not closed.
     pub fn words(&self) -> Result<Vec<String>> {
         let mut words = vec![];
         for option in &self.0 {
@@ -45,7 +46,7 @@ impl CaseOptions {
             } else if option.values.is_empty() {
                 words.push(format!("--{name}"));
             } else {
-                // A value in a separate word could be parsed as an option.
+                // As a separate argument, the value might be taken for an option.
                 words.extend(
                     option
                         .values
@@ -59,12 +60,12 @@ impl CaseOptions {
 }
 
 impl CaseOption {
-    /// Returns whether this is a text of options.
+    /// Returns `true` if this is a text with any number of options.
     pub fn is_text(&self) -> bool {
         self.name == TEXT
     }
 
-    /// Returns the value of the key in a list. Values that TOML writes as numbers are numbers.
+    /// Returns the TOML value for the key. If TOML can express the value as a number, it is a number.
     pub(super) fn to_toml(&self) -> Value {
         match self.values.as_slice() {
             [] => true.into(),
@@ -74,7 +75,7 @@ impl CaseOption {
     }
 }
 
-/// Options as typed on a command line, with the quotes that a shell needs.
+/// Shows the options as on a command line, with the quotes that a shell needs.
 impl fmt::Display for CaseOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = vec![];
@@ -93,7 +94,7 @@ impl fmt::Display for CaseOptions {
     }
 }
 
-/// Quotes a value if a shell needs it. A comma outside of braces needs no quotes.
+/// Returns a value with quotes if a shell needs them. A comma needs quotes only inside braces.
 fn quoted(value: &str) -> Cow<'_, str> {
     let is_list = value
         .split(',')
@@ -104,8 +105,9 @@ fn quoted(value: &str) -> Cow<'_, str> {
     shlex::try_quote(value).unwrap_or(value.into())
 }
 
-/// Returns the values of an option from its value in a list, which is part of `text`: `true`, a number, a string, an
-/// array of strings for a repeated option, or another array for a value with commas.
+/// Returns the values of an option from its TOML value, which is part of `text`. The TOML value may be
+/// `true`, a number, a string, an array of strings for a repeated option, or another array for a value with
+/// commas. `None` for anything else.
 pub(super) fn values_of(value: &Value, text: &str) -> Option<Vec<String>> {
     match value {
         Value::Boolean(is_set) => is_set.value().then(Vec::new),
@@ -125,7 +127,7 @@ pub(super) fn values_of(value: &Value, text: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Returns a string, or a number with all its digits.
+/// Returns a string, or a number with all digits that it has in the list. `None` for other values.
 fn scalar(value: &Value, text: &str) -> Option<String> {
     match value {
         Value::String(string) => Some(string.value().clone()),
@@ -134,7 +136,8 @@ fn scalar(value: &Value, text: &str) -> Option<String> {
     }
 }
 
-/// Returns a TOML number or an array of numbers that [`values_of`] reads as `value`.
+/// Returns a TOML number or an array of numbers from which [`values_of`] restores `value`. `None` if `value`
+/// has anything but numbers.
 fn numbers(value: &str) -> Option<Value> {
     for number in value.split(',') {
         let has_letters = number
@@ -157,7 +160,7 @@ mod tests {
     use super::*;
     use crate::goldens::Goldens;
 
-    /// Reads the options of a case with these keys.
+    /// Reads a case with these keys and returns its options.
     fn read(keys: &str) -> Result<CaseOptions> {
         let list = format!("[[case]]\nmesh = \"a\"\ngolden = \"b\"\n{keys}\n");
         Goldens::parse(&list).map(|goldens| goldens.cases()[0].options.clone())

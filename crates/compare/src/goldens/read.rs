@@ -1,4 +1,4 @@
-//! Reading a list of goldens. An error names the line that is wrong.
+//! Reading lists of goldens. Errors state the line with the fault.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,25 +12,25 @@ use super::options::values_of;
 use super::{Case, CaseOption, CaseOptions, Gate, Golden};
 use voxelize_core::error::{Code, Error, Hint, Result, sanitize};
 
-/// Largest size of a list in bytes.
+/// Maximum size of a list in bytes.
 const MAX_LIST: u64 = 64 << 20;
 
-/// Advice about a case without a recorded result.
+/// Advice for a case that has no recorded result.
 const RECORD: &[&str] = &[
     "`voxelize verify --update LIST` records grid and cells",
     "golden = \"part.npz\" instead of them names a voxel file",
 ];
 
-/// Purpose of reading a list.
+/// Why a list is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// Compare results. Each case has an expected result.
+    /// To compare results. Each case must have an expected result.
     Compare,
-    /// Record results.
+    /// To record results.
     Record,
 }
 
-/// Reads the file at `path`.
+/// Reads the file at `path` as text.
 pub(super) fn text(path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX_LIST + 1).read_to_end(&mut bytes));
@@ -66,7 +66,7 @@ pub(super) fn list(text: &str, to: Use) -> Result<(Vec<Case>, DocumentMut)> {
     Ok((cases, document.into_mut()))
 }
 
-/// Returns the tables of all cases. Anything else in the file is an error.
+/// Returns the tables of all cases. Fails if the file contains anything else.
 fn tables<'a>(document: &'a Document<&str>, text: &str) -> Result<Vec<&'a Table>> {
     for (key, item) in document.iter() {
         let span = document.key(key).and_then(Key::span);
@@ -128,14 +128,15 @@ fn case(table: &Table, text: &str, to: Use) -> Result<Case> {
     })
 }
 
-/// A case that is being read.
+/// Table of a case that is being read.
 struct Keys<'a> {
     table: &'a Table,
     text: &'a str,
 }
 
 impl Keys<'_> {
-    /// Reads every key that is not one of [`Case::KEYS`]. The command line knows the names of options.
+    /// Reads all keys that are not in [`Case::KEYS`] as options. The command line checks whether such options
+    /// exist.
     fn options(&self) -> Result<CaseOptions> {
         const WANTED: &str = "true (omit an option that is off), a number, a string, or an array of numbers or strings";
         let mut options = vec![];
@@ -242,7 +243,7 @@ impl Keys<'_> {
     }
 }
 
-/// Refuses two cases of the same mesh and options, or of the same name.
+/// Fails if two cases have the same mesh and options, or the same name.
 fn refuse_doubles(cases: &[Case]) -> Result<()> {
     let mut lines = HashMap::new();
     for case in cases {
@@ -274,7 +275,7 @@ fn hinted(error: Error) -> Error {
     ])
 }
 
-/// Returns the type of a TOML item for messages.
+/// Returns the type of a TOML item, for messages.
 fn kind(item: &Item) -> &'static str {
     match item {
         Item::Value(Value::Array(_)) => "an array",
@@ -284,7 +285,7 @@ fn kind(item: &Item) -> &'static str {
     }
 }
 
-/// Adds the line where `span` begins.
+/// Adds the line number at which `span` begins to an error.
 fn at(error: Error, text: &str, span: Option<Range<usize>>) -> Error {
     match line_of(text, span) {
         Some(line) => error.at_line(line),
@@ -457,7 +458,8 @@ mod tests {
         }
     }
 
-    /// Earlier messages quoted keys, values and names of any length, with tabs and line ends.
+    /// In earlier versions, messages quoted keys, values and names of any length, including tabs and line
+    /// breaks.
     #[test]
     fn messages_quote_short_text_without_control_characters() {
         let odd = format!("\\u001b[2J\\n{}", "x".repeat(2000));
