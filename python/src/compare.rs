@@ -1,4 +1,4 @@
-//! Comparisons and checks, as dictionaries of facts.
+//! Comparisons and checks. The results are dictionaries of facts.
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::grid::Grid;
 use crate::mesh::Mesh;
 use crate::work::{How, run};
 
-/// Examines a mesh.
+/// Checks a mesh and returns the facts.
 #[pyfunction]
 pub fn check<'py>(
     py: Python<'py>,
@@ -106,7 +106,7 @@ fn facts_of_check<'py>(py: Python<'py>, found: &MeshCheck) -> PyResult<Bound<'py
     Ok(facts)
 }
 
-/// Compares two meshes.
+/// Returns the facts about the clearance of two meshes.
 #[pyfunction]
 pub fn clearance<'py>(
     py: Python<'py>,
@@ -159,7 +159,7 @@ pub fn clearance<'py>(
     Ok(facts)
 }
 
-/// Compares two grids of bits or labels. Returns facts, and a grid of the different cells.
+/// Compares two grids of bits or labels. Returns the facts, and a grid of the cells that differ.
 #[pyfunction]
 pub fn diff<'py>(
     py: Python<'py>,
@@ -185,7 +185,7 @@ pub fn diff<'py>(
     Ok(facts)
 }
 
-/// Compares two fields.
+/// Compares two fields and returns the facts.
 #[pyfunction]
 pub fn diff_fields<'py>(
     py: Python<'py>,
@@ -214,11 +214,12 @@ pub fn diff_fields<'py>(
     Ok(facts)
 }
 
-/// Returns the differences between the grids as text.
+/// Returns the differences between the lattices of two grids as text.
 fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
     let found = grids(first, second);
     let is_image = |voxels: &Voxels| voxels.record.tool.is_none();
-    // Images of other programs store their position as decimals or floats, as in the command.
+    // Images of other programs store their position as decimals or floats. The command treats them in the
+    // same way.
     let is_rounding = match (&first.lattice, &second.lattice) {
         (Some(a), Some(b)) => (is_image(first) || is_image(second)) && differ_by_rounding(a, b),
         _ => false,

@@ -1,9 +1,9 @@
-//! Errors and findings of the library for Python, with hints that name keyword arguments.
+//! Errors and findings of the library for Python. Their hints name keyword arguments in place of options.
 
 use pyo3::prelude::*;
 use voxelize::{Error, Finding, Kind};
 
-/// Returns the exception for an error. `voxelize._errors` chooses its class.
+/// Returns the exception for an error. The Python module `voxelize._errors` chooses its class.
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = match error.kind() {
         Kind::Usage => "usage",
@@ -31,7 +31,7 @@ pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     make().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Code, severity, text, hint, count and triangle of a finding.
+/// Code, severity, text, hint, count and triangle of a finding, in this order.
 pub type FindingFacts = (
     String,
     &'static str,
@@ -41,7 +41,7 @@ pub type FindingFacts = (
     Option<u64>,
 );
 
-/// Returns the facts of a finding.
+/// Returns the facts about a finding.
 pub fn finding(finding: &Finding) -> FindingFacts {
     let error = &finding.first;
     let facts = (
@@ -59,12 +59,12 @@ pub fn finding(finding: &Finding) -> FindingFacts {
     )
 }
 
-/// Returns the hint of an error, or the advice of its code.
+/// Returns the hint of an error, or the advice for its code if it has no hint. `None` if there is neither.
 fn hint(error: &Error) -> Option<String> {
     Some(error.advice().spelled(spelled)).filter(|hint| !hint.is_empty())
 }
 
-/// Returns an option of the command as a keyword argument. `None` for options that only the command has.
+/// Returns the keyword argument for an option of the command. `None` for an option that only the command has.
 fn spelled(option: &str) -> Option<String> {
     let (name, value) = option.split_once(' ').unwrap_or((option, ""));
     let name = match name {
@@ -88,7 +88,7 @@ fn spelled(option: &str) -> Option<String> {
     })
 }
 
-/// Returns the argument of the same name as a long option.
+/// Returns the name of the keyword argument for a long option.
 fn argument(option: &str) -> String {
     option.trim_start_matches('-').replace('-', "_")
 }

@@ -1,4 +1,4 @@
-//! Cells with their lattice, for Python.
+//! Voxels for Python: cells with their lattice and record.
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::errors::raised;
 use crate::options::named;
 use crate::work::{How, run, run_here, run_silently};
 
-/// Number of cells from which a copy takes long enough to be interrupted.
+/// Number of cells above which copying takes so long that it must be possible to interrupt it.
 const LARGE: usize = 1 << 26;
 
 /// Cells with their lattice and record.
@@ -59,7 +59,7 @@ impl Grid {
 pub struct Saving {
     format: Option<String>,
     dtype: Option<String>,
-    /// Option and value of each choice.
+    /// Name and value of each choice of the format. Flags have no value.
     choices: Vec<(String, Option<String>)>,
     values: Vec<i16>,
     sidecar: bool,
@@ -146,13 +146,13 @@ impl Grid {
         self.voxels.count()
     }
 
-    /// Returns the memory of the cells in bytes.
+    /// Memory of the cells in bytes.
     #[getter]
     fn nbytes(&self) -> u128 {
         self.cells().bytes()
     }
 
-    /// Returns the outer corner of the first cell.
+    /// Outer corner of the first cell. `None` if the position of the cells is unknown.
     #[getter]
     fn origin(&self) -> Option<(f64, f64, f64)> {
         Some(
@@ -179,7 +179,7 @@ impl Grid {
         )
     }
 
-    /// Returns origin and spacing as fractions `p/q`.
+    /// Origin and spacing as fractions `p/q`. `None` if the position of the cells is unknown.
     #[getter]
     fn exact(&self) -> Option<[[String; 3]; 2]> {
         let lattice = self.voxels.lattice.as_ref()?;
@@ -199,7 +199,7 @@ impl Grid {
         Some(self.voxels.lattice.as_ref()?.cell_volume().to_f64())
     }
 
-    /// Returns the digests of the cells, and of the cells on their lattice.
+    /// Digest of the cells, and digest of the cells with their lattice.
     #[getter]
     fn digests(&self, py: Python<'_>) -> PyResult<(String, Option<String>)> {
         let digest = self.digest(py)?;
@@ -226,7 +226,7 @@ impl Grid {
             .collect()
     }
 
-    /// Returns value, name, colour and count of each label.
+    /// Value, name, colour and number of cells of each label.
     #[getter]
     fn legend(&self) -> Vec<(u8, String, [u8; 3], u64)> {
         let Some(labels) = self.voxels.labels() else {
@@ -249,7 +249,7 @@ impl Grid {
         self.voxels.field().map(|field| field.background())
     }
 
-    /// Returns one byte per cell, x fastest: 1 if it is occupied, or its label.
+    /// Returns one byte per cell, x fastest. It is 1 for an occupied cell, or its label if `labels` is true.
     fn bytes<'py>(&self, py: Python<'py>, labels: bool) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let [nx, ny, nz] = self.voxels.dims();
         let occupied = self.voxels.occupied().map_err(|error| raised(py, &error))?;
@@ -278,8 +278,8 @@ impl Grid {
         Ok(array)
     }
 
-    /// Returns words of 64 cells along x, with rows padded to whole words. The array is a view of the
-    /// grid.
+    /// Returns the occupied cells as words of 64 cells along x. Rows are padded to whole words. The array
+    /// shares the memory of the grid.
     fn words<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let grid = this.get();
         let occupied = grid
@@ -290,7 +290,7 @@ impl Grid {
         Ok(shared(&view, this.clone().into_any()))
     }
 
-    /// Returns the values of a field, x fastest. The array is a view of the grid.
+    /// Returns the values of a field, x fastest. The array shares the memory of the grid.
     fn values<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let none = || raised(this.py(), &Error::usage("the cells are no field"));
         let field = this.get().voxels.field().ok_or_else(none)?;
@@ -298,8 +298,8 @@ impl Grid {
         Ok(shared(&view, this.clone().into_any()))
     }
 
-    /// Returns x, y and z of every occupied cell, x fastest. In a field, cells with a value other than
-    /// the background count as occupied.
+    /// Returns x, y and z of each occupied cell. Cells are ordered with x varying fastest. In a field, the
+    /// cells whose value differs from the background are returned.
     fn indices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let indices = run_here(py, || {
             let differing;
@@ -317,7 +317,8 @@ impl Grid {
         Ok(indices.into_pyarray(py))
     }
 
-    /// Returns the cell of each point, or −1, −1, −1 for a point outside.
+    /// Returns the indices of the cell that contains each point. They are −1, −1, −1 for a point outside the
+    /// grid.
     fn index<'py>(
         &self,
         py: Python<'py>,
@@ -339,7 +340,7 @@ impl Grid {
         Ok(cells.into_pyarray(py))
     }
 
-    /// Saves the grid. Returns path, format and bytes of each file.
+    /// Saves the grid. Returns the path, the format and the size in bytes of each file.
     fn save(
         &self,
         py: Python<'_>,
@@ -368,7 +369,7 @@ impl Grid {
             .collect())
     }
 
-    /// Returns the bytes of a file of this grid.
+    /// Returns the content of a file of this grid as bytes.
     fn packed<'py>(&self, py: Python<'py>, saving: Saving) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = run_silently(py, |_| {
             let mut bytes = vec![];
@@ -381,7 +382,7 @@ impl Grid {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Draws a picture of the cells from above a corner, or of a layer across an axis.
+    /// Draws the cells from above a corner, or one layer across an axis. Returns a PNG file as bytes.
     fn picture<'py>(
         &self,
         py: Python<'py>,
@@ -421,14 +422,14 @@ impl Grid {
     }
 }
 
-/// Opens a voxel file.
+/// Reads a voxel file.
 #[pyfunction]
 pub fn open_grid(py: Python<'_>, path: PathBuf, how: How) -> PyResult<Grid> {
     let limit = how.max_memory;
     run(py, &how, |_| format::open_within(&path, limit)).map(Grid::new)
 }
 
-/// Reads a grid from the bytes of a file.
+/// Reads a grid from the content of a file. `name` is the name of the format.
 #[pyfunction]
 pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     let voxels = run_silently(py, |_| {
@@ -439,7 +440,7 @@ pub fn unpacked(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<Grid> {
     Ok(Grid::new(voxels))
 }
 
-/// Returns the voxel formats, one dictionary each.
+/// Returns a dictionary for each voxel format.
 #[pyfunction]
 pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |format: &Format| {
@@ -471,13 +472,13 @@ pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     FORMATS.iter().map(row).collect()
 }
 
-/// Returns a read-only array over memory of `owner`, which the array keeps alive.
+/// Returns a read-only array that shares memory of `owner`. The array keeps `owner` alive.
 fn shared<'py, T: numpy::Element>(
     view: &ArrayView1<'_, T>,
     owner: Bound<'py, PyAny>,
 ) -> Bound<'py, PyArray1<T>> {
-    // SAFETY: the memory belongs to the cells of a frozen class. They never change and live as long as
-    // `owner`, the base of the array. The array is marked read-only.
+    // SAFETY: The memory belongs to the cells of a frozen class. The cells never change, and they live as
+    // long as `owner`, which is the base of the array. The array is marked as read-only.
     let array = unsafe { PyArray1::borrow_from_array(view, owner) };
     array.readwrite().make_nonwriteable();
     array

@@ -1,4 +1,4 @@
-//! Jobs of the library, from meshes and options to a grid and its findings.
+//! Jobs of the library: from meshes and options to a grid and its findings.
 
 use std::path::PathBuf;
 
@@ -21,19 +21,19 @@ use crate::mesh::{Mesh as PyMesh, joined};
 use crate::options::{Options, named};
 use crate::work::{How, Watcher, run};
 
-/// Joined meshes of a job, independent of the interpreter.
+/// Joined meshes of a job. They can be used without the Python interpreter.
 pub struct Source {
     mesh: Mesh,
-    /// Unit and up axis that each file states.
+    /// Unit and up axis that the file of each mesh states.
     stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
     are_several: bool,
-    /// Single mesh in coordinates relative to a point near it, if it is far from the origin.
+    /// A single mesh that is far from the origin, in coordinates relative to a point near it, and that point.
     near: Option<(Mesh, [Rational; 3])>,
-    /// Name of the input in the record.
+    /// Name of the input, for the record.
     pub name: Option<String>,
 }
 
-/// Joins the meshes, with the units and axes that their files state.
+/// Joins the meshes. Also returns the units and up axes that their files state.
 pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> {
     if meshes.is_empty() {
         return Err(raised(py, &Error::usage("no mesh is given")));
@@ -56,8 +56,8 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 }
 
 impl Source {
-    /// Returns the request of options. Several meshes are labelled by mesh unless the options set
-    /// labels.
+    /// Returns the request that the options make. If there are several meshes, each is a label unless the
+    /// options set labels.
     pub fn request(&self, options: &Options) -> Result<Request> {
         let mut request = options.request()?;
         if request.labels.is_none() && self.are_several {
@@ -66,7 +66,7 @@ impl Source {
         Ok(request)
     }
 
-    /// Resolves a request for the meshes, and returns the mesh in the axes of the grid.
+    /// Resolves a request for these meshes. Also returns the mesh with its axes in the order of the grid.
     fn turned(&self, request: &Request) -> Result<(ResolvedRequest, Mesh)> {
         let mut job = request.resolve(&self.stated)?;
         let mut mesh = self.mesh.clone();
@@ -89,7 +89,7 @@ impl Source {
         Ok((job, mesh))
     }
 
-    /// Adds the lattice that is fitted to the mesh.
+    /// Resolves a request for these meshes. Also returns the mesh and the lattice that is fitted to it.
     pub fn prepared(&self, request: &Request) -> Result<(ResolvedRequest, Mesh, Lattice)> {
         let (job, mesh) = self.turned(request)?;
         let lattice = job.fit.to(mesh.bounds())?;
@@ -98,7 +98,7 @@ impl Source {
     }
 }
 
-/// Creates the voxelizer with the resources of a call.
+/// Applies the settings of a call to a voxelizer: threads, instruction set, memory and progress.
 pub fn with_how<'a>(
     voxelizer: Voxelizer<'a>,
     how: &How,
@@ -117,7 +117,7 @@ pub fn with_how<'a>(
         .map_or(voxelizer, |bytes| voxelizer.memory(bytes)))
 }
 
-/// Job, independent of the interpreter.
+/// Job with all its data. It can be run without the Python interpreter.
 struct Job {
     source: Source,
     options: Options,
@@ -127,12 +127,12 @@ struct Job {
     max_memory: Option<u64>,
 }
 
-/// Source of the grid of `like`.
+/// Value of the argument `like`, which gives the grid.
 #[derive(FromPyObject)]
 pub enum Like {
-    /// Grid of voxels in memory.
+    /// The grid of voxels in memory.
     Voxels(Py<Grid>),
-    /// Grid of a file. Only the headers of a scan are read.
+    /// The grid of a file. If the file contains its lattice, only its headers are read.
     File(PathBuf),
 }
 
@@ -146,8 +146,8 @@ struct Made {
     arrays: Vec<CellArray>,
 }
 
-/// Fills the cells of a lattice around meshes by a rule. Several meshes make one grid, labelled by mesh
-/// unless `labels` is set.
+/// Makes cells from meshes by a rule. Several meshes make one grid, in which each mesh is a label unless
+/// `labels` is set.
 #[pyfunction]
 pub fn voxelize<'py>(
     py: Python<'py>,
@@ -271,7 +271,7 @@ impl Job {
         })
     }
 
-    /// Returns the requested arrays next to the cells.
+    /// Returns the quantities requested with `with_`, which become arrays in addition to the cells.
     fn quantities(&self) -> Result<Quantities> {
         let known = Quantity::ALL.map(Quantity::name);
         let one = |name: &String| {
@@ -283,8 +283,8 @@ impl Job {
         self.quantities.iter().map(one).collect()
     }
 
-    /// Returns the lattice, with the axes of the image whose grid is used. The mesh is in the unit of
-    /// the image.
+    /// Returns the lattice, and the axes of the image if `like` is an image. In that case the mesh gets the
+    /// unit of the image.
     fn lattice(
         &self,
         request: &Request,
@@ -303,11 +303,11 @@ impl Job {
     }
 }
 
-/// Grid of a file or of voxels.
+/// Grid that `like` gives.
 struct TakenGrid {
     lattice: Lattice,
     unit: Option<UnitOfLength>,
-    /// Axes of an image.
+    /// Axes of the image, if they are not x, y and z.
     axes: Option<String>,
 }
 
@@ -330,7 +330,7 @@ impl Like {
                 let mut description = format::describe(path)?;
                 let axes = description.metadata.extra.remove(IMAGE_AXES);
                 let unit = unit_of(&description.metadata.record);
-                // The lattice is in the headers, or comes with the cells.
+                // The lattice is either in the headers or in a sidecar, which is read with the cells.
                 let lattice = match description.format.carries {
                     Carries::InFile | Carries::Rounded => description.metadata.lattice,
                     _ => format::open_within(path, max_memory)?.lattice,

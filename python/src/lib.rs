@@ -1,5 +1,6 @@
-//! Module `voxelize._native`: meshes from files and arrays, jobs of the library, cells as arrays. The
-//! public names, defaults and documentation are in `package/voxelize`, in Python.
+//! Native module `voxelize._native`: reads meshes from files and arrays, runs jobs of the library, and
+//! returns cells as arrays. The public names, defaults and documentation are in the Python package
+//! `package/voxelize`.
 
 mod compare;
 mod errors;
@@ -12,14 +13,15 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// Interface of the library for the Python package. It is not stable.
+/// Internal interface of the library for the Python package. It is not stable.
 #[pymodule(gil_used = false)]
 mod _native {
     use std::ffi::OsString;
 
     use pyo3::prelude::*;
 
-    /// Loads the array API of NumPy now, because an interrupt while it loads later would cause a panic.
+    /// Loads the array interface of NumPy at once. If an interrupt arrived while it is loaded later, there
+    /// would be a panic.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         numpy::PyArray1::<u8>::zeros(module.py(), [0], false);
@@ -43,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use super::work::Cancel;
 
-    /// Runs a command line like the program `voxelize` and returns its exit code.
+    /// Runs a command line as the program `voxelize` does. Returns its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
         py.detach(|| ::voxelize::cli::start(words))

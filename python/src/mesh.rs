@@ -12,16 +12,17 @@ use voxelize::{Error, Finding, Rational, Result};
 use crate::errors::{FindingFacts, finding, raised};
 use crate::work::{How, Watcher, run, run_here};
 
-/// Mesh in memory, read once and voxelized any number of times.
+/// Mesh in memory. It is read once and can be voxelized any number of times.
 #[pyclass(frozen, module = "voxelize._native")]
 pub struct Mesh {
     pub mesh: voxelize::Mesh,
-    /// Name of the file without its folder, or a given name.
+    /// Name of the file without its folder, or the name that the user gave.
     #[pyo3(get)]
     pub name: String,
     pub unit: Option<UnitOfLength>,
     pub up: Option<UpAxis>,
-    /// Mesh in coordinates relative to a point near it, if its file is far from the origin.
+    /// Mesh in coordinates relative to a point near it, and that point. `None` unless the file is far from
+    /// the origin.
     pub near: Option<(voxelize::Mesh, [Rational; 3])>,
     findings: Vec<Finding>,
 }
@@ -36,7 +37,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Treatment of findings.
+    /// Returns how damaged and unusual files are treated.
     pub fn tolerance(&self) -> Tolerance {
         match (self.strict, self.lenient) {
             (true, _) => Tolerance::Strict,
@@ -55,8 +56,8 @@ impl Reading {
 }
 
 impl Mesh {
-    /// Creates the mesh of a file. A mesh that is far from the origin is also kept in coordinates of the
-    /// file, rounded to floats.
+    /// Creates the mesh of a file. If it is far from the origin, the mesh is also kept in the coordinates of
+    /// the file, rounded to floats.
     fn loaded(name: String, loaded: Loaded) -> Result<Self> {
         let Loaded {
             mesh,
@@ -105,7 +106,7 @@ impl Mesh {
 
 #[pymethods]
 impl Mesh {
-    /// Reads a file.
+    /// Reads a mesh from a file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, reading: Reading, how: How) -> PyResult<Self> {
         let name = path
@@ -120,7 +121,7 @@ impl Mesh {
         })
     }
 
-    /// Reads the bytes of a file.
+    /// Reads a mesh from the content of a file.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
@@ -137,7 +138,7 @@ impl Mesh {
         })
     }
 
-    /// Returns this mesh under another name.
+    /// Returns the same mesh with another name.
     fn renamed(&self, name: String) -> Self {
         Self {
             mesh: self.mesh.clone(),
@@ -149,7 +150,7 @@ impl Mesh {
         }
     }
 
-    /// Creates a mesh from vertices and faces.
+    /// Creates a mesh from vertices, and from faces that are indices of vertices.
     #[staticmethod]
     fn indexed(
         py: Python<'_>,
@@ -187,14 +188,14 @@ impl Mesh {
         self.mesh.triangles().len()
     }
 
-    /// Returns the lowest and the highest coordinates.
+    /// Lowest and highest coordinates. `None` if the mesh has no triangles.
     #[getter]
     fn bounds(&self) -> Option<[[f32; 3]; 2]> {
         let bounds = self.mesh.bounds();
         (!self.mesh.triangles().is_empty()).then_some([bounds.min, bounds.max])
     }
 
-    /// Returns the unit that the file states.
+    /// Unit that the file states. `None` if it states none.
     #[getter]
     fn unit(&self) -> Option<&'static str> {
         self.unit.map(UnitOfLength::name)
@@ -214,7 +215,8 @@ impl Mesh {
     }
 }
 
-/// Returns the numbers of an array in groups of three. Its last axis must have length three.
+/// Returns the numbers of an array in groups of three. `name` is the argument for messages. Fails unless the
+/// array has the right shape.
 fn triples<'a, T, E>(
     py: Python<'_>,
     shape: &[usize],
@@ -231,7 +233,7 @@ fn triples<'a, T, E>(
     Ok(numbers.as_chunks::<3>().0)
 }
 
-/// Joins the meshes, each as a part of kind file.
+/// Joins the meshes. In the result each mesh is a part of the kind file.
 pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
     match meshes {
         [one] => Ok(one.mesh.clone()),

@@ -1,4 +1,4 @@
-//! Translation of keyword arguments, as text, to a request of the library.
+//! Conversion of keyword arguments to a request of the library. The values of the arguments are texts.
 
 use pyo3::prelude::*;
 use voxelize::job::{JobLabels, OPTIONS, OptionValues, Request, RequestOption};
@@ -10,17 +10,17 @@ use crate::mesh::Reading;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
-    /// Arguments with their texts: no text for a flag, one per number or name.
+    /// Each argument with its texts. A flag has no text, other arguments have one for each number or name.
     given: Vec<(String, Vec<String>)>,
     pub reading: Reading,
 }
 
 impl Options {
-    /// Returns the request of the arguments.
+    /// Returns the request that the arguments make.
     pub fn request(&self) -> Result<Request> {
         let mut request = Request::new(|name| name.replace('-', "_"));
         for (argument, texts) in &self.given {
-            // Only Python has labels of surface and interior.
+            // Labels for surface and interior can be requested only in Python.
             if argument == "labels" && texts == &["layer"] {
                 request.labels = Some(JobLabels::SurfaceAndInterior);
                 continue;
@@ -43,7 +43,7 @@ impl Options {
     }
 }
 
-/// Returns the names of the arguments that decide the cells, each with true for a flag.
+/// Returns the names of the arguments that decide the cells. The value is true for a flag.
 #[pyfunction]
 pub fn options() -> Vec<(String, bool)> {
     OPTIONS
@@ -56,7 +56,7 @@ pub fn options() -> Vec<(String, bool)> {
         .collect()
 }
 
-/// Returns one of the names of an argument.
+/// Returns `found`. If it is `None`, returns the error that `text` is not a known name for the argument.
 pub fn named<T>(argument: &str, text: &str, found: Option<T>, known: &[&str]) -> Result<T> {
     found.ok_or_else(|| {
         let known = known.join(", ");

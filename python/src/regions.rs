@@ -1,4 +1,4 @@
-//! Regions of a grid: stores whose regions are made by processes, and blocks of cells.
+//! Regions of a grid: stores whose regions are made by several processes, and blocks of cells.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -21,12 +21,12 @@ use crate::mesh::Mesh as PyMesh;
 use crate::options::{Options, named};
 use crate::work::{How, run};
 
-/// Choices for a store.
+/// Options for the layout of a store.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Storing {
     path: PathBuf,
-    /// Files of the mesh, in the order of the meshes.
+    /// Files of the meshes, in order.
     files: Vec<PathBuf>,
     regions: Option<usize>,
     dtype: Option<String>,
@@ -35,7 +35,7 @@ pub struct Storing {
     bin: bool,
 }
 
-/// Plans a store of the cells of meshes, or opens an existing store with the same plan.
+/// Plans a store for the cells of meshes. If a store with the same plan exists, it is opened.
 #[pyfunction]
 pub fn plan_store<'py>(
     py: Python<'py>,
@@ -91,7 +91,7 @@ pub fn plan_store<'py>(
                 ..Extras::default()
             });
         let (plan, findings) = voxelizer.plan_regions(&mesh, &lattice, &region_request)?;
-        // The layers of the regions may differ.
+        // The plans may divide the layers into regions differently.
         let there = RegionStore::open_if_planned(&storing.path)?
             .filter(|there| there.plan.makes_same(&plan));
         let plan = there.map_or(plan, |there| there.plan);
@@ -114,8 +114,8 @@ pub fn plan_store<'py>(
     Ok(answer)
 }
 
-/// Makes the incomplete regions among these regions of a store, numbered from 0. Returns for each
-/// whether it was made now.
+/// Makes those of these regions that are incomplete. Regions are numbered from 0. Returns for each region
+/// whether it was made by this call.
 #[pyfunction]
 pub fn make_regions(
     py: Python<'_>,
@@ -161,8 +161,8 @@ pub fn make_regions(
     })
 }
 
-/// Checks all regions of a store, and writes its metadata if they are complete and if requested. Shards
-/// may be missing if they are `elsewhere`.
+/// Checks all regions of a store. If all are complete and `finish` is true, writes the metadata that
+/// completes the store. If `elsewhere` is true, shards may be missing here.
 #[pyfunction]
 pub fn check_store<'py>(
     py: Python<'py>,
@@ -220,7 +220,7 @@ pub fn check_store<'py>(
     Ok(answer)
 }
 
-/// Returns the hash of bytes, as parts record the hashes of shards.
+/// Returns the hash of bytes, in the form in which part files state the hashes of shards.
 #[pyfunction]
 pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
     py.detach(|| {
@@ -232,7 +232,7 @@ pub fn hash_of(py: Python<'_>, bytes: &[u8]) -> String {
     })
 }
 
-/// Returns the dims of the grid around meshes, and the kind of its cells: `bits`, `labels` or `field`.
+/// Returns the dims of the grid for meshes, and the kind of its cells: `bits`, `labels` or `field`.
 #[pyfunction]
 pub fn planned_grid(
     py: Python<'_>,
@@ -259,7 +259,7 @@ pub fn planned_grid(
     })
 }
 
-/// Makes the cells of a box of the grid around meshes: `[x0, x1, y0, y1, z0, z1]`.
+/// Makes the cells of a box of the grid for meshes. The box is `[x0, x1, y0, y1, z0, z1]`.
 #[pyfunction]
 pub fn voxelize_block(
     py: Python<'_>,

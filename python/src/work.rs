@@ -1,5 +1,5 @@
-//! Work outside the interpreter. It runs in a separate thread without the GIL, while the calling thread
-//! checks for signals and reports progress.
+//! Work that is done outside the Python interpreter. It runs in a separate thread without the GIL. Meanwhile
+//! the calling thread checks for signals and reports the progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::errors::raised;
 /// Time between two checks for signals.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Switch that cancels jobs from another thread.
+/// Switch by which another thread can cancel jobs.
 #[pyclass(frozen, module = "voxelize._native")]
 #[derive(Default)]
 pub struct Cancel(CancelToken);
@@ -28,7 +28,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// Cancels the jobs that hold this switch.
+    /// Cancels all jobs that were given this switch.
     fn cancel(&self) {
         self.0.cancel();
     }
@@ -41,12 +41,12 @@ pub struct How {
     pub threads: usize,
     pub max_memory: Option<u64>,
     pub simd: Option<String>,
-    /// Callback with phase, steps done and steps in total.
+    /// Function that is called with the phase, the number of steps done, and the total number of steps.
     pub progress: Option<Py<PyAny>>,
     pub cancel: Option<Py<Cancel>>,
 }
 
-/// Progress listener of a job, and its switch.
+/// Records the progress of a job, and tells it when to stop.
 pub struct Watcher {
     own: CancelToken,
     given: Option<CancelToken>,
@@ -72,7 +72,7 @@ impl Progress for Watcher {
 }
 
 impl Watcher {
-    /// Reports the progress to Python.
+    /// Calls the progress function of Python.
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(progress) = progress else {
             return Ok(());
@@ -90,8 +90,8 @@ impl Watcher {
     }
 }
 
-/// Runs `work` in a pool of the requested threads. An exception of a signal, such as
-/// `KeyboardInterrupt`, or of the progress listener cancels it.
+/// Runs `work` in a pool with the requested number of threads. It is cancelled if a signal raises an
+/// exception, such as `KeyboardInterrupt`, or if the progress function does.
 pub fn run<T: Send>(
     py: Python<'_>,
     how: &How,
@@ -111,7 +111,7 @@ pub fn run<T: Send>(
         let in_pool = move || par::with_threads(threads, || work(watcher)).and_then(|done| done);
         let body = move || {
             let done = catch_unwind(AssertUnwindSafe(in_pool));
-            // The receiver lives until the end of the scope.
+            // Sending cannot fail, because the receiver lives until the end of the scope.
             let _ = sender.send(done);
         };
         thread::Builder::new()
@@ -153,7 +153,7 @@ fn panicked(py: Python<'_>) -> PyErr {
     raised(py, &Error::internal("the work panicked"))
 }
 
-/// Runs `work` with all threads, without progress.
+/// Runs `work` with all threads and without reporting progress.
 pub fn run_silently<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Watcher) -> Result<T> + Send,
@@ -168,7 +168,7 @@ pub fn run_silently<T: Send>(
     run(py, &how, work)
 }
 
-/// Runs `work` in this thread without the GIL, for work shorter than the start of a thread.
+/// Runs `work` in this thread without the GIL. Used for work that takes less time than starting a thread.
 pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(work).map_err(|error| raised(py, &error))
 }
