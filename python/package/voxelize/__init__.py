@@ -10,8 +10,8 @@
 >>> v.numpy()[3, 0, 0]
 np.True_
 
-Arrays are indexed ``a[x, y, z]``; ``origin`` is the outer corner of cell ``[0, 0, 0]``. Coordinates have the unit of the
-mesh and are not scaled.
+Arrays are indexed ``a[x, y, z]``. ``origin`` is the outer corner of cell ``[0, 0, 0]``. Coordinates have the unit of the mesh
+and are not scaled.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -36,7 +36,7 @@ from ._voxels import Difference, Voxels, open
 
 try:
     __version__ = version("voxelize")
-except PackageNotFoundError:  # a tree that is not installed
+except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "unknown"
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Command `voxelize`."""
+"""The command `voxelize`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import _native
 
 
 def main() -> None:
-    """Runs the command line of this process."""
+    """Runs the command with the arguments of this process, and exits."""
     # The command line handles interrupts itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_native.command(["voxelize", *sys.argv[1:]]))

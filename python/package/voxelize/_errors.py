@@ -1,4 +1,4 @@
-"""Exceptions and findings. A finding does not stop a run."""
+"""Exceptions and findings. A finding is reported but does not stop a run."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The call is invalid: exclusive arguments, or a value out of range."""
+    """The call is invalid: its arguments exclude each other, or a value is out of range."""
 
 
 class InputError(Error, OSError):
-    """A file or an array cannot be read: it is missing, cut short or not a mesh."""
+    """A file or an array cannot be read: it is missing or truncated, or it is not a mesh."""
 
 
 class NotFoundError(InputError, FileNotFoundError):
@@ -92,7 +92,7 @@ def usage(message: str, hint: str | None = None) -> UsageError:
 
 
 class FindingWarning(UserWarning):
-    """A finding of severity "warning": the result may differ from the intended one. `finding` has its facts."""
+    """Warning about a finding: the result may differ from what was intended. `finding` has the facts."""
 
     def __init__(self, finding: Finding, mesh: str = "") -> None:
         super().__init__(f"{mesh}: {finding}" if mesh else str(finding))
@@ -101,14 +101,14 @@ class FindingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Finding with a stable code; docs/reference/findings.md lists the codes."""
+    """Finding with a stable code. docs/reference/findings.md lists the codes."""
 
     code: str
     #: "note" or "warning".
     severity: str
     message: str
     hint: str | None = None
-    #: Number of occurrences. The message names the first.
+    #: Number of occurrences. The message describes the first one.
     count: int = 1
     triangle: int | None = None
 
@@ -117,12 +117,14 @@ class Finding:
 
 
 def findings_of(facts: Iterable[Any]) -> list[Finding]:
-    """Returns the findings for facts of the library."""
+    """Converts facts from the native module to findings."""
     return [Finding(*fact) for fact in facts]
 
 
 def warn(findings: Iterable[Finding], depth: int, mesh: str = "") -> None:
-    """Issues the findings of severity "warning", at the caller `depth` functions up. `mesh` is the name of one of many meshes."""
+    """Issues the findings of severity "warning" as Python warnings.
+
+    They name the line of the caller that is `depth` functions up. `mesh` is the name of the mesh, if there are several."""
     for finding in findings:
         if finding.severity == "warning":
             warnings.warn(FindingWarning(finding, mesh), stacklevel=depth + 1)

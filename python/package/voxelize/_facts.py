@@ -16,7 +16,7 @@ Point = tuple[float, float, float]
 class Label:
     """A label of cells."""
 
-    #: Value in arrays, 1 … 255.
+    #: Value of the label in arrays, from 1 to 255.
     value: int
     name: str
     #: Red, green and blue.
@@ -29,13 +29,13 @@ class Label:
 class FieldDifference:
     """Differences between two fields."""
 
-    #: Cells whose values differ.
+    #: Number of cells whose values differ.
     differing: int
-    #: Of these, the cells that differ by more than the tolerance.
+    #: Number of these cells that differ by more than the tolerance.
     beyond: int
-    #: Box of the cells beyond the tolerance, both ends inclusive.
+    #: Bounding box of the cells that differ by more than the tolerance: lowest and highest cell. None if there are none.
     bounds: tuple[Cell, Cell] | None
-    #: Cell, both values and difference, at the largest difference.
+    #: Largest difference: the cell, the two values in it, and their difference. None if no value differs.
     largest: tuple[Cell, tuple[float, float], float] | None
     mismatches: list[str]
 
@@ -45,12 +45,12 @@ class FieldDifference:
 
 @dataclass(frozen=True)
 class Component:
-    """Triangles connected by vertices."""
+    """Component of a mesh: triangles that are connected by vertices."""
 
     triangles: int
     bounds: tuple[Point, Point]
     area: float
-    #: Signed volume, negative if the component is inside out.
+    #: Signed volume. It is negative if the component is inside out.
     volume: float
     closed: bool
     oriented: bool
@@ -65,28 +65,28 @@ class Defect:
     severity: str
     effect: str
     count: int
-    #: Points of the first defects: (n, 3), in units of the mesh.
+    #: Points of the first defects (n, 3), in units of the mesh.
     points: npt.NDArray[np.float64]
-    #: Triangles with this defect, ascending: (m,).
+    #: Indices of the triangles that have the defect (m,), in ascending order.
     triangles: npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
 class Check:
-    """Result of the check of a mesh."""
+    """Result of checking a mesh."""
 
     vertices: int
     closed: bool
     oriented: bool
-    #: Manifold by the 3MF core specification.
+    #: True if the mesh is manifold by the 3MF core specification.
     manifold: bool
-    #: The rule solid with inside="auto" is certainly correct.
+    #: True if the rule solid with inside="auto" certainly finds the inside.
     solid: bool
     #: Methods that certainly find the inside.
     safe_methods: list[str]
     components: list[Component]
     defects: list[Defect]
-    #: A search ended at its limit of pairs.
+    #: True if a search ended at its limit of pairs, so that there may be more defects.
     is_partial: bool
 
 
@@ -96,35 +96,35 @@ class Clearance:
 
     #: "apart", "touching", "crossing", "contains" or "within".
     relation: str
-    #: None if unknown.
+    #: True if some volume is inside both meshes. None if this is not known.
     shares_volume: bool | None
-    #: In units of the meshes, rounded once.
+    #: Distance between the surfaces in units of the meshes, rounded once.
     distance: float
-    #: Exact square of the distance: "p/q".
+    #: Exact square of the distance, as a fraction "p/q".
     squared: str
-    #: Closest two points.
+    #: The two closest points, one on each mesh.
     points: tuple[Point, Point]
-    #: Unit vector from the second point to the first.
+    #: Unit vector from the second point to the first. None if the surfaces meet.
     direction: Point | None
     triangles: tuple[int, int]
-    #: Number of pairs of triangles that meet, a lower bound unless `is_all`.
+    #: Number of pairs of triangles that meet. It is a lower bound unless `is_all` is true.
     meetings: int
     is_all: bool
-    #: Triangles of the first pairs that meet: (n, 2).
+    #: Triangle numbers of the first pairs that meet (n, 2).
     pairs: npt.NDArray[np.uint64]
-    #: Both ends of their intersections: (n, 2, 3).
+    #: The two ends of the intersection of each of these pairs (n, 2, 3).
     ends: npt.NDArray[np.float64]
 
 
 def check_of(facts: dict[str, Any]) -> Check:
-    """Returns the check for facts of the library."""
+    """Converts facts from the native module to the result of a check."""
     defects = [Defect(**{**d, "points": d["points"].reshape(-1, 3)}) for d in facts.pop("defects")]
     components = [Component(**{**c, "bounds": _pair(c["bounds"])}) for c in facts.pop("components")]
     return Check(components=components, defects=defects, **facts)
 
 
 def clearance_of(facts: dict[str, Any]) -> Clearance:
-    """Returns the clearance for facts of the library."""
+    """Converts facts from the native module to a clearance."""
     direction = facts["direction"]
     facts |= {
         "points": _pair(facts["points"]),
@@ -137,7 +137,7 @@ def clearance_of(facts: dict[str, Any]) -> Clearance:
 
 
 def bounds_of(bounds: Any) -> tuple[Cell, Cell] | None:
-    """Returns a box of cells."""
+    """Converts a box of cells to tuples."""
     return None if bounds is None else (tuple(bounds[0]), tuple(bounds[1]))
 
 

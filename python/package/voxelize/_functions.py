@@ -1,4 +1,4 @@
-"""Functions of the package, from meshes to voxels and facts."""
+"""Functions of the package. They make voxels from meshes, and return facts about meshes."""
 
 from __future__ import annotations
 
@@ -62,50 +62,61 @@ def voxelize(
     _cancel: _native.Cancel | None = None,
     _depth: int = 1,
 ) -> Voxels:
-    """Voxelizes a mesh. Every argument is an option of the command, docs/reference/command-line.md; numbers are exact.
+    """Voxelizes a mesh.
+
+    The arguments have the meaning of the command's options, which docs/reference/command-line.md describes. Numbers are exact.
 
     Parameters
     ----------
     mesh
-        A path; bytes of a file; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles (n, 3, 3); a mesh of trimesh,
-        Open3D, PyVista or meshio; or `voxelize.Mesh`. A list of these makes one grid, labelled by mesh.
-        64-bit coordinates are rounded to 32 bits once. A note in `findings` counts the coordinates that changed.
+        One of these: a path; the content of a file as bytes; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles
+        (n, 3, 3); a mesh of trimesh, Open3D, PyVista or meshio; or a `voxelize.Mesh`. A list of several makes one grid, in which
+        each mesh has its own label. 64-bit coordinates are rounded to 32 bits. If this changes any, a note in `findings` states
+        how many.
     res, voxel_size, dims, like
-        Size of the cells: number of cells on the longest axis (default 256); their size, one number or three; number of cells
-        per axis; or the grid of other voxels, or of a file such as a scan.
+        These decide the size of the cells. `res` is the number of cells along the longest axis (default 256). `voxel_size` is
+        the size of a cell, one number or three. `dims` is the number of cells along each axis. `like` takes the grid of other
+        voxels, or of a file such as a scan.
     bounds
-        Box to fit the cells to, instead of the bounds of the mesh: ``(x0, y0, z0, x1, y1, z1)`` or two corners.
+        Box that the cells are fitted to in place of the bounds of the mesh: ``(x0, y0, z0, x1, y1, z1)`` or two corners.
     origin
-        A point that walls between cells pass through; with `voxel_size`.
+        With `voxel_size`: a point that walls between cells pass through.
     pad
-        Cells to add on every side.
+        Number of cells to add on every side.
     rule
-        "surface": cells that the mesh touches. "thin": fewer, still closed. "solid": cells whose centre is inside. "filled": cells
-        that overlap the part. "offset": centres within `radius`. "distance": a field of distances. "fraction":
-        a field of the shares of cells that are inside. "area": a field of the area of the mesh in each cell.
+        "surface": cells that the mesh touches. "thin": a surface with fewer cells that is still closed. "solid": cells whose centre
+        is inside. "filled": cells that overlap the part. "offset": cells whose centre is within `radius` of the mesh. "distance":
+        a field of the distances to the mesh. "fraction": a field of the share of each cell that is inside. "area": a field of
+        the area of the mesh in each cell.
     inside
-        "auto", "nonzero", "evenodd", "flood", "vote" or "robust"; for "solid", "filled" and signed distances.
+        Method that decides what is inside, for "solid", "filled" and signed distances: "auto", "nonzero", "evenodd", "flood", "vote"
+        or "robust".
     band, signed, iso, nearest
-        For "distance": the band in cells, or "all"; negative distances inside; cells up to a distance instead of a field; also
-        the indices of the nearest triangles.
+        Options of "distance". `band` is the width of the band in cells, or "all". With `signed`, distances inside are negative.
+        With `iso`, the result is the cells up to this distance in place of a field. With `nearest`, `Voxels.nearest` has the
+        indices of the nearest triangles.
     with_
-        For "fraction": arrays next to the shares, in `Voxels.arrays`: "area", "normal", "faces", "centroid".
+        For "fraction": arrays to compute in addition to the shares, which `Voxels.arrays` returns: "area", "normal", "faces",
+        "centroid".
     axes, matrix, rotate, scale, translate
-        Transforms of the coordinates, in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as in
-        ``rotate=["x,10", "z,30"]``, are applied in the given order.
+        Transforms of the coordinates. They are applied in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as
+        in ``rotate=["x,10", "z,30"]``, are applied in the given order.
     labels
-        "file", "object", "material", "colour", or "layer" for surface and interior of a filled grid.
+        What the labels of the cells stand for: "file", "object", "material" or "colour". "layer" labels the surface and the
+        interior of a filled grid.
     unit
-        Unit of the mesh: "mm", "cm", "m", "in", "ft". Lengths may then have units: ``voxel_size="0.5mm"``.
+        Unit of the coordinates: "mm", "cm", "m", "in" or "ft". Lengths may then have units: ``voxel_size="0.5mm"``.
     threads, max_memory, simd
-        Resources, which never change cells: 0 for all threads; "4G"; "auto".
+        Resources, which never change the cells: a number of threads, 0 for all; a memory limit such as "4G"; an instruction set,
+        or "auto".
     progress
-        Function of phase, steps done and total steps, or True for a bar of tqdm. An exception in the function ends the run.
+        Function that is called with the phase, the number of steps done and the total number of steps. True shows a progress bar
+        of tqdm. An exception in the function ends the run.
 
     Raises
     ------
     UsageError, InputError, MeshError, TooLargeError
-        Each has `code` and `hint`.
+        Each has the attributes `code` and `hint`.
     """
     arguments = locals()
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
@@ -115,17 +126,17 @@ def voxelize(
     made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])
     if _depth:
-        # Two more frames: the function that checks the names of arguments, and this one.
+        # Adds two stack frames: the wrapper that checks the names of arguments, and this function.
         warn(findings, _depth + 2)
     return Voxels._of(made["grid"], findings, made["nearest"], made["inside"], made["snapped"], made["arrays"])
 
 
-#: Arguments that decide the cells. The value is True for flags.
+#: Names of the arguments that decide the cells. The value is True for a flag.
 _DECIDING = dict(_native.options())
 
 
 def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the options that decide the cells of a mesh, as texts that the library parses."""
+    """Returns the arguments that decide the cells, as texts that the library parses."""
     pairs: list[tuple[str, list[str]]] = []
     for name, value in given.items():
         if name not in _DECIDING:
@@ -144,26 +155,27 @@ def distance(
     nearest: bool = False,
     **options: Any,
 ) -> Voxels:
-    """Computes the distance from the centre of every cell to the mesh, in units of the mesh: a field, `Voxels.field`.
+    """Computes the distance from the centre of each cell to the mesh, in units of the mesh. `Voxels.field` has the distances.
 
-    Cells farther away than `band` cells get the width of the band as their value. "all" stores every distance. Without
-    `pad` the grid grows by the band. Other arguments as in `voxelize`.
+    Cells farther away than `band` cells get the width of the band as their value. With "all" every distance is stored. Without
+    `pad` the grid grows by the band. All other arguments are as in `voxelize`.
     """
     return voxelize(mesh, rule="distance", band=band, signed=signed, nearest=nearest, **{"_depth": 2, **options})
 
 
 def fraction(mesh: Any, **options: Any) -> Voxels:
-    """Computes the share of the volume of every cell that is inside the mesh, 0 to 1: a field, `Voxels.field`.
+    """Computes the share of each cell's volume that is inside the mesh, from 0 to 1. `Voxels.field` has the shares.
 
-    An open mesh raises an error. inside="robust" closes the mesh with caps, which count as part of its surface. Other
-    arguments as in `voxelize`.
+    An open mesh is an error. With inside="robust" it is closed with caps, which count as part of its surface. All other
+    arguments are as in `voxelize`.
     """
     return voxelize(mesh, rule="fraction", **{"_depth": 2, **options})
 
 
 def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
-    """Returns the cells whose centre is within `radius` of the mesh, in its unit or in cells as "2vx". Other arguments as in
-    `voxelize`."""
+    """Returns the cells whose centre is within `radius` of the mesh.
+
+    `radius` is in the unit of the mesh, or in cells as "2vx". All other arguments are as in `voxelize`."""
     return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
 
 
@@ -174,12 +186,12 @@ def many(
     max_memory: int | str | None = None,
     **options: Any,
 ) -> Iterator[Voxels]:
-    """Voxelizes meshes side by side, each in one thread, and yields the results in the order of the meshes.
+    """Voxelizes several meshes in parallel, each in one thread. Yields the results in the order of the meshes.
 
-    At most `workers` meshes (default: the number of threads of the machine) are in work or wait to be yielded. `max_memory`
-    is the common limit: each mesh gets a share, and a mesh that needs more runs alone after the others. Ctrl-C, or the end
-    of the iteration, cancels the running meshes. A mesh that fails also ends the iteration. A note of the exception names
-    the mesh, and so do warnings. Other arguments as in `voxelize`.
+    At most `workers` meshes are being voxelized or waiting to be yielded (default: the number of threads of the machine).
+    `max_memory` is the limit for all of them together. Each mesh gets an equal share, and a mesh that needs more runs alone
+    after the others. Ctrl-C cancels the running meshes, and so does the end of the iteration. A mesh that fails also ends the
+    iteration. Warnings name the mesh, and so does a note of the exception. All other arguments are as in `voxelize`.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = count if workers is None else whole("workers", workers, 1)
@@ -196,7 +208,7 @@ def _many(
     meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
 ) -> Iterator[Voxels]:
     cancel = _native.Cancel()
-    # Workers do not warn, since a warning names the line of the caller.
+    # Workers do not warn, because a warning must name the line of the caller.
     common = {**options, "threads": 1, "_cancel": cancel, "_depth": 0}
 
     def job(mesh: Any, most: int | None) -> Voxels:
@@ -229,7 +241,7 @@ def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, jo
         except TooLargeError:
             if limit is None:
                 raise
-        # The mesh runs alone after the others. Waiting results keep their part of the memory.
+        # The mesh runs alone after the others. Results that wait to be yielded stay in memory.
         held = 0
         for _, _, other in waiting:
             if other.exception() is None:
@@ -250,9 +262,10 @@ def check(
     max_memory: int | str | None = None,
     progress: bool | Listener | None = None,
 ) -> Check:
-    """Checks a mesh: closed, oriented, manifold, its components, and its defects with their triangles.
+    """Checks a mesh: whether it is closed, oriented and manifold, its components, and its defects with their triangles.
 
-    `like` also searches for walls thinner than its cells. `max_pairs` limits the examined pairs of triangles; 0 is no limit.
+    With `like`, walls that are thinner than the cells of these voxels are also searched. `max_pairs` is the maximum number of
+    triangle pairs to examine; 0 is no limit.
     """
     run = how(threads, max_memory, None, progress)
     made = one(mesh, Reading(), run)[0]
@@ -273,7 +286,7 @@ def clearance(
     max_memory: int | str | None = None,
     progress: bool | Listener | None = None,
 ) -> Clearance:
-    """Compares two meshes: touching, crossing or containing each other, their distance and their closest points."""
+    """Compares two meshes: whether they touch, cross or contain each other, their distance and their closest points."""
     run = how(threads, max_memory, None, progress)
     a, b = (one(mesh, Reading(), run)[0] for mesh in (first, second))
     pairs = None if max_pairs is None else whole("max_pairs", max_pairs)
@@ -281,7 +294,7 @@ def clearance(
 
 
 def formats() -> list[dict[str, Any]]:
-    """Returns the voxel formats: name, extensions, kinds of cells and numbers, and whether `open` reads them."""
+    """Returns the voxel formats: their names, extensions, kinds of cells and number types, and whether `open` can read them."""
     return _native.formats()
 
 

@@ -1,4 +1,4 @@
-"""Sources of meshes: files, bytes, arrays, and objects of other packages."""
+"""Reading of meshes from files, bytes, arrays, and objects of other packages."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def mesh(
     max_memory: int | str | None = None,
     name: str | None = None,
 ) -> Mesh:
-    """Reads a mesh into memory, to be used several times.
+    """Reads a mesh into memory, so that it can be used several times.
 
-    `source` is any source that `voxelize` accepts, or vertices (n, 3) with `faces` (m, 3). `name` is the name of its label,
-    by default the name of its file.
+    `source` is anything that `voxelize` accepts as a mesh, or vertices (n, 3) if `faces` (m, 3) are given. `name` is the name of
+    the mesh's label. The default is the name of its file.
     """
     if faces is not None:
         source = (source, faces)
@@ -45,7 +45,7 @@ def mesh(
 
 
 def all_of(source: Any, reading: Reading, run: How) -> tuple[list[Mesh], list[Finding]]:
-    """Returns the meshes of a source, one per item of a list."""
+    """Returns the meshes of a source. If the source is a list, each item is a mesh."""
     if not isinstance(source, list):
         made, findings = one(source, reading, run)
         return [made], findings
@@ -56,7 +56,7 @@ def all_of(source: Any, reading: Reading, run: How) -> tuple[list[Mesh], list[Fi
 
 
 def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[Mesh, list[Finding]]:
-    """Returns the mesh of one source, and the findings of the reader."""
+    """Returns the mesh of a source, and the findings of reading it."""
     match source:
         case Mesh():
             return source, findings_of(source.findings)
@@ -80,7 +80,7 @@ def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[Mesh, 
 
 
 def _of_object(source: Any) -> tuple[Any, Any] | None:
-    """Returns vertices and faces of an object of another package, which its attributes identify."""
+    """Returns the vertices and faces of an object of another package. The package is recognised by the object's attributes."""
     if hasattr(source, "vertices") and hasattr(source, "faces"):  # trimesh
         return source.vertices, source.faces
     if hasattr(source, "vertices") and hasattr(source, "triangles"):  # Open3D
@@ -112,7 +112,7 @@ def _indexed(vertices: Any, faces: Any, name: str) -> tuple[Mesh, list[Finding]]
         if corners.size and (corners.min() < 0 or corners.max() >= 2**32):
             raise usage("faces: an index is negative or too large", "indices start at 0")
         corners = corners.astype(np.uint32)
-    # Arrays received over a network may not be aligned.
+    # An array that was received over a network may not be aligned.
     return Mesh.indexed(points, np.require(corners, np.uint32, ["C", "A"]), name), findings
 
 
@@ -122,7 +122,7 @@ def _triangles(corners: Array, name: str) -> tuple[Mesh, list[Finding]]:
 
 
 def _array(values: Any, name: str) -> Array:
-    """Returns an array of values that NumPy accepts. Tensors of Open3D and PyTorch are copied from their device."""
+    """Converts values to an array of NumPy. Tensors of Open3D and PyTorch are copied from their device."""
     if hasattr(values, "cpu"):
         values = values.cpu()
     if hasattr(values, "numpy") and not isinstance(values, np.ndarray):
@@ -137,7 +137,7 @@ def _array(values: Any, name: str) -> Array:
 
 
 def _floats(array: Array, name: str, shape: Sequence[int | None]) -> tuple[npt.NDArray[np.float32], list[Finding]]:
-    """Returns coordinates as 32-bit floats, rounded once."""
+    """Returns coordinates as 32-bit floats, and a note if rounding changed any of them."""
     fits = array.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, array.shape))
     if not fits:
         wanted = "(n, " + ", ".join(str(n) for n in shape[1:]) + ")"
@@ -148,7 +148,7 @@ def _floats(array: Array, name: str, shape: Sequence[int | None]) -> tuple[npt.N
         floats = np.require(array, np.float32, ["C", "A"])
     if array.dtype == np.float32:
         return floats, []
-    # Numbers that are not finite have a separate error.
+    # NaN is left out, because the library reports numbers that are not finite.
     changed = int(np.count_nonzero((floats != array) & ~np.isnan(floats)))
     message = f"{changed} of {array.size} coordinates were rounded to 32-bit floats"
     return floats, [Finding("rounded", "note", message, count=changed)] if changed else []

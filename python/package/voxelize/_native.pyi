@@ -1,4 +1,4 @@
-"""The compiled part of the package. It has no promise."""
+"""The compiled part of the package. This interface is not stable."""
 
 import builtins
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Translation of keyword arguments to texts that the library parses, so that decimals stay exact."""
+"""Conversion of keyword arguments to texts, which the library parses. This way decimals stay exact."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from ._errors import usage
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: An exact number: 0.1 and "0.1" are a tenth, Fraction(1, 3) is a third. A text may have a unit, "5mm", or count cells, "2vx".
+#: An exact number: 0.1 and "0.1" are a tenth, Fraction(1, 3) is a third. A text may also have a unit, as in "5mm", or be a number
+#: of cells, as in "2vx".
 Number = int | float | str | Decimal | Fraction
 #: One number for all axes, or one per axis.
 Size = Number | Sequence[Number]
-#: Callback with the phase, the steps done and the total steps.
+#: Function that is called with the phase, the number of steps done and the total number of steps.
 Listener = Callable[[str, int, int], None]
 
 
@@ -46,7 +47,7 @@ def text(name: str, number: Any) -> str:
         case str():
             return number
         case np.floating():
-            # The shortest decimal in its own precision.
+            # The shortest decimal that identifies the number in its own precision.
             return str(number)
         case int() | np.integer():
             return str(int(number))
@@ -66,14 +67,14 @@ def several(name: str, values: Any) -> list[Any]:
 
 
 def words(name: str, value: Any) -> list[str]:
-    """Returns the texts of a value, or of all items of a sequence."""
+    """Returns the text of a value. For a sequence, returns the texts of all its items."""
     if isinstance(value, (str, bytes)) or not np.iterable(value):
         return [text(name, value)]
     return [word for one in value for word in words(name, one)]
 
 
 def whole(name: str, number: Any, least: int = 0) -> int:
-    """Returns a whole number."""
+    """Returns an argument as an integer. Raises an error unless it is an integer of at least `least`."""
     try:
         value = number.__index__()
     except AttributeError:
@@ -84,7 +85,7 @@ def whole(name: str, number: Any, least: int = 0) -> int:
 
 
 def word(name: str, value: Any) -> str:
-    """Returns a text, such as the name of a rule."""
+    """Returns an argument that must be a text, such as the name of a rule."""
     if not isinstance(value, str):
         raise usage(f"{name}: a text is expected, not {type(value).__name__}")
     return value
@@ -95,7 +96,7 @@ _RULES = ["surface", "thin", "solid", "filled", "offset", "distance", "fraction"
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """Wraps a function so that its error for an unknown keyword suggests the one that was probably meant."""
+    """Wraps a function. If it is called with an unknown keyword, the error suggests the keyword that was probably meant."""
     names = [name for name in inspect.signature(function).parameters if not name.startswith("_")]
 
     @functools.wraps(function)
@@ -112,7 +113,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def strings(name: str, values: Any) -> list[str]:
-    """Returns a list of one or several names."""
+    """Returns an argument that is one name or several names as a list."""
     return [values] if isinstance(values, str) else [word(name, value) for value in several(name, values)]
 
 
@@ -120,7 +121,7 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def memory(limit: int | str | None) -> int | None:
-    """Returns the bytes of "4G", "512M" or a number. K, M, G and T are powers of 1024."""
+    """Returns a memory limit in bytes. It may be a number, or a text such as "4G". K, M, G and T are powers of 1024."""
     if limit is None:
         return None
     if isinstance(limit, str):
@@ -132,7 +133,7 @@ def memory(limit: int | str | None) -> int | None:
 
 
 def listener(progress: bool | Listener | None) -> Listener | None:
-    """Returns the function to call. True selects a bar of tqdm, which must be installed."""
+    """Returns the function that is called with the progress. True selects a bar of tqdm, which must be installed."""
     if progress is None or progress is False:
         return None
     if progress is not True:

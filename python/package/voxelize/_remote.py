@@ -1,4 +1,4 @@
-"""Stores in an object store, by fsspec. Regions are made in temporary folders, and complete files are moved."""
+"""Zarr stores in an object store, accessed by fsspec. Regions are made in temporary folders, and complete files are uploaded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PLAN = "plan.json"
 NODE = "zarr.json"
 BINS = "bins/index.json"
 
-#: Number of shards that are read from an object store at a time, to check their hashes.
+#: Number of shards that are read from an object store at the same time to check their hashes.
 READERS = 8
 
 
 class Remote:
-    """A folder of an object store."""
+    """A folder in an object store."""
 
     def __init__(self, url: str, options: dict[str, Any]) -> None:
         from fsspec.core import url_to_fs
@@ -35,7 +35,7 @@ class Remote:
         return f"{self.root.rstrip('/')}/{name}"
 
     def read(self, name: str) -> bytes | None:
-        """Returns the bytes of a file, or None for a missing file."""
+        """Returns the content of a file. None if it does not exist."""
         try:
             return bytes(self.fs.cat_file(self.at(name)))
         except FileNotFoundError:
@@ -46,7 +46,7 @@ class Remote:
         self.fs.pipe_file(self.at(name), (folder / name).read_bytes())
 
     def unlike(self, shards: list[tuple[str, int, str]]) -> list[str]:
-        """Returns the names of shards that are missing or have wrong bytes. Reads shards of the right size."""
+        """Returns the names of the shards that are missing or have wrong bytes. Only shards of the right size are read."""
         sizes = self.sizes()
 
         def is_unlike(shard: tuple[str, int, str]) -> bool:
@@ -58,7 +58,7 @@ class Remote:
             return [shard[0] for shard, is_one in zip(shards, found, strict=True) if is_one]
 
     def sizes(self) -> dict[str, int]:
-        """Returns the names of all files with their lengths."""
+        """Returns the length of each file, by its name."""
         self.fs.invalidate_cache()
         try:
             found = self.fs.find(self.root, detail=True)
@@ -77,7 +77,7 @@ def voxelize_remote(
     retries: int,
     planning: dict[str, Any],
 ) -> Finished:
-    """Makes a store at a URL, or its missing regions."""
+    """Makes a store at a URL. If it exists, makes only its missing regions."""
     remote = Remote(url, storage_options)
     files = [os.path.abspath(path(file)) for file in (mesh if isinstance(mesh, list) else [mesh])]
     with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
@@ -115,7 +115,7 @@ def make(
     nodes: dict[str, bytes],
     task: dict[str, Any],
 ) -> bool:
-    """Task: makes a region in a temporary folder and uploads its files, unless they exist."""
+    """Task of a worker: makes a region in a temporary folder and uploads its files. Returns False if they exist already."""
     remote = Remote(url, storage_options)
     part = f"parts/{region + 1}.json"
     with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
@@ -126,7 +126,7 @@ def make(
         if BINS in nodes:
             own = f"bins/{region + 1}.bin"
             bin = remote.read(own)
-            # The library reports a missing bin by its name.
+            # If the bin is missing, the library reports its name.
             if bin is not None:
                 (folder / own).write_bytes(bin)
         there = remote.read(part)
@@ -146,7 +146,7 @@ def make(
 
 
 def _finish(remote: Remote, folder: Path, store: Store) -> Finished:
-    """Checks parts, reads all shards to check their hashes, and writes the node of the group."""
+    """Checks the part files and the hashes of all shards, and completes the store by writing the node of the group."""
     (folder / "parts").mkdir(exist_ok=True)
     for region in range(store.regions):
         content = remote.read(f"parts/{region + 1}.json")

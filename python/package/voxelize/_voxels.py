@@ -1,4 +1,4 @@
-"""Voxels: cells with their lattice and their record."""
+"""Class `Voxels`: cells with their lattice and record."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from ._options import how, path
 
 T = TypeVar("T")
 
-#: Options of formats; docs/reference/formats.md lists the formats that accept each option.
+#: Names of the options that formats have. docs/reference/formats.md lists the formats that accept each option.
 _CHOICES = ("uncompressed", "order", "sparse", "no_cube", "no_pyramid", "vox_hull", "vox_split", "vdb", "mark_free", "merge", "points")
 
 
 class Voxels:
-    """Cells of a grid: bits, labels or a field, with the lattice they are on.
+    """Cells of a grid, which are bits, labels or a field, and their lattice.
 
-    Arrays are indexed ``a[x, y, z]``. Cell ``[i, j, k]`` is the box from ``origin + [i, j, k] * spacing`` to the next. Voxels
-    never change; ``copy.copy`` shares their memory, and pickles hold the cells in the form of an ``.npz`` file.
+    Arrays are indexed ``a[x, y, z]``. Cell ``[i, j, k]`` is the box whose lowest corner is ``origin + [i, j, k] * spacing``
+    and whose sides are ``spacing``. Voxels never change. ``copy.copy`` shares their memory, and a pickle stores the cells as an
+    ``.npz`` file.
     """
 
     __slots__ = ("__weakref__", "_arrays", "_grid", "_nearest", "findings", "inside", "snapped")
 
     _grid: _native.Grid
     _nearest: npt.NDArray[np.int32] | None
-    #: Name, count of numbers per cell, and all numbers, cell by cell.
+    #: For each array: its name, how many numbers each cell has, and all numbers, cell by cell.
     _arrays: list[tuple[str, int, npt.NDArray[np.float32]]]
     #: Findings of the run that made the voxels.
     findings: list[Finding]
-    #: Method that decided the inside, and number of snapped coordinates. None for files.
+    #: Method that decided the inside, and number of snapped coordinates. Both are None for voxels that were read from a file.
     inside: str | None
     snapped: int | None
 
@@ -64,52 +65,52 @@ class Voxels:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Cells per axis: (nx, ny, nz)."""
+        """Number of cells along each axis: (nx, ny, nz)."""
         return self._grid.shape
 
     @property
     def origin(self) -> tuple[float, float, float]:
-        """Outer corner of cell [0, 0, 0], rounded once. `exact` has the fractions."""
+        """Outer corner of cell [0, 0, 0], rounded once. `exact` has the exact fractions."""
         return _known(self._grid.origin)
 
     @property
     def spacing(self) -> tuple[float, float, float]:
-        """Size of a cell per axis, rounded once. `exact` has the fractions."""
+        """Size of a cell along each axis, rounded once. `exact` has the exact fractions."""
         return _known(self._grid.spacing)
 
     @property
     def exact(self) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-        """Origin and spacing as fractions "p/q"."""
+        """Origin and spacing as exact fractions "p/q"."""
         origin, spacing = _known(self._grid.exact)
         return (origin[0], origin[1], origin[2]), (spacing[0], spacing[1], spacing[2])
 
     @property
     def has_lattice(self) -> bool:
-        """The position of the cells is known. Some files do not contain it."""
+        """True if the position of the cells is known. Some files do not state it."""
         return self._grid.origin is not None
 
     @property
     def affine(self) -> npt.NDArray[np.float64]:
-        """Matrix (4, 4) from cell indices to cell centres in world space, as in nibabel and trimesh."""
+        """Matrix (4, 4) that maps the indices of a cell to the coordinates of its centre, as in nibabel and trimesh."""
         matrix = np.diag([*self.spacing, 1.0])
         matrix[:3, 3] = np.asarray(self.origin) + np.asarray(self.spacing) / 2
         return matrix
 
     @property
     def unit(self) -> str | None:
-        """Unit of the coordinates, if the mesh or the call states it."""
+        """Unit of the coordinates. None if neither the mesh nor the call states it."""
         return self.record.get("unit")
 
     # Content.
 
     @property
     def kind(self) -> Literal["bits", "labels", "field"]:
-        """Kind of the cells."""
+        """Kind of the cells: "bits", "labels" or "field"."""
         return self._grid.kind
 
     @property
     def count(self) -> int:
-        """Number of occupied cells, or of the cells of a field that differ from the background."""
+        """Number of occupied cells. In a field, the number of cells whose value differs from the background."""
         return self._grid.count
 
     def __len__(self) -> int:
@@ -120,7 +121,7 @@ class Voxels:
 
     @property
     def volume(self) -> float | None:
-        """Volume of the occupied cells, or of the shares of cells, in cubic units. None for other fields."""
+        """Volume of the occupied cells in cubic units. For shares of cells, the volume inside. None for other fields."""
         field = self.field
         if field is None:
             return self.count * _known(self._grid.cell_volume)
@@ -130,32 +131,32 @@ class Voxels:
 
     @property
     def digest(self) -> str:
-        """Digest of cells and lattice, or of the cells alone if the lattice is unknown. The command prints the same digest."""
+        """Digest of the cells and their lattice. Without a known lattice, digest of the cells. The command prints the same digest."""
         cells, grid = self._grid.digests
         return grid or cells
 
     @property
     def cells_digest(self) -> str:
-        """Digest of dims and cells, without the lattice."""
+        """Digest of the cells and their number along each axis. It does not depend on the lattice."""
         return self._grid.digests[0]
 
     @property
     def record(self) -> Mapping[str, str]:
-        """Record of their creation: tool, rule and its options, transform, snap, input."""
+        """Record of how the cells were made: tool, rule and its options, transform, snap and input."""
         return dict(self._grid.record)
 
     @property
     def legend(self) -> dict[int, Label]:
-        """Labels by value. Empty for bits and fields."""
+        """Labels of the cells. The keys are their values. Empty for bits and fields."""
         return {value: Label(value, name, (r, g, b), count) for value, name, (r, g, b), count in self._grid.legend}
 
     # Arrays.
 
     def numpy(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
-        """Returns a new dense array (nx, ny, nz), x fastest in memory: bool, labels (uint8) or values (float32).
+        """Returns the cells as a new dense array (nx, ny, nz): bool for bits, uint8 for labels, float32 for a field.
 
-        `dtype` converts to bool or a number type. The array has ``order="F"``; NumPy's ``ascontiguousarray`` makes a second
-        copy in C order.
+        `dtype` is another type for the array: bool or a number type. The array has ``order="F"``, so x varies fastest in memory.
+        NumPy's ``ascontiguousarray`` makes a copy in C order.
         """
         if self.kind == "field":
             values = self._grid.values()
@@ -176,54 +177,55 @@ class Voxels:
 
     @property
     def bits(self) -> npt.NDArray[np.uint64]:
-        """Read-only view of the grid's memory: words (nz, ny, ceil(nx / 64)), with cell x in bit x % 64."""
+        """Occupied cells as words (nz, ny, ceil(nx / 64)). Cell x is bit x % 64 of a word. Read-only view of the grid's memory."""
         nx, ny, nz = self.shape
         return self._grid.words().reshape(nz, ny, -(-nx // 64))
 
     @property
     def labels(self) -> npt.NDArray[np.uint8] | None:
-        """Labels (nx, ny, nz), 0 for empty cells. None for bits and fields. `legend` names the labels."""
+        """Label of each cell (nx, ny, nz), 0 for an empty cell. `legend` has the names. None for bits and fields."""
         return self.numpy() if self.kind == "labels" else None
 
     @property
     def field(self) -> npt.NDArray[np.float32] | None:
-        """Read-only view of the values (nx, ny, nz). None for bits and labels."""
+        """Value of each cell (nx, ny, nz), as a read-only view of the grid's memory. None for bits and labels."""
         return self._shaped(self._grid.values()) if self.kind == "field" else None
 
     @property
     def background(self) -> float | None:
-        """Value of cells without a computed value. None for bits and labels."""
+        """Value of the cells for which no value was computed. None for bits and labels."""
         return self._grid.background
 
     @property
     def nearest(self) -> npt.NDArray[np.int32] | None:
-        """Index of the triangle nearest to each cell (nx, ny, nz), −1 in the background. None if not requested."""
+        """Index of the triangle that is nearest to each cell (nx, ny, nz), −1 for a background cell. None if it was not requested."""
         return None if self._nearest is None else self._shaped(self._nearest)
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.float32]]:
-        """Arrays requested by `with_`, by name: (nx, ny, nz), or (3, nx, ny, nz) for normals, faces and centroids."""
+        """Arrays requested with `with_`, by name. Normals, faces and centroids have the shape (3, nx, ny, nz), others (nx, ny, nz)."""
         return {name: self._beside(count, numbers) for name, count, numbers in self._arrays}
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """Returns the indices (n, 3) of occupied cells, x fastest. In a field, cells with a value count as occupied."""
+        """Returns the indices (n, 3) of the occupied cells, x fastest. In a field, cells that differ from the background count."""
         return self._grid.indices().reshape(-1, 3)
 
     def centres(self) -> npt.NDArray[np.float64]:
-        """Returns the centres (n, 3) of the same cells in world space."""
+        """Returns the coordinates of the centres (n, 3) of the cells that `cells` returns."""
         origin, spacing = np.array(self.origin, np.float64), np.array(self.spacing, np.float64)
         return origin + (self.cells().astype(np.float64) + 0.5) * spacing
 
     def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Returns the cell (n, 3) of each point (n, 3), or −1, −1, −1 for a point outside the grid. A point on a wall belongs
-        to the cell above. Decided exactly."""
+        """Returns the indices (n, 3) of the cell that contains each point (n, 3). They are −1, −1, −1 for a point outside the grid.
+
+        A point on a wall belongs to the cell above the wall. The decision is exact."""
         array = np.ascontiguousarray(np.atleast_2d(np.asarray(points, dtype=np.float64)))
         if array.ndim != 2 or array.shape[1] != 3:
             raise usage(f"points: shape (n, 3) is expected, not {array.shape}")
         return self._grid.index(array).reshape(-1, 3)
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Returns for each point (n, 3) whether it is in an occupied cell."""
+        """Returns True for each point (n, 3) that is in an occupied cell."""
         x, y, z = self.index(points).T
         words = self.bits
         bit = words[z, y, x // 64] >> (x % 64).astype(np.uint64)
@@ -243,8 +245,9 @@ class Voxels:
         overwrite: bool = True,
         **choices: bool | str,
     ) -> list[str]:
-        """Saves the voxels in the format of the extension and returns the names of the written files. After an error no file
-        is left.
+        """Saves the voxels in the format of the file's extension. Returns the names of the written files.
+
+        After an error no incomplete file is left behind.
 
         `choices` are the format options of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/reference/formats.md).
         """
@@ -252,11 +255,11 @@ class Voxels:
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]
 
     def to_bytes(self, format: str = "npz", *, dtype: str | None = None, **choices: bool | str) -> bytes:
-        """Returns the bytes of a file in this format."""
+        """Returns the content of a file in this format as bytes."""
         return self._grid.packed(_saving(format, dtype, (), False, True, choices))
 
     def diff(self, other: Voxels, tolerance: float | None = None) -> Difference | FieldDifference:
-        """Compares these voxels with `other`. Values of fields may differ by `tolerance`."""
+        """Compares these voxels with `other`. If both are fields, values may differ by `tolerance`."""
         if self.kind == "field" or other.kind == "field":
             facts = _native.diff_fields(self._grid, other._grid, tolerance, how())
             facts["bounds"] = bounds_of(facts["bounds"])
@@ -273,13 +276,13 @@ class Voxels:
     # Other packages.
 
     def to_trimesh(self) -> Any:
-        """Returns a trimesh.voxel.VoxelGrid at the same place."""
+        """Returns a trimesh.voxel.VoxelGrid with the same cells at the same coordinates."""
         from trimesh.voxel import VoxelGrid
 
         return VoxelGrid(np.ascontiguousarray(self.numpy(np.bool_)), transform=self.affine)
 
     def to_pyvista(self) -> Any:
-        """Returns a pyvista.ImageData with the cells as cell data: "occupied", "label" or "value"."""
+        """Returns a pyvista.ImageData. Its cell data is named "occupied" for bits, "label" for labels and "value" for a field."""
         import pyvista
 
         image = pyvista.ImageData(
@@ -291,7 +294,7 @@ class Voxels:
         return image
 
     def to_open3d(self) -> Any:
-        """Returns an open3d.geometry.VoxelGrid at the same place. Cells must be cubes, since it has one size for all axes."""
+        """Returns an open3d.geometry.VoxelGrid at the same coordinates. Its cells are cubes, so the cells must be cubes."""
         import open3d
 
         side = self.spacing[0]
@@ -303,7 +306,7 @@ class Voxels:
         return open3d.geometry.VoxelGrid.create_from_point_cloud_within_bounds(cloud, side, low, high)
 
     def to_torch(self) -> Any:
-        """Returns a PyTorch tensor (nx, ny, nz), by DLPack, with its own memory."""
+        """Returns the cells as a PyTorch tensor (nx, ny, nz), by DLPack. The tensor has its own memory."""
         import torch
 
         return torch.from_dlpack(self.numpy())
@@ -311,14 +314,15 @@ class Voxels:
     # Python.
 
     def picture(self, size: tuple[int, int] = (800, 600), *, layer: int | None = None, axis: int = 2) -> bytes:
-        """Returns a PNG of the cells from above a corner, or of one layer across an axis. A field is drawn as a layer, by
-        default the middle one."""
+        """Returns a picture of the cells from above a corner, or of one layer across an axis, as a PNG file.
+
+        A field is always drawn as a layer. The default is the middle layer."""
         if self.kind == "field" and layer is None:
             layer = self.shape[axis] // 2
         return self._grid.picture(size, None if layer is None else (axis, layer))
 
     def _repr_html_(self) -> str:
-        # The picture is part of the HTML, since a notebook shows only the HTML if both exist.
+        # The picture is part of the HTML, because a notebook would show only the HTML if there were both.
         image = ""
         if self.count:
             data = base64.b64encode(self.picture()).decode()
@@ -388,13 +392,13 @@ class Difference:
     added: int
     removed: int
     relabelled: int
-    #: Intersection over union; 1.0 for two empty grids.
+    #: Intersection over union of the occupied cells. It is 1.0 for two empty grids.
     iou: float
-    #: Box of the different cells, both ends inclusive.
+    #: Bounding box of the cells that differ: lowest and highest cell. None if no cell differs.
     bounds: tuple[Cell, Cell] | None
     #: Differences between the lattices, as text.
     mismatches: list[str]
-    #: Different cells, labelled "added" and "removed".
+    #: The cells that differ, with the labels "added" and "removed".
     voxels: Voxels
 
     def __bool__(self) -> bool:
@@ -402,7 +406,7 @@ class Difference:
 
 
 def open(file: str | os.PathLike[str], *, max_memory: int | str | None = None) -> Voxels:
-    """Opens a voxel file of any format that `formats()` lists as readable."""
+    """Reads a voxel file in any format that `formats()` lists as readable."""
     return Voxels._of(_native.open_grid(path(file), how(max_memory=max_memory)))
 
 
@@ -418,7 +422,7 @@ def _saving(
     overwrite: bool,
     choices: Mapping[str, bool | str],
 ) -> dict[str, Any]:
-    """Returns the options for saving a grid, for the library."""
+    """Converts the options for saving a grid to the form that the native module expects."""
     made: list[tuple[str, str | None]] = []
     for name, value in choices.items():
         if name not in _CHOICES:
@@ -442,6 +446,6 @@ def _known(value: T | None) -> T:
 
 
 def _short(spacing: tuple[float, float, float]) -> str:
-    """Returns one number if all three are equal."""
+    """Returns the three numbers as text. If they are equal, returns only one."""
     sides = [f"{side:g}" for side in spacing]
     return sides[0] if len(set(sides)) == 1 else " × ".join(sides)

@@ -1,4 +1,4 @@
-"""Regions and blocks of grids by Dask, on a cluster or on the threads of this machine. Dask is imported when it is used.
+"""Grids that Dask makes in regions or blocks, on a cluster or on the threads of this machine. Dask is imported when it is used.
 
 >>> from voxelize.dask import array, voxelize_zarr
 >>> a = array("part.stl", res=2048, rule="solid", chunks=256)       # lazy, a[x, y, z]    # doctest: +SKIP
@@ -35,14 +35,14 @@ def voxelize_zarr(
     progress: bool | Listener | None = None,
     **options: Any,
 ) -> Finished:
-    """Voxelizes a mesh into a Zarr folder, one region per task. The digest equals the digest of a single process.
+    """Voxelizes a mesh into a Zarr folder, one region per task. The digest is the same as if a single process had made it.
 
-    `client` is a client of Dask, whose workers read the mesh and write to the folder under the given names. Each task uses
-    `threads` threads, by default one, and at most `max_memory`. The task of a lost worker runs again elsewhere. Complete
-    regions are kept, so the same call continues after a crash. Without a client this process makes one region after the
-    other, with all threads. `store` may be a URL of fsspec, such as "s3://bucket/huge.zarr". Then a task makes its region
-    in a temporary folder and uploads the files, the part last. `storage_options` go to fsspec. Other arguments as in
-    `voxelize.voxelize` and `voxelize.regions.plan`.
+    `client` is a Dask client. Its workers must be able to read the mesh and to write to the folder under the given paths. Each
+    task uses `threads` threads, by default one, and at most `max_memory`. If a worker is lost, its task runs again on another
+    worker. Complete regions are kept, so the same call continues after a crash. Without a client this process makes one region
+    after the other, with all threads. `store` may be a URL that fsspec knows, such as "s3://bucket/huge.zarr". Each task then
+    makes its region in a temporary folder and uploads the files, the part file last. `storage_options` are passed to fsspec. All
+    other arguments are as in `voxelize.voxelize` and `voxelize.regions.plan`.
     """
     task: dict[str, Any] = {"threads": threads or (1 if client else 0), "max_memory": max_memory}
     retries = whole("retries", retries)
@@ -63,7 +63,7 @@ def voxelize_zarr(
 
 
 def _make(region: int, store: Store, task: dict[str, Any]) -> bool:
-    """Task: makes a region, unless it is complete."""
+    """Task of a worker: makes a region, unless it is complete. Returns True if it was made."""
     return store.make(region, **task)[0]
 
 
@@ -77,11 +77,11 @@ def array(
     max_memory: int | str | None = None,
     **options: Any,
 ) -> Any:
-    """Returns the cells of a mesh as a lazy array of Dask, `a[x, y, z]`: bool, uint8 labels, or float32 of a field.
+    """Returns the cells of a mesh as a lazy Dask array `a[x, y, z]`: bool for bits, uint8 for labels, float32 for a field.
 
-    A block is made when it is needed. Its cells equal the cells of the complete grid, bit for bit. `mesh` is any source that
-    `voxelize.voxelize` accepts. The graph holds only the names of files, and a process reads each file once. Other arguments
-    as in `voxelize.voxelize`.
+    A block is made when it is needed. Its cells are the same as in the complete grid, bit for bit. `mesh` is anything that
+    `voxelize.voxelize` accepts as a mesh. The task graph contains only the names of files, and a process reads each file once.
+    All other arguments are as in `voxelize.voxelize`.
     """
     import dask.array as da
     from dask.base import tokenize
@@ -116,7 +116,7 @@ def _block(
     task: dict[str, Any],
     block_info: Any = None,
 ) -> Any:
-    """Task: makes the cells of a block."""
+    """Task of a worker: makes the cells of a block."""
     corners = [int(n) for pair in block_info[None]["array-location"] for n in pair]
     meshes = _meshes(source, Reading(**reading))
     voxels = Voxels._of(_native.voxelize_block(meshes, texts, corners, how(**task)))
@@ -129,7 +129,7 @@ def _block(
 
 
 def _source(mesh: Any) -> Any:
-    """Returns a mesh for tasks: the name and time of a file, or the object itself."""
+    """Returns a mesh in the form that tasks contain: the name and the modification time of a file, or the object itself."""
     if isinstance(mesh, list):
         return [_source(one) for one in mesh]
     if not isinstance(mesh, (str, os.PathLike)):
@@ -139,7 +139,7 @@ def _source(mesh: Any) -> Any:
 
 
 def _meshes(source: Any, reading: Reading) -> list[Mesh]:
-    """Returns the meshes of a source."""
+    """Returns the meshes of a source that `_source` returned."""
     if isinstance(source, list):
         return [mesh for one in source for mesh in _meshes(one, reading)]
     if isinstance(source, tuple) and len(source) == 3 and isinstance(source[0], str):
@@ -149,7 +149,7 @@ def _meshes(source: Any, reading: Reading) -> list[Mesh]:
 
 @lru_cache(maxsize=4)
 def _file(name: str, time: int, reading: tuple[tuple[str, bool], ...]) -> Mesh:
-    """Returns the mesh of a file, read once per process."""
+    """Returns the mesh of a file. A process reads the file only once."""
     return all_of(name, Reading(**dict(reading)), how())[0][0]
 
 

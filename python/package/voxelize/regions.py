@@ -1,4 +1,4 @@
-"""One grid made by many processes: a Zarr store with independent, restartable regions. See docs/how-to/clusters.md.
+"""One grid that several processes make, as a Zarr store of independent regions. See docs/how-to/clusters.md.
 
 >>> import tempfile, numpy as np, voxelize
 >>> from voxelize import regions
@@ -32,12 +32,12 @@ class Finished:
     """Complete store."""
 
     path: str
-    #: Digests of the grid and of its cells, equal to the digests of a single process.
+    #: Digests of the grid and of its cells. They are the same as if a single process had made the grid.
     digest: str
     cells_digest: str
-    #: Cells per axis, (nx, ny, nz); the array in the store is a[z, y, x].
+    #: Number of cells along each axis, (nx, ny, nz). The array in the store is a[z, y, x].
     shape: tuple[int, int, int]
-    #: Number of occupied cells, or of the cells of a field with a value.
+    #: Number of occupied cells. In a field, the number of cells with a value.
     count: int
     nbytes: int
     findings: list[Finding]
@@ -45,7 +45,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Store:
-    """Zarr folder with a plan of regions, numbered from 0."""
+    """Zarr folder with a plan of regions. Regions are numbered from 0."""
 
     path: str
     #: Number of regions.
@@ -60,9 +60,9 @@ class Store:
         simd: str | None = None,
         progress: bool | Listener | None = None,
     ) -> list[bool]:
-        """Makes the incomplete regions among these. Returns for each region whether it was made now.
+        """Makes those of these regions that are incomplete. Returns for each region True if this call made it.
 
-        `mesh` is the path of the mesh, if the mesh has moved since the plan.
+        `mesh` is the path of the mesh. It is needed only if the mesh was moved after planning.
         """
         run = how(threads, max_memory, simd, progress)
         files = None if mesh is None else [path(file) for file in (mesh if isinstance(mesh, list) else [mesh])]
@@ -74,7 +74,7 @@ class Store:
         return found
 
     def finish(self, *, threads: int = 0, progress: bool | Listener | None = None) -> Finished:
-        """Checks all regions and writes the metadata that readers of the store need.
+        """Checks all regions, and completes the store by writing the metadata that readers need.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Store:
 
 
 def finished_of(store: str, found: dict[str, Any]) -> Finished:
-    """Returns the facts of a complete store, or raises the error for an incomplete one."""
+    """Returns the facts about a complete store. Raises an error for an incomplete store."""
     findings = findings_of(found["findings"])
     if found["digest"] is None:
         raise _unfinished(store, findings)
@@ -122,11 +122,12 @@ def plan(
     _depth: int = 1,
     **options: Any,
 ) -> Store:
-    """Plans the regions of a grid in a folder `NAME.zarr`, or opens an existing store with the same plan.
+    """Plans the regions of a grid in a folder `NAME.zarr`. If a store with the same plan exists, it is opened.
 
-    `mesh` is the name of a file, or a list of names, since other processes read the mesh again. At most `regions` regions
-    are planned, by default 64. `dtype` is "u8" or "bool". `bin` writes the triangles of each region to a file of the store,
-    which its process reads instead of the mesh. Other arguments as in `voxelize.voxelize`.
+    `mesh` must be the name of a file, or a list of names, because other processes read the mesh again. At most `regions`
+    regions are planned, by default 64. `dtype` is "u8" or "bool". With `bin`, the triangles of each region are written to a file
+    of the store, which the process that makes the region reads in place of the mesh. All other arguments are as in
+    `voxelize.voxelize`.
     """
     files = mesh if isinstance(mesh, list) else [mesh]
     if not all(isinstance(file, (str, os.PathLike)) for file in files):
