@@ -74,3 +74,5 @@ mod transform;
 mod verify;
 #[cfg(feature = "cli")]
 mod view;
+#[cfg(feature = "cli")]
+mod walls;

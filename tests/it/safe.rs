@@ -3,7 +3,7 @@
 use voxelize::compare::check::{CheckOptions, check};
 use voxelize::geom::Triangle;
 use voxelize::mesh::PairLimit;
-use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, ThinFeatures, voxelize};
+use voxelize::{BitGrid, Fit, Inside, Lattice, Mesh, Rule, voxelize};
 
 use crate::support::place::Place;
 use crate::support::rows;
@@ -85,10 +85,7 @@ fn bow_tie() -> Vec<Triangle> {
 }
 
 fn cells(mesh: &Mesh, lattice: &Lattice, inside: Inside) -> BitGrid {
-    let rule = Rule::Solid {
-        inside,
-        thin: ThinFeatures::Lose,
-    };
+    let rule = Rule::solid().with_inside(inside).unwrap();
     voxelize(mesh, lattice, rule)
         .unwrap()
         .occupied()

@@ -35,7 +35,7 @@ def voxelize(
     inside: str | None = None,
     close_holes: int | None = None,
     keep_thin: bool = False,
-    hollow: int | None = None,
+    hollow: int | str | None = None,
     radius: Number | None = None,
     band: Number | None = None,
     signed: bool = False,

@@ -59,14 +59,15 @@ pub struct RuleArgs {
     )]
     keep_thin: bool,
 
-    /// with --filled: only a shell N cells thick
+    /// with --solid or --filled: only a wall, 2mm, or N cells
     #[arg(
         long,
-        value_name = "N",
+        value_name = "T",
         allow_negative_numbers = true,
         hide_short_help = true,
-        long_help = "With --filled: keep only a shell of N layers of cells. It is N cells thick along the axes and up to 1.7 N \
-                       in oblique directions. Cells outside the grid are empty [default: all cells]"
+        long_help = "With --solid or --filled: keep only cells whose centre is within a distance of the mesh, such as 2mm, 3vx (in \
+                       cells) or 2units. A number alone, with --filled: a shell of N layers of cells, up to 1.7 N \
+                       thick in oblique directions [default: all cells]"
     )]
     hollow: Option<String>,
 

@@ -30,7 +30,7 @@ pub fn option_text(
             report.and_then(|report| report.inside_report.closed_holes),
         ),
         (INSIDE, Some(used)) if used != value => format!("{name}: {used} ({value})"),
-        ("radius" | "iso", _)
+        ("wall" | "radius" | "iso", _)
             if unit.is_some() && value.ends_with(|c: char| c.is_ascii_digit()) =>
         {
             format!("{name}: {value} {}", unit.unwrap_or_default())

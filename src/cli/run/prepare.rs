@@ -394,7 +394,7 @@ fn free_inside(rule: &Rule, choices: &[Choice]) -> Option<Finding> {
         Rule::Offset { .. }
         | Rule::Distance { sign: None, .. }
         | Rule::Filled { shell: Some(_), .. } => true,
-        rule => rule.is_hollow(),
+        rule => rule.is_hollow() || rule.wall().is_some(),
     };
     let text = format!(
         "the rule {} leaves the inside of a part empty, so the inside is marked as free",

@@ -7,7 +7,7 @@ use voxelize::grid::{AXES, CellKind};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Bounds, Lattice, Length, Rational, Rule};
+use voxelize::{Bounds, Lattice, Length, Rational, Rule, ShellThickness};
 
 use super::inside::option_text;
 use super::report::{MeshInput, RunReport, surface_and_interior};
@@ -298,7 +298,8 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
         text += &format!("; {}", option_text(name, &value, Some(found), unit));
         if name == "variant"
             && let Rule::Filled {
-                shell: Some(cells), ..
+                shell: Some(ShellThickness::Steps(cells)),
+                ..
             } = &job.rule
         {
             let sides = lattice

@@ -254,10 +254,7 @@ fn the_sign_is_that_of_solid() -> Counts {
                 // A cell that the mesh touches may have its centre on either side. It counts as inside, like
                 // for filled.
                 Inside::Flood { .. } => Rule::filled().with_inside(method).expect("an inside"),
-                _ => Rule::Solid {
-                    inside: method,
-                    thin: voxelize::ThinFeatures::Lose,
-                },
+                _ => Rule::solid().with_inside(method).expect("an inside"),
             };
             let solid = occupied(Voxelizer::new(solid), &mesh, &lattice);
             for cell in each_cell(lattice.dims()) {

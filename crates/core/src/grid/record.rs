@@ -11,8 +11,9 @@ pub const TOOL: &str = concat!("voxelize ", env!("CARGO_PKG_VERSION"));
 
 /// Names of the rule's options in files. First come the options of the rule itself, then the method for the
 /// inside, then the options of this method.
-pub const FIELDS: [&str; 7] = [
+pub const FIELDS: [&str; 8] = [
     "variant",
+    "wall",
     "radius",
     "ties",
     "band",

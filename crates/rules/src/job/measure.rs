@@ -89,6 +89,15 @@ pub enum WrittenLength {
     Measure(Measure),
 }
 
+/// Thickness of a shell, in written form: `3` steps from cell to cell, or a length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenShell {
+    /// Number of steps from cell to cell.
+    Steps(u32),
+    /// Distance of the centres of cells from the mesh.
+    Wall(WrittenLength),
+}
+
 impl FromStr for WrittenLength {
     type Err = Error;
 

@@ -18,7 +18,7 @@ mod transform;
 mod turn;
 mod voxelizer;
 
-pub use self::measure::{Measure, WrittenLength};
+pub use self::measure::{Measure, WrittenLength, WrittenShell};
 pub use self::parts::PartChoice;
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};

@@ -4,7 +4,7 @@
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
-use crate::rule::{Inside, Rule, ThinFeatures, doubt, fraction, leak_path};
+use crate::rule::{Inside, Rule, ShellThickness, ThinFeatures, doubt, fraction, leak_path};
 use crate::run::memory::{LARGE_SLAB, MemoryEstimate, MemoryFigure};
 use crate::run::nearest::Distances;
 use crate::run::{Demand, MemoryLimit, Plan, touched};
@@ -176,7 +176,10 @@ impl Needs<'_> {
                 thin: ThinFeatures::Keep,
                 ..
             } => Some("keeping thin features"),
-            Rule::Filled { shell: Some(_), .. } => Some("a shell"),
+            Rule::Filled {
+                shell: Some(ShellThickness::Steps(_)),
+                ..
+            } => Some("a shell"),
             _ if self.voxelizer.extras.doubt => Some("the search for cells in doubt"),
             _ if self.voxelizer.extras.leak => Some("the search for leaks"),
             rule if rule.inside().is_some_and(Inside::is_flood) => Some("a flood"),

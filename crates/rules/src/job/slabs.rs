@@ -738,9 +738,10 @@ impl<'a> Source<'a> {
                 rule,
                 run,
             };
-            // If there are negative volumes, the search makes its own solid cells, because cells that
-            // negative volumes removed would look lost.
-            let solid = Some(&*bits).filter(|_| self.mesh.cuts().is_none());
+            // With negative volumes or a wall, the search makes its own solid cells, because the cells that were
+            // removed would look lost.
+            let is_solid = self.mesh.cuts().is_none() && rule.wall().is_none();
+            let solid = Some(&*bits).filter(|_| is_solid);
             self.lost = Some(search.find(solid)?);
         }
         Ok(())

@@ -16,7 +16,7 @@ use super::filled::hollow_out;
 use super::fraction;
 use super::inside::Inside;
 use super::surface;
-use super::{FillCells, Rule, Stats, ThinFeatures};
+use super::{FillCells, Rule, ShellThickness, Stats, ThinFeatures};
 use crate::run::Run;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Ties, Triangle};
@@ -63,8 +63,17 @@ pub(super) fn bytes(mesh: &Mesh) -> u128 {
     ((mesh.triangles().len() + cut) * (size_of::<Triangle>() + 2 * size_of::<u32>())) as u128
 }
 
-/// Prepares a rule that [subtracts](subtracts) negative volumes, for a mesh with negative volumes.
-pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> BodyCells<'a> {
+/// Prepares a rule that [subtracts](subtracts) negative volumes, for a mesh that has some.
+///
+/// # Errors
+/// The rule keeps a wall, which would need the surface of the difference.
+pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Result<BodyCells<'a>> {
+    if rule.wall().is_some() {
+        return Err(Error::usage(
+            "hollow: a mesh with negative volumes has no wall of a given thickness",
+        )
+        .with_hint("give a number of cells: `--filled` `--hollow 3`"));
+    }
     let used = match rule {
         Rule::Fraction { inside } => {
             let mut meshes = [mesh].into_iter().chain(mesh.cuts().map(MeshCuts::mesh));
@@ -90,23 +99,37 @@ pub(super) fn prepared<'a>(rule: Rule, mesh: &Mesh, lattice: &'a Lattice) -> Bod
                 ties,
                 shell: None,
             },
-            shell.map(|steps| steps as usize),
+            match shell {
+                Some(ShellThickness::Steps(steps)) => Some(steps as usize),
+                _ => None,
+            },
         ),
-        Rule::Solid { thin, .. } => (Rule::Solid { inside: used, thin }, None),
+        Rule::Solid { thin, .. } => {
+            let wall = None;
+            (
+                Rule::Solid {
+                    inside: used,
+                    thin,
+                    wall,
+                },
+                None,
+            )
+        }
         _ => (Rule::Fraction { inside: used }, None),
     };
     let bodies = mesh.cuts().map(|cuts| cuts.split(mesh)).unwrap_or_default();
     let cut_rule = Rule::Solid {
         inside,
         thin: ThinFeatures::Lose,
+        wall: None,
     };
-    BodyCells {
+    Ok(BodyCells {
         lattice,
         rule,
         cut_rule,
         shell,
         bodies,
-    }
+    })
 }
 
 impl BodyCells<'_> {

@@ -1,9 +1,10 @@
 //! The filled rule: a cell is occupied iff its centre is inside the mesh, or the mesh intersects the open
 //! interior of the cell. If the mesh is closed, these are the cells that share volume with it.
 //!
-//! With the option `shell`, the rule keeps only the outer cells. A cell stays occupied iff an empty cell or
-//! the outside of the grid is within the given number of steps. A step leads from a cell to any of its 26
-//! neighbours.
+//! With the option `shell`, the rule keeps only the outer cells. If the thickness is a number of steps, a cell
+//! stays occupied iff an empty cell or the outside of the grid is within that number of steps. A step leads from
+//! a cell to any of its 26 neighbours. If the thickness is a distance, a cell stays occupied iff the mesh touches
+//! it, or its centre is within that distance of the mesh.
 
 use std::ops::Range;
 
@@ -15,13 +16,21 @@ use voxelize_core::error::Result;
 use voxelize_core::grid::{BitGrid, CellsMut, erode};
 use voxelize_core::par::Progress;
 
-/// Occupies the cells that are inside, and the cells that the mesh touches under the ties of the rule. With
-/// `shell`, only cells within that number of steps of an empty cell, or of the outside of the grid, stay
-/// occupied.
+/// Occupies the cells that are inside, and the cells that the mesh touches under the ties of the rule.
 pub(super) struct FilledCells<'a> {
     pub touched: CoveredCells<'a>,
     pub inside: PreparedInside<'a>,
-    pub shell: Option<usize>,
+    pub shell: PreparedShell<'a>,
+}
+
+/// Cells that are kept.
+pub(super) enum PreparedShell<'a> {
+    /// All cells.
+    All,
+    /// Cells within this number of steps of an empty cell.
+    Steps(usize),
+    /// Touched cells, and the cells of this offset of the mesh.
+    Wall(CoveredCells<'a>),
 }
 
 impl FilledCells<'_> {
@@ -71,11 +80,20 @@ impl FillCells for FilledCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         let grid = cells.bits()?;
         let stats = self.fill_all(layers.clone(), run, grid)?;
-        if let Some(steps) = self.shell {
-            let dims = self.touched.lattice.dims();
-            hollow_out(dims, layers, steps, run, grid, |border, grid| {
-                self.fill_all(border, run, grid)
-            })?;
+        match &self.shell {
+            PreparedShell::All => {}
+            PreparedShell::Steps(steps) => {
+                let dims = self.touched.lattice.dims();
+                hollow_out(dims, layers, *steps, run, grid, |border, grid| {
+                    self.fill_all(border, run, grid)
+                })?;
+            }
+            PreparedShell::Wall(offset) => {
+                let mut kept = BitGrid::new(grid.dims())?;
+                offset.occupy(layers.clone(), run, &mut kept)?;
+                self.touched.occupy(layers, run, &mut kept)?;
+                grid.keep(&kept);
+            }
         }
         Ok(stats)
     }

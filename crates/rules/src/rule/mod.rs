@@ -35,7 +35,7 @@ pub(crate) use self::near_parts::may_overlap;
 
 use self::area::AreaCells;
 use self::distance::DistanceCells;
-use self::filled::FilledCells;
+use self::filled::{FilledCells, PreparedShell};
 use self::fraction::FractionCells;
 use self::lost::KeptFeatures;
 use self::solid::SolidCells;
@@ -75,6 +75,9 @@ pub enum Rule {
         inside: Inside,
         /// Treatment of features that are thinner than cells.
         thin: ThinFeatures,
+        /// Only the cells whose centre is within this distance of the mesh. A centre at exactly the
+        /// distance counts.
+        wall: Option<Length>,
     },
     /// Occupies every cell whose centre is inside the mesh, or whose interior the mesh intersects. If the
     /// mesh is closed, these are the cells that share volume with it.
@@ -84,10 +87,8 @@ pub enum Rule {
         /// Decides which cells the mesh touches if it coincides with a wall between cells. They must be
         /// [`Ties::Up`] with [`Inside::Flood`], because a flood stops at the surface under these ties.
         ties: Ties,
-        /// Thickness of the shell that is kept. Only cells that have an empty cell or the outside of the grid
-        /// within this number of steps stay occupied. A step leads from a cell to any of its 26 neighbours.
-        /// `None` keeps all cells.
-        shell: Option<u32>,
+        /// Thickness of the shell that is kept. `None` keeps all cells.
+        shell: Option<ShellThickness>,
     },
     /// Occupies every cell whose centre is at most a given distance from the mesh. Distances are measured in
     /// world space. Centres are not displaced.
@@ -121,6 +122,29 @@ pub enum Rule {
     /// triangle in the wall between two cells counts in the upper cell. A triangle in the last wall of the
     /// lattice counts in the last cell.
     Area,
+}
+
+/// Thickness of the shell that [`Rule::Filled`] keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellThickness {
+    /// Only cells that have an empty cell or the outside of the grid within this number of steps stay occupied.
+    /// A step leads from a cell to any of its 26 neighbours.
+    Steps(u32),
+    /// Only cells that the mesh touches, and cells whose centre is within this distance of the mesh, stay
+    /// occupied. A centre at exactly the distance counts.
+    Wall(Length),
+}
+
+impl From<u32> for ShellThickness {
+    fn from(steps: u32) -> Self {
+        Self::Steps(steps)
+    }
+}
+
+impl From<Length> for ShellThickness {
+    fn from(wall: Length) -> Self {
+        Self::Wall(wall)
+    }
 }
 
 /// Treatment of the thin features that [`Rule::Solid`] would lose. [`lost::find`] finds such features.
@@ -349,6 +373,7 @@ impl Rule {
         Self::Solid {
             inside: Inside::Auto,
             thin: ThinFeatures::Lose,
+            wall: None,
         }
     }
 
@@ -521,6 +546,19 @@ impl Rule {
         }
     }
 
+    /// Returns the thickness of the wall that is kept. `None` if the inside is kept as well, or the
+    /// thickness is a number of steps.
+    pub fn wall(&self) -> Option<Length> {
+        match self {
+            Self::Solid { wall, .. } => *wall,
+            Self::Filled {
+                shell: Some(ShellThickness::Wall(wall)),
+                ..
+            } => Some(*wall),
+            _ => None,
+        }
+    }
+
     fn inside_mut(&mut self) -> Option<&mut Inside> {
         match self {
             Self::Solid { inside, .. }
@@ -546,7 +584,7 @@ impl Rule {
         let own = match self {
             // The search for lost features needs the whole grid. It is optional unless the features are kept:
             // if memory is short, it is left out.
-            Self::Solid { inside, thin } => {
+            Self::Solid { inside, thin, .. } => {
                 let is_bound = estimate.figure == MemoryFigure::UpperBound;
                 if is_bound && *thin == ThinFeatures::Lose {
                     0
@@ -555,13 +593,20 @@ impl Rule {
                 }
             }
             // The memory is for the eroded grid, a copy of it, and the layers next to a slab.
-            Self::Filled { shell: Some(_), .. } => estimate.grids(3, 2.0),
+            Self::Filled {
+                shell: Some(ShellThickness::Steps(_)),
+                ..
+            } => estimate.grids(3, 2.0),
             Self::Offset { .. } => offset::memory(estimate),
             Self::Distance { .. } => Distances::memory(estimate),
             Self::Area => area::memory(estimate),
             _ => 0,
         };
-        inside + bodies + own
+        let wall = match self.wall() {
+            Some(_) => offset::memory(estimate),
+            None => 0,
+        };
+        inside + bodies + own + wall
     }
 
     /// Returns the additional quantities that the rule can compute for every cell.
@@ -585,7 +630,7 @@ impl Rule {
         if self.subtracts_from(mesh) {
             cut::grids(self)
         } else {
-            0
+            u128::from(self.wall().is_some())
         }
     }
 
@@ -596,7 +641,7 @@ impl Rule {
 
     /// Returns true if the rule occupies the same cells in a [region](Lattice::region) as in the same part of
     /// the whole lattice. The cells differ if the rule needs cells outside the region. It does if the method
-    /// is a flood, if thin features are kept, and if only a shell is kept.
+    /// is a flood, if thin features are kept, and for a shell of a number of steps.
     pub fn is_local(&self) -> bool {
         let is_flood = self.inside().is_some_and(Inside::is_flood);
         let keeps_thin = matches!(
@@ -606,8 +651,14 @@ impl Rule {
                 ..
             }
         );
-        let has_shell = matches!(self, Self::Filled { shell: Some(_), .. });
-        !is_flood && !keeps_thin && !has_shell
+        let has_steps = matches!(
+            self,
+            Self::Filled {
+                shell: Some(ShellThickness::Steps(_)),
+                ..
+            }
+        );
+        !is_flood && !keeps_thin && !has_steps
     }
 
     /// Returns true if the cells get the labels of [`surface_and_interior`] when they are saved in a format
@@ -653,7 +704,7 @@ impl Rule {
             return Ok(PreparedRule {
                 lattice,
                 rule,
-                cells: Box::new(cut::prepared(rule, mesh, lattice)),
+                cells: Box::new(cut::prepared(rule, mesh, lattice)?),
             });
         }
         let ready = |inside: Inside| inside.prepare(mesh, lattice, run);
@@ -661,13 +712,14 @@ impl Rule {
             Self::Surface { ties } => Box::new(surface::prepared(mesh, lattice, ties)),
             Self::Thin => Box::new(thin::prepared(mesh, lattice)),
             Self::Offset { radius } => Box::new(offset::prepared(mesh, lattice, radius)),
-            Self::Solid { inside, thin } => {
+            Self::Solid { inside, thin, wall } => {
                 let inside = ready(inside)?;
                 let kept = match thin {
                     ThinFeatures::Keep => Some(KeptFeatures::new(mesh, lattice, &inside, run)?),
                     ThinFeatures::Lose => None,
                 };
-                Box::new(SolidCells { inside, kept })
+                let wall = wall.map(|wall| offset::prepared(mesh, lattice, wall));
+                Box::new(SolidCells { inside, kept, wall })
             }
             Self::Filled {
                 inside,
@@ -676,7 +728,13 @@ impl Rule {
             } => Box::new(FilledCells {
                 touched: surface::prepared(mesh, lattice, ties),
                 inside: ready(inside)?,
-                shell: shell.map(|steps| steps as usize),
+                shell: match shell {
+                    None => PreparedShell::All,
+                    Some(ShellThickness::Steps(steps)) => PreparedShell::Steps(steps as usize),
+                    Some(ShellThickness::Wall(wall)) => {
+                        PreparedShell::Wall(offset::prepared(mesh, lattice, wall))
+                    }
+                },
             }),
             Self::Fraction { inside } => Box::new(FractionCells::new(inside, mesh, lattice, run)?),
             Self::Area => Box::new(AreaCells::new(mesh, lattice, run)?),

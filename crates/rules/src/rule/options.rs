@@ -4,9 +4,9 @@
 //! option, which is the command-line flag without its dashes.
 
 use super::distance;
-use super::{Band, Inside, Rule, ThinFeatures};
+use super::{Band, Inside, Rule, ShellThickness, ThinFeatures};
 use voxelize_core::error::{Error, Result};
-use voxelize_core::geom::Ties;
+use voxelize_core::geom::{Rational, Ties};
 use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{Length, Record};
 
@@ -19,8 +19,7 @@ const KEEP_THIN: &str = "keep-thin";
 /// Name of the variant of distance in which cells inside have a negative sign.
 const SIGNED: &str = "signed";
 
-/// Name of the variant of filled that keeps only a shell. In files the thickness of the shell follows the
-/// name.
+/// Name of the variant of filled that keeps only a shell. In files the number of steps follows the name.
 const HOLLOW: &str = "hollow";
 
 impl Rule {
@@ -116,18 +115,44 @@ impl Rule {
         self.checked()
     }
 
-    /// Returns this rule with a shell of `cells` cells, as described at [`Rule::Filled`].
+    /// Returns this rule with only its outer cells. [`Rule::Solid`] has only shells of a given
+    /// distance.
+    ///
+    /// ```
+    /// # use voxelize_rules as voxelize;
+    /// use voxelize::{Length, Rule};
+    ///
+    /// let wall: Length = "2.5".parse()?;
+    /// let rule = Rule::solid().with_shell(wall)?;
+    /// assert_eq!(rule.wall(), Some(wall));
+    /// // A number is a number of steps from cell to cell.
+    /// assert!(Rule::filled().with_shell(3)?.wall().is_none());
+    /// assert!(Rule::solid().with_shell(3).is_err());
+    /// # Ok::<(), voxelize::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Fails if the rule is not filled, or `cells` is 0.
-    pub fn with_shell(mut self, cells: u32) -> Result<Self> {
-        let Self::Filled { shell, .. } = &mut self else {
-            let error = Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
-            return Err(
-                error.with_hint("use it with `--filled`, whose walls are at least one cell thick")
-            );
-        };
-        *shell = Some(cells);
+    /// Fails if the rule has no such shell, or its thickness is 0.
+    pub fn with_shell(mut self, new: impl Into<ShellThickness>) -> Result<Self> {
+        let new = new.into();
+        match (&mut self, new) {
+            (Self::Filled { shell, .. }, _) => *shell = Some(new),
+            (Self::Solid { wall, .. }, ShellThickness::Wall(length)) => *wall = Some(length),
+            (Self::Solid { .. }, ShellThickness::Steps(_)) => {
+                return Err(Error::usage(format!(
+                    "{HOLLOW}: the rule solid has no shell of a number of cells"
+                ))
+                .with_hint([
+                    "give the thickness of the wall, such as `--hollow 2mm` or `--hollow 3vx`",
+                    "or use `--filled`",
+                ]));
+            }
+            _ => {
+                let error =
+                    Error::usage(format!("{HOLLOW}: the rule {} has no shell", self.name()));
+                return Err(error.with_hint("use it with `--filled` or `--solid`"));
+            }
+        }
         self.checked()
     }
 
@@ -225,10 +250,22 @@ impl Rule {
                 Error::usage("ties: a flood always stops at the cells of the surface with ties up")
                     .with_hint("omit the ties, or use another method for the inside"),
             ),
-            Self::Filled { shell: Some(0), .. } => Err(Error::usage(format!(
-                "{HOLLOW}: a shell is at least one cell thick"
-            ))
-            .with_hint("omit it to keep all cells")),
+            Self::Filled {
+                shell: Some(ShellThickness::Steps(0)),
+                ..
+            } => Err(
+                Error::usage(format!("{HOLLOW}: a shell is at least one cell thick"))
+                    .with_hint("omit it to keep all cells"),
+            ),
+            _ if self
+                .wall()
+                .is_some_and(|wall| wall.value() == Rational::ZERO) =>
+            {
+                Err(
+                    Error::usage(format!("{HOLLOW}: the thickness must be above zero"))
+                        .with_hint("omit it to keep all cells"),
+                )
+            }
             Self::Distance {
                 band: Band::Cells(width),
                 iso: Some(iso),
@@ -282,6 +319,7 @@ impl Rule {
         let closed_holes = inside.and_then(Inside::closed_holes);
         let values: [Option<String>; FIELDS.len()] = [
             self.variant(),
+            self.wall().map(|wall| wall.to_string()),
             radius,
             self.ties().map(|ties| ties.name().to_string()),
             band,
@@ -303,7 +341,8 @@ impl Rule {
                 ..
             } => Some(KEEP_THIN.to_string()),
             Self::Filled {
-                shell: Some(cells), ..
+                shell: Some(ShellThickness::Steps(cells)),
+                ..
             } => Some(format!("{HOLLOW} {cells}")),
             Self::Distance { sign: Some(_), .. } => Some(SIGNED.to_string()),
             _ => None,
@@ -323,7 +362,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{METHODS, RULES};
+    use crate::rule::{METHODS, RULES, ShellThickness};
 
     /// Returns rules with all valid combinations of options.
     fn all() -> Vec<Rule> {
@@ -339,10 +378,26 @@ mod tests {
         rules.extend(["0", "0.125", "2vx"].map(|radius| Rule::offset(radius.parse().unwrap())));
         for inside in insides {
             rules.extend(
-                [ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid { inside, thin }),
+                [ThinFeatures::Lose, ThinFeatures::Keep].map(|thin| Rule::Solid {
+                    inside,
+                    thin,
+                    wall: None,
+                }),
             );
+            rules.extend(["0.5", "2vx"].map(|wall| Rule::Solid {
+                inside,
+                thin: ThinFeatures::Keep,
+                wall: wall.parse().ok(),
+            }));
             for ties in Ties::ALL {
-                rules.extend([None, Some(1), Some(40)].map(|shell| Rule::Filled {
+                let wall = ShellThickness::Wall("1.25".parse().unwrap());
+                let shells = [
+                    None,
+                    Some(ShellThickness::Steps(1)),
+                    Some(ShellThickness::Steps(40)),
+                    Some(wall),
+                ];
+                rules.extend(shells.map(|shell| Rule::Filled {
                     inside,
                     ties,
                     shell,
@@ -358,7 +413,7 @@ mod tests {
     #[test]
     fn fields_round_trip_in_any_order() {
         let rules = all();
-        assert_eq!(rules.len(), 3 + 2 + 3 + 3 + 7 * 2 + 5 * 9 + 2 * 3);
+        assert_eq!(rules.len(), 3 + 2 + 3 + 3 + 7 * 4 + 5 * 12 + 2 * 4);
         for rule in rules {
             let mut fields = rule.fields();
             let places = fields

@@ -9,7 +9,7 @@ use crate::job::slabs::Slabs;
 use crate::job::transform::Transform;
 use crate::job::voxelizer::{Extras, JobLabels, Voxelizer};
 use crate::job::{PartChoice, findings};
-use crate::rule::{self, Inside, Rule, Stats, ThinFeatures};
+use crate::rule::{self, Inside, Rule, ShellThickness, Stats, ThinFeatures};
 use crate::run::Plan;
 use voxelize_core::error::{Code, Error, Finding, Hint, Result, Severity};
 use voxelize_core::grid::metadata::Metadata;
@@ -276,9 +276,16 @@ fn check_rule(rule: &Rule) -> Result<()> {
             "keep-thin",
             ["leave it out", "or use `--filled`, which loses nothing"].into(),
         ),
-        Rule::Filled { shell: Some(_), .. } => refused(
+        Rule::Filled {
+            shell: Some(ShellThickness::Steps(_)),
+            ..
+        } => refused(
             "hollow",
-            "make the grid without a shell, or in one process".into(),
+            [
+                "give a length such as `--hollow 2mm` or `--hollow 3vx`",
+                "or make the grid in one process",
+            ]
+            .into(),
         ),
         _ => refused("a flood", "use another `--inside robust`".into()),
     }

@@ -8,13 +8,13 @@ mod parse;
 
 use std::path::PathBuf;
 
-use super::measure::{Measure, WrittenLength};
+use super::measure::{Measure, WrittenLength, WrittenShell};
 use super::parts::PartChoice;
 use super::stated::{one_unit, one_up};
 use super::transform::{AxisOrder, Transform};
 use super::turn::{Matrix, Rotation};
 use super::voxelizer::JobLabels;
-use crate::rule::{Band, Inside, METHODS, RULES, Rule, ThinFeatures};
+use crate::rule::{Band, Inside, METHODS, RULES, Rule, ShellThickness, ThinFeatures};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Rational, Ties};
 use voxelize_core::grid::record::FIELDS;
@@ -26,6 +26,9 @@ pub const DEFAULT_RES: usize = 256;
 
 /// Name of the record's field that stores one of the options [`VARIANTS`].
 const VARIANT: &str = "variant";
+
+/// Field of a record that contains the thickness of a wall. The option is `hollow`.
+const WALL: &str = "wall";
 
 /// Names of the options that records store in the field [`VARIANT`].
 const VARIANTS: [&str; 3] = ["keep-thin", "signed", "hollow"];
@@ -96,8 +99,8 @@ pub struct Request {
     pub close_holes: Option<u32>,
     /// The rule solid keeps thin features.
     pub keeps_thin: bool,
-    /// Thickness of the shell in cells.
-    pub hollow: Option<u32>,
+    /// Thickness of a shell.
+    pub hollow: Option<WrittenShell>,
     /// Radius of the rule offset.
     pub radius: Option<WrittenLength>,
     /// Band around the mesh in which cells store distances.
@@ -614,9 +617,6 @@ impl Request {
         if self.keeps_thin {
             rule = rule.with_thin(ThinFeatures::Keep)?;
         }
-        if let Some(cells) = self.hollow {
-            rule = rule.with_shell(cells)?;
-        }
         let length = |name: &str, written: &Option<WrittenLength>| {
             let Some(written) = written else {
                 return Ok(None);
@@ -626,6 +626,17 @@ impl Request {
                 Err(error) => Err(error.about(&format!("{name} {}", written.text()))),
             }
         };
+        match &self.hollow {
+            Some(WrittenShell::Steps(steps)) => {
+                rule = rule.with_shell(ShellThickness::Steps(*steps))?
+            }
+            Some(WrittenShell::Wall(wall)) => {
+                if let Some(wall) = length("hollow", &Some(wall.clone()))? {
+                    rule = rule.with_shell(ShellThickness::Wall(wall))?;
+                }
+            }
+            None => {}
+        }
         rule = rule.with_radius(length("radius", &self.radius)?)?;
         if let Some(iso) = length("iso", &self.iso)? {
             rule = rule.with_iso(iso)?;
@@ -680,14 +691,20 @@ impl Request {
     }
 }
 
-/// Returns the name of the option and the text to which a field of a record corresponds. In the field
-/// `variant`, the value contains the name of the option.
-pub fn option_of_field<'a>(field: &'a str, value: &'a str) -> (String, &'a str) {
-    if field == VARIANT {
-        let (option, text) = value.split_once(' ').unwrap_or((value, ""));
-        return (option.to_string(), text);
+/// Returns the option and the text of a field of a record. The value of the field `variant` is an
+/// option itself.
+pub fn option_of_field(field: &str, value: &str) -> (String, String) {
+    match field {
+        VARIANT => {
+            let (option, text) = value.split_once(' ').unwrap_or((value, ""));
+            (option.to_string(), text.to_string())
+        }
+        WALL if value.ends_with(|c: char| c.is_ascii_digit()) => {
+            ("hollow".to_string(), format!("{value}{}", parse::UNITS))
+        }
+        WALL => ("hollow".to_string(), value.to_string()),
+        _ => (field.replace('_', "-"), value.to_string()),
     }
-    (field.replace('_', "-"), value)
 }
 
 impl Rule {
@@ -716,7 +733,7 @@ impl Rule {
                 ));
             }
             request
-                .set(&option, text)
+                .set(&option, &text)
                 .map_err(|error| error.about(field))?;
         }
         request.resolve_rule(&Transform::default())

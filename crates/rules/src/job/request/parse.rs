@@ -1,6 +1,6 @@
 //! Parsers for the values of options. Error messages do not contain the name of the option.
 
-use crate::job::measure::{Measure, WrittenLength};
+use crate::job::measure::{Measure, WrittenLength, WrittenShell};
 use crate::rule::Band;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
@@ -108,14 +108,26 @@ pub(super) fn factor(text: &str) -> Result<Rational> {
     }
 }
 
-/// Parses the thickness of a shell in cells, such as `3`.
-pub(super) fn shell(text: &str) -> Result<u32> {
-    refuse_unit(
-        text,
-        "the thickness of a shell is a number of cells without a unit, such as 3; for a thickness T, write T divided by \
-         the size of a cell, rounded up",
-    )?;
-    steps(text)
+/// Suffix of a length in units of the file, where a number alone has another meaning.
+pub(super) const UNITS: &str = "units";
+
+/// Parses the thickness of a shell: `3` steps from cell to cell, or a length such as `2mm`, `2.5vx`
+/// or `2units` in units of the file.
+pub(super) fn shell(text: &str) -> Result<WrittenShell> {
+    if let Some(number) = text.trim().strip_suffix(UNITS) {
+        return Ok(WrittenShell::Wall(number.trim_end().parse()?));
+    }
+    if text.contains(|c: char| c.is_ascii_alphabetic()) {
+        return Ok(WrittenShell::Wall(text.parse()?));
+    }
+    if text.contains('.') && text.parse::<Measure>().is_ok() {
+        return Err(
+            Error::usage("a number of cells is whole").with_hint(format!(
+                "a length has a unit: {text}mm, {text}vx or {text}{UNITS}"
+            )),
+        );
+    }
+    Ok(WrittenShell::Steps(steps(text)?))
 }
 
 /// Parses the width of a band in cells, such as `3` or `2.5`, or the word `all`.
