@@ -465,7 +465,7 @@ fn variants_belong_to_their_rules() {
     let rule = Rule::Filled {
         inside: Inside::Auto,
         ties: Ties::None,
-        shell: Some(voxelize::Shell::Steps(0)),
+        shell: Some(0.into()),
     };
     let error = Voxelizer::new(rule).run(&mesh, &cells(&block(), 10));
     assert_eq!(error.unwrap_err().kind(), voxelize::Kind::Usage);
