@@ -414,10 +414,11 @@ fn dependencies(manifest: &str) -> Vec<String> {
         if line.starts_with('[') {
             let is_other = line.contains("dev-") || line.contains("workspace");
             within = line.ends_with("dependencies]") && !is_other;
-        } else if within && !line.starts_with('#') {
-            if let Some((name, _)) = line.split_once([' ', '.']) {
-                found.push(name.to_string());
-            }
+        } else if within
+            && !line.starts_with('#')
+            && let Some((name, _)) = line.split_once([' ', '.'])
+        {
+            found.push(name.to_string());
         }
     }
     found

@@ -652,6 +652,9 @@ fn occupied([a, b, c]: [usize; 3]) -> bool {
     (a * 63 + b * 9 + c) * 7 % 11 < 4
 }
 
+/// Encoder of the bytes of a chunk.
+type Encoder<'a> = &'a dyn Fn(Vec<u8>) -> Vec<u8>;
+
 #[test]
 fn arrays_of_others_are_read() {
     let all = tempfile::tempdir().unwrap();
@@ -659,7 +662,7 @@ fn arrays_of_others_are_read() {
     let packed = |bytes: Vec<u8>| gzip(&bytes);
     let same = |bytes: Vec<u8>| bytes;
     let both = move |bytes: Vec<u8>| checked(gzip(&bytes));
-    let codecs: [(Value, &dyn Fn(Vec<u8>) -> Vec<u8>); 3] = [
+    let codecs: [(Value, Encoder); 3] = [
         (json!([{"name": "bytes"}]), &same),
         (
             json!([{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 5}}]),
