@@ -116,7 +116,7 @@ pub struct RuleArgs {
     #[command(flatten)]
     parts: PartArgs,
 
-    /// a face on a wall marks the cell above/both/none
+    /// cells that a face on a wall marks: above, both, none
     #[arg(
         long,
         value_name = "up|both|none",

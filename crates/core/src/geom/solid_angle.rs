@@ -17,7 +17,7 @@ pub type Vector = [f64; 3];
 pub struct Estimate {
     /// Computed value.
     pub value: f64,
-    /// Upper bound of the difference between the exact number and the value.
+    /// Upper bound of the error: |exact value − `value`|.
     pub error: f64,
 }
 

@@ -134,9 +134,9 @@ impl BitGrid {
     }
 
     /// Fills an empty grid. `each` is called for each layer. It must call its second argument once for each
-    /// nonzero word of the layer, in order, with the index of the word in the layer and the word. If there
-    /// are few nonzero words, they are recorded until another method writes to the grid. Uses the calling
-    /// thread pool.
+    /// nonzero word of the layer, in order, with the index of the word in the layer and the word. If no layer
+    /// has many nonzero words, the grid keeps a list of them for [`noted`](Self::noted). The next write by
+    /// another method discards the list. Uses the calling thread pool.
     pub fn fill_noted(&mut self, each: impl Fn(usize, &mut dyn FnMut(usize, u64)) + Sync) {
         let layer_words = self.layer_words();
         let most = layer_words / SPARSE;

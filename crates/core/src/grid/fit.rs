@@ -206,8 +206,8 @@ impl Fit {
     /// false unless the size of cells is given, and always false if an origin or a box is given, or if
     /// coordinates do not snap to walls.
     pub fn rounded_axes(&self, mesh: &Bounds) -> [bool; 3] {
-        /// Tolerance in spacings of floats: half a spacing for the rounding of each end, and the rest for the
-        /// error of a size that was computed in floats.
+        /// Tolerance in ulps. One ulp covers the rounding of the two ends. The rest covers the error of a
+        /// size that was computed in floats.
         const STEPS: f64 = 4.0;
         let (Size::Spacing(sizes), Snap::Float, None, None) =
             (&self.size, self.snap, &self.origin, &self.bounds)

@@ -88,7 +88,7 @@ impl Record {
         value_of(&self.transform, name)
     }
 
-    /// Returns the names and values of all entries, in the order of files.
+    /// Returns the names and values of all entries, in the order in which files list them.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self {
             tool,

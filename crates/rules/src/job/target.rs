@@ -135,9 +135,9 @@ impl Target<'_> {
         found
     }
 
-    /// Returns the finding that programs which read the format assume a property that this grid does not have
-    /// (W019). `None` if the grid has the property. The first argument has the name of the property, `up` or
-    /// the unit, and the assumed value.
+    /// Returns W019 if readers of the format assume another unit or another up axis than the grid has. `None`
+    /// if the grid has the property. The first argument is a pair: the name of the property (`up` or the
+    /// unit) and the value that readers assume.
     fn misread(&self, (name, assumed): (&str, &str), transform: &Transform) -> Option<Finding> {
         let format = self.format.name;
         if name == "up" {

@@ -35,7 +35,8 @@ pub(crate) const NO_TRIANGLE: i32 = -1;
 pub(crate) struct Distances {
     tree: TriangleTree,
     centres: CentreLattice,
-    /// Triangles that were dropped when the mesh was read. They count in the numbers of triangles.
+    /// Triangles that were dropped when the mesh was read. Triangle indices count them, so that an index
+    /// refers to the file.
     dropped: Arc<Dropped>,
 }
 

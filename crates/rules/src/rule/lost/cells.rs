@@ -80,8 +80,8 @@ impl LostCells {
     }
 
     /// Returns true if each component of lost cells has a neighbour that is filled and not lost. Then no
-    /// component of filled cells consists only of lost cells. Such a neighbour is a touched cell, because no
-    /// solid cell is next to a lost cell.
+    /// component of filled cells consists only of lost cells. The neighbour is filled, so it is solid or
+    /// touched. It is not solid, because no solid cell is next to a lost cell.
     pub(super) fn are_all_connected(&self, places: &CellComponents, touched: &Covered) -> bool {
         let [nx, ny, nz] = self.dims;
         let row_words = nx.div_ceil(64);
