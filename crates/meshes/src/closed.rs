@@ -289,7 +289,7 @@ fn sorted_part(chunks: &[Vec<Both>], part: usize, direction: usize) -> Vec<Edge>
 }
 
 fn bits(point: Point) -> [u32; 3] {
-    // −0 + 0 is 0.
+    // Adding 0 turns −0 into 0.
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }
 

@@ -52,7 +52,7 @@ impl Mesh {
         Ok(found)
     }
 
-    /// Passes all pairs of triangles to collectors that may meet beyond their shared vertices and edges, in
+    /// Passes the pairs of triangles that may meet beyond their shared vertices and edges to collectors, in
     /// no particular order. Triangles without area are left out.
     pub(super) fn examine_contacts<A: Findings>(
         &self,

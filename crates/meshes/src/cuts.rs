@@ -33,16 +33,16 @@ pub struct CutBody {
 }
 
 impl CutBody {
-    /// Returns the body together with its negative volumes. Each of these is turned over if its volume is
-    /// negative.
+    /// Returns the body together with its negative volumes. Each negative volume is turned over if its signed
+    /// volume is below zero.
     pub fn with_cuts(&self) -> Mesh {
         let cuts = self.all_cuts();
         let body = upright(&self.mesh);
         Mesh::of_finite([&body, cuts.triangles()].concat().into())
     }
 
-    /// Returns all negative volumes of the body in one mesh. Each of these is turned over if its volume is
-    /// negative.
+    /// Returns all negative volumes of the body in one mesh. Each negative volume is turned over if its
+    /// signed volume is below zero.
     pub fn all_cuts(&self) -> Mesh {
         let triangles: Vec<Triangle> = self.cuts.iter().flat_map(upright).collect();
         Mesh::of_finite(triangles.into())

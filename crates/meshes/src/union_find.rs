@@ -61,7 +61,7 @@ type VertexBits = [u32; 3];
 /// Returns the vertices of a triangle.
 #[inline(always)]
 fn vertices(triangle: &Triangle) -> [VertexBits; 3] {
-    // −0 + 0 is 0.
+    // Adding 0 turns −0 into 0.
     triangle.map(|point| point.map(|c| (c + 0.0).to_bits()))
 }
 
@@ -231,7 +231,7 @@ impl SeenCoordinates {
 
     #[inline(always)]
     fn place(&self, point: &Point) -> usize {
-        // −0 + 0 is 0. The factor is the fraction of the golden ratio.
+        // Adding 0 turns −0 into 0. The factor is the fraction of the golden ratio.
         ((point[0] + 0.0).to_bits().wrapping_mul(0x9e37_79b1) >> self.shift) as usize
     }
 

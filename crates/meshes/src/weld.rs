@@ -82,7 +82,8 @@ impl Corners {
             vec![([u32::MAX; 3], 0); REMEMBERED.min(triangles.len().next_power_of_two())];
         let mut some: Vec<Point> = Vec::with_capacity(triangles.len() / 2);
         let mut number = |point: &Point| {
-            // −0 + 0 is 0. Empty entries have the bits `u32::MAX`, which are NaN and therefore no coordinate.
+            // Adding 0 turns −0 into 0. Empty entries have the bits `u32::MAX`, which are NaN and therefore
+            // no coordinate.
             let bits = point.map(|c| (c + 0.0).to_bits());
             let place = union_find::hash(&bits) as usize & (last.len() - 1);
             let (its, number) = &mut last[place];
@@ -114,7 +115,7 @@ pub(super) fn refuse_more(triangles: usize) -> Result<()> {
 
 /// Returns bits of a coordinate which, compared as integers, have the order of the coordinates.
 pub(super) fn ordered(coordinate: f32) -> u32 {
-    // −0 + 0 is 0.
+    // Adding 0 turns −0 into 0.
     let bits = (coordinate + 0.0).to_bits();
     if bits >> 31 == 0 {
         bits | 1 << 31

@@ -2,7 +2,7 @@
 //! (`shape`), of pairs of triangles (`contacts`), of shells (`shells`) and thin walls (`walls`).
 //! docs/reference/check.md defines them.
 //!
-//! Vertices are numbered in the order of their coordinates (`weld`), and all lists are in the order of these
+//! Vertices are numbered in the order of their coordinates (`weld`), and all lists are in the order of their
 //! numbers. The order of the triangles in the file therefore affects only the triangle numbers in the result.
 
 mod contacts;

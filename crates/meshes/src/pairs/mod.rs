@@ -190,7 +190,7 @@ pub fn examine<A: Findings>(
     })
 }
 
-/// Checks that work which needs `need` bytes of memory does not exceed `left`.
+/// Checks that `need` bytes of memory do not exceed `left`. `None` is no limit.
 ///
 /// # Errors
 /// If the work needs more memory than `left`.

@@ -149,7 +149,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Passes each pair to `take` of this triangle and an earlier one, if their bounds intersect. Triangles
+    /// Calls `take` with each pair of this triangle and an earlier triangle whose bounds intersect. Triangles
     /// are given by their indices among the distinct triangles.
     fn earlier(&self, place: &SweepPlace, take: &mut impl FnMut([u32; 2])) {
         let is_one = self.lists.len() == 1;
@@ -230,8 +230,8 @@ impl Sweep<'_> {
     }
 }
 
-/// Passes the triangles before index `end` whose bounds intersect those of `triangle` to `take`. `triangle`
-/// must not precede any of these.
+/// Calls `take` with each triangle before index `end` whose bounds intersect those of `triangle`. `triangle`
+/// must not precede any of these triangles.
 fn visit_earlier(tree: &PairTree, triangle: &Triangle, end: u32, take: &mut impl FnMut(u32)) {
     let Bounds { min, max } = Bounds::of(std::slice::from_ref(triangle));
     // The least x of an earlier triangle is at most the least x of this triangle.

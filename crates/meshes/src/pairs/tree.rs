@@ -71,13 +71,14 @@ impl<'a> PairTree<'a> {
         }
     }
 
-    /// Passes the triangles whose bounds intersect a box to `take`.
+    /// Calls `take` with each triangle whose bounds intersect a box.
     pub fn around(&self, bounds: &[[f32; 3]; 2], take: &mut impl FnMut(u32)) {
         self.visit(&|_| true, &|boxes| meeting(boxes, bounds), take);
     }
 
-    /// Passes triangles to `take`. Nodes for which `enters` returns false are skipped. `hit` returns the
-    /// lanes to visit, for boxes of nodes and of triangles.
+    /// Calls `take` with the triangles in the lanes that `hit` returns. Nodes for which `enters` returns
+    /// false are skipped. `hit` is called with the boxes of child nodes, and in leaves with the boxes of
+    /// triangles.
     pub fn visit(
         &self,
         enters: &impl Fn(&BinNode) -> bool,

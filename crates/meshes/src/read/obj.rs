@@ -82,7 +82,8 @@ fn recognise(head: &Head) -> Guess {
     }
 }
 
-/// Returns how many of the first three words of a line are numbers, up to the first word that is not.
+/// Returns how many of the first three words of a line are numbers, counted up to the first word that is not
+/// a number.
 fn count_numbers(mut rest: &[u8]) -> usize {
     for count in 0..3 {
         let (word, following) = next_word(rest);

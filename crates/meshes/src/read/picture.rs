@@ -40,7 +40,7 @@ pub(super) struct Budget {
 pub(super) type DecodedImage = ([u32; 2], Vec<[u8; 3]>);
 
 /// Decodes the picture in these bytes within a budget. Adds the number of texels of a broken picture to
-/// `broken`. The opacity of texels and colour profiles are ignored.
+/// `broken`. Opacity and colour profiles are ignored.
 #[cfg(feature = "textures")]
 pub(super) fn decode(bytes: &[u8], budget: Budget, broken: &mut u64) -> Result<DecodedImage> {
     let mut open = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {

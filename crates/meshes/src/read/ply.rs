@@ -13,11 +13,12 @@
 //! end_header
 //! ```
 //!
-//! The file lists its elements in the order of the header. Each element has its properties in their order. In
-//! text, the properties of an element are words on one line. In binary files, they are bytes without
-//! separators. Vertices are numbered from 0, and polygons may come before their vertices. Elements of other
-//! kinds are skipped. Faces are cut into triangles (`polygon.rs`). Every second triangle of a strip has the
-//! opposite orientation. A triangle of a strip with two equal vertices only connects strips and is left out.
+//! The file lists its elements in the order of the header. The properties of an element are also in the order
+//! of the header. In text, the properties of an element are words on one line. In binary files, they are
+//! bytes without separators. Vertices are numbered from 0, and polygons may come before their vertices.
+//! Elements of other kinds are skipped. Faces are cut into triangles (`polygon.rs`). Every second triangle of
+//! a strip has the opposite orientation. A triangle of a strip with two equal vertices only connects strips
+//! and is left out.
 //!
 //! Pictures are named by `comment TextureFile NAME`. The positions of corners in a picture are s and t of the
 //! vertices, or the list `texcoord` of the faces, whose `texnumber` selects the picture. Lines of the header

@@ -61,8 +61,8 @@ pub(super) struct MeshBytes<'a> {
     folder: Option<MeshFolder<'a>>,
 }
 
-/// Function that is called with each file that a mesh names, before that file is opened. It may fail to
-/// refuse the file.
+/// Function that is called with each file that a mesh names, before that file is opened. To refuse the file,
+/// it returns an error.
 pub type NamedFiles<'a> = &'a (dyn Fn(&Path) -> Result<()> + Sync);
 
 /// Folder of a mesh, which contains the files that the mesh names.

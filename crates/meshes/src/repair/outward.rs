@@ -77,7 +77,8 @@ pub fn outward_patch<'a>(
     Ok(are_one_by_distinct_edges(&triangles).then_some(triangles))
 }
 
-/// Returns the triangles except those with two equal corners. `None` if another triangle has an area of zero.
+/// Returns the triangles except those with two equal corners. `None` if a remaining triangle has an area of
+/// zero.
 fn without_collapsed(mesh: &Mesh) -> Option<Cow<'_, [Triangle]>> {
     let triangles = mesh.triangles();
     if mesh.degenerate() == 0 {
@@ -214,7 +215,7 @@ impl ChunkSides {
         // Sides whose opposite side has not occurred yet.
         let mut waiting = vec![HashedSide::default(); REMEMBERED];
         for (triangle, corners) in (0..).zip(triangles) {
-            // −0 + 0 is 0.
+            // Adding 0 turns −0 into 0.
             let ends = corners.map(|point| union_find::hash(&point.map(|c| (c + 0.0).to_bits())));
             for n in 0..3 {
                 let from = ends[n];
