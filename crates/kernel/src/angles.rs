@@ -165,8 +165,8 @@ fn add<S: Simd>(simd: S, triangles: &[[f64; 9]], step: [f64; 3], slack: f64, to:
                 let over_b = (cx * ax + cy * ay + cz * az) * b;
                 let along = size + over_c + over_a + over_b;
                 let sides = ab + bc + ca;
-                // In the plane of a triangle but outside of it, the side does not matter, because the angle
-                // is about zero.
+                // If `along` is positive, the centre is not on the triangle itself. Near the plane of the
+                // triangle its side then does not matter, because the angle is about zero.
                 let known = across.abs().simd_gt(size * side_off + sides * side_slack)
                     | along.simd_gt(zero);
                 let scale = one / (across.abs() + along.abs());

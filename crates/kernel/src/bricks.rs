@@ -58,7 +58,7 @@ pub struct Bricks<'a, 't> {
     cells: i64,
     rows: i64,
     shape: Shape,
-    /// Slot of each brick. Bricks are in the order x, y, z. 0 stands for no brick.
+    /// Slot of each brick. x varies fastest, then y, then z. 0 stands for no brick.
     slots: Zeroed<u16>,
     pool: Zeroed<Brick>,
     /// Number of the brick in each slot, from slot 1 on.

@@ -87,8 +87,8 @@ impl Batches<'_> {
 /// are processed eight at a time in doubles.
 const FEW: usize = 3;
 
-/// Maximum number of these planes for triangles that are processed one at a time, with eight rows in the
-/// lanes of a vector.
+/// Like [`FEW`], but for triangles that are processed one at a time, with eight rows in the lanes of a
+/// vector.
 const SOME: usize = 2 * HALF;
 
 /// Number of doubles in a vector.
@@ -131,7 +131,7 @@ impl<'a> Crosser<'a> {
         }
     }
 
-    /// Passes every crossing of triangles with rows of the cells to `take`, several at a time. A crossing
+    /// Calls `take` with the crossings of triangles with rows of the cells, several at a time. A crossing
     /// before the first cell of a row is moved to the start of that cell. A crossing after the last cell is
     /// dropped. Returns the number of coordinates that snapping moved in triangles whose lowest cell is in
     /// the layers of these cells. If the lowest cell is below the first layer of the lattice, the first layer

@@ -204,7 +204,7 @@ fn hashes<S: Simd>(
     let zero = f32x16::splat(simd, 0.0);
     let mut words = [u32x16::splat(simd, 0); 3];
     for axis in 0..3 {
-        // −0 + 0 is 0.
+        // Adding 0 turns −0 into 0.
         let bits: u32x16<S> = (vertices[axis][corner] + zero).bitcast();
         words[axis] = bits + keys[axis];
     }

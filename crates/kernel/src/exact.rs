@@ -1,4 +1,4 @@
-//! Triangle in exact integers. They are created only when a kernel is not sure.
+//! Triangles in exact integers. They are converted only when a kernel is not sure.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -126,7 +126,8 @@ pub struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Creates the decisions about these triangles in a lattice of centres.
+    /// Creates the set of these triangles, for decisions about the centres of a lattice. No triangle is
+    /// converted yet.
     pub fn new(frame: &'a KernelLattice, triangles: &'a [Triangle]) -> Self {
         Self {
             frame,

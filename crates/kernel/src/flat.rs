@@ -369,7 +369,7 @@ impl Flat {
                 );
             }
             if along_y.any_true() {
-                // Each cell is in another row.
+                // The cells are in different rows.
                 for cell in 0..cells as u32 {
                     let y = y + cell;
                     let numbers = bricks.first_of_layers(z) + bricks.columns(x, y);

@@ -3,10 +3,9 @@
 //!
 //! Triangles with bounds of at most `N` cells per axis are tested against every cell of their bounds. As many
 //! triangles are tested at once as a register has lanes, in floats relative to each triangle's lowest cell.
-//! The edge and plane functions are those of Schwarz and Seidel 2010. They are linear in the cell, and the
-//! offset of the critical corner is computed once per triangle. A projection is tested only if the bounds
-//! span several cells along both of its axes, and the plane only if they span several cells along all three
-//! axes.
+//! The edge and plane functions are from Schwarz and Seidel 2010. They are linear in the cell, and the offset
+//! of the critical corner is computed once per triangle. A projection is tested only if the bounds span
+//! several cells along both of its axes, and the plane only if they span several cells along all three axes.
 //!
 //! A triangle is *unsure* if a value is within its error bound (docs/internals/error-bounds.md) of zero.
 //! Triangles whose coordinates are exact multiples of half a cell are computed without rounding, and their

@@ -116,7 +116,7 @@ pub fn kept_bytes_for(bricks: usize, layers: usize) -> u128 {
 
 impl<'a> BrickSink<'a> {
     /// Creates a destination that writes into the words of a grid with the dims of `shape`. A word has 64
-    /// cells along x. Words are in the order x, y, z.
+    /// cells along x. In the list of words x varies fastest, then y, then z.
     pub fn rows(words: &'a mut [u64], shape: Shape) -> Self {
         let layer = shape.row_words * shape.dims[1];
         assert_eq!(words.len(), layer * shape.dims[2]);

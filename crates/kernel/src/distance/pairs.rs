@@ -22,7 +22,8 @@ pub type PairRows = Aligned<[[f64; PAIRS]; 12]>;
 /// Three coordinates in eight lanes.
 type Lanes3<S> = [f64x8<S>; 3];
 
-/// Squared distances from the cells of a brick, and the nearest triangles. Cells are in the order x, y, z.
+/// Squared distances from the cells of a brick, and the nearest triangles. In the lists of cells x varies
+/// fastest, then y, then z.
 #[derive(Debug, Clone)]
 pub struct SquaredBrick {
     /// Squared distance of each cell. Infinite if no triangle is near enough. Beyond the limit, a value may

@@ -21,7 +21,7 @@ const DEPTHS: usize = 2;
 /// A list with at most this number of groups of clusters is not narrowed.
 const FEW: usize = 2;
 
-/// Number of consecutive bricks with many triangles that are counted. After them, the search by single
+/// Maximum of the count of consecutive bricks with many triangles. When it is reached, the search by single
 /// triangles is tried only at every fourth brick.
 const MOST_CROWDED: u32 = 2;
 
@@ -148,7 +148,7 @@ impl<'a> BrickSearch<'a> {
         true
     }
 
-    /// Moves the search to the brick of these cells, which may also be a larger box.
+    /// Moves the search to the box of `cells` cells along each axis from `first` on. It is a brick or larger.
     fn place(&mut self, first: [usize; 3], cells: [usize; 3]) {
         let Self {
             lattice,

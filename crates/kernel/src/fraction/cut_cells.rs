@@ -43,7 +43,7 @@ pub(super) struct CutCells {
     pub(super) first_row: usize,
     /// Number of bricks along x and along y.
     counts: [usize; 2],
-    /// Number of each brick. Positions are in the order x, y, z.
+    /// Number of each brick. x varies fastest, then y, then z.
     places: Vec<u32>,
     /// Bricks in groups. Existing groups are not moved when one is added.
     groups: Vec<Box<[CutBrick; GROUP]>>,
@@ -105,7 +105,7 @@ impl CutCells {
     }
 
     /// Adds a piece to a cell. The place of the cell is its number in its brick, plus the number of cells in
-    /// all bricks before it. Bricks are in the order x, y, z.
+    /// all bricks before it. In the list of bricks x varies fastest, then y, then z.
     #[inline(always)]
     pub(super) fn add(&mut self, place: usize, area: i64, moment: i64, is_cut: bool) {
         let Some(number) = self.places.get_mut(place / CELLS) else {

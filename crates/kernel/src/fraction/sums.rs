@@ -42,9 +42,9 @@ struct CutSums {
 }
 
 impl LayerSums {
-    /// Creates the sums for a lattice. The range of layers is empty. Values are requested from the cells
-    /// `first` along x and y on. The mesh before these cells counts as in the whole lattice, so that the
-    /// values are the same.
+    /// Creates the sums for a lattice. The range of layers is empty. Values are requested for the cells from
+    /// `first` on, along x and along y. The mesh before these cells counts as in the whole lattice, so that
+    /// the values are the same.
     pub fn new(frame: &KernelLattice, first: [usize; 2], level: Level) -> Self {
         let cut = Some(CutSums::new(frame, first[1]));
         Self {
@@ -87,7 +87,8 @@ impl LayerSums {
     /// and y.
     pub fn bytes_for(first: [usize; 2], [nx, ny, nz]: [usize; 3]) -> u128 {
         let lists = (WHOLE + LAYER + PART + LONG) * LaneList::<1>::BYTES;
-        // Rows are stored from their beginning, and so are all rows of the first row of bricks.
+        // Rows of cells are stored from their beginning. The first row of bricks is stored with all its rows
+        // of cells.
         let dims = [first[0] + nx, first[1] % SIDE + ny, nz];
         CutCells::bytes_for(dims) + lists as u128
     }
@@ -263,7 +264,7 @@ impl LayerSums {
         }
     }
 
-    /// Returns the mean winding numbers and the sums of all cells, in the order x, y, z.
+    /// Returns the mean winding numbers and the sums of all cells. x varies fastest, then y, then z.
     #[cfg(test)]
     pub(super) fn quantity_sums(&self) -> Vec<(i64, QuantitySum)> {
         let (_, quantities) = self.quantities.as_ref().expect("quantities");

@@ -349,8 +349,8 @@ struct CellSweep<'a> {
 }
 
 impl CellSweep<'_> {
-    /// Adds the volumes of a column between two y and two z. `facets` are the numbers of the facets in the
-    /// column, and `divisions` is the number of divisions that led to it.
+    /// Adds the volumes of a column between two y coordinates and two z coordinates. `facets` are the numbers
+    /// of the facets in the column, and `divisions` is the number of divisions that led to it.
     fn column(&mut self, facets: &[usize], [y, z]: [[f64; 2]; 2], divisions: u32) {
         let pairs = (facets.len() <= MOST_FACETS).then(|| self.pairs(facets, [y, z]));
         let most = if divisions < MOST_DIVISIONS {
@@ -418,8 +418,9 @@ impl CellSweep<'_> {
         }));
     }
 
-    /// Adds the volumes in the plane of the sections between two y, for a layer of this thickness. `winding`
-    /// is the winding number at the start of the column in this plane, at the y coordinate `within`.
+    /// Adds the volumes in the plane of the sections between two y coordinates, for a layer of this
+    /// thickness. `winding` is the winding number at the start of the column in this plane, at the y
+    /// coordinate `within`.
     fn plane(
         &mut self,
         pairs: &[[usize; 2]],
@@ -607,7 +608,8 @@ impl CellSweep<'_> {
     }
 }
 
-/// Returns the bounding box of a facet, limited to the cell and to two y and two z.
+/// Returns the bounding box of a facet, limited to the cell and to the range between two y and between two z
+/// coordinates.
 fn clipped(facet: &CellTriangle, [y, z]: [[f64; 2]; 2]) -> [[f64; 2]; 3] {
     let walls = [[0.0, 1.0], y, z];
     [0, 1, 2].map(|a| {

@@ -1,7 +1,7 @@
 //! Unit of the sums. Integrals over pieces are rounded to whole units, so that the order of summation does
 //! not matter.
 
-/// Number of units in the number 1.
+/// Number of units that make up the value 1.
 pub(super) const UNITS: f64 = (1_u64 << 44) as f64;
 
 /// Error bound of a share in units. It is 2^-26, see docs/internals/error-bounds.md. Because of rounding, a

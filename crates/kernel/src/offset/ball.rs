@@ -8,8 +8,9 @@
 //!
 //! - whether the other vertices are on the far side of a vertex: `A · B - A² = p`, `B · C - B² = q - p + AB ·
 //!   AC - AB²`, and so on;
-//! - whether the foot of the perpendicular on edge `AB` is far, in terms multiplied by the edge's length: `Q²
-//!   > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is `q AB² - p AB · AC >= 0`.
+//! - whether the foot of the perpendicular on edge `AB` is farther than the radius, in terms multiplied by
+//!   the edge's length: `Q² > r²` is `A² AB² - p² > r² AB²`, and `Q · (C - Q) >= 0` is `q AB² - p AB · AC >=
+//!   0`.
 //!
 //! Each comparison is between zero and a value with an error bound (docs/internals/error-bounds.md, section
 //! 10). A cell is surely *out* if all comparisons of some axis surely hold. It is surely *in* if for every
@@ -133,7 +134,7 @@ impl BallTest {
         let end = e * (13.0 * reach + 68.0 * edge);
         // Between equal vertices all terms are exactly zero, so there is no rounding error.
         self.ends = no_length.map(|none| if none { 0.0 } else { end });
-        // In this case the terms for the third vertex are exact as well.
+        // If an edge has length zero, the terms for the third vertex are exact as well.
         let side = e * edge * edge * (560.0 * reach + 600.0 * edge);
         self.sides = if no_length.contains(&true) { 0.0 } else { side };
         if e > reach * SMALL {
