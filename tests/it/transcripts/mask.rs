@@ -1,7 +1,8 @@
-//! Masks for facts of one run or one machine: times, memory, instruction sets, available threads, sizes of
-//! files whose bytes depend on the compressor, temporary paths, the version.
+//! Masks for facts of one run or one machine, and for lists that grow: times, memory, instruction sets, lists of
+//! formats, available threads, sizes of files whose bytes depend on the compressor, temporary paths, the version.
 
 use voxelize::Level;
+use voxelize::format::FORMATS;
 
 /// Keys of JSON whose values vary between runs: scalars, or flat objects.
 const KEYS: [&str; 7] = [
@@ -26,6 +27,7 @@ pub fn line(text: &str, folder: &str) -> String {
     );
     KEYS.iter().for_each(|key| text = value(&text, key));
     text = without_disk(&text);
+    text = formats(&text);
     text = compressed(&levels(&text));
     if let Some(start) = text
         .split("offers ")
@@ -35,6 +37,30 @@ pub fn line(text: &str, folder: &str) -> String {
         return format!("{start}offers [of this machine]");
     }
     durations(&available(&text))
+}
+
+/// Masks lists of more than four formats, `vox, npy, npz, nrrd, nii` or `.vox, .npy, …`, so that a new format changes no
+/// transcript.
+fn formats(text: &str) -> String {
+    let is_format = |word: &str| {
+        let name = word.trim_start_matches('.');
+        FORMATS.iter().any(|format| format.name == name)
+    };
+    let mut words: Vec<String> = vec![];
+    let mut run = 0;
+    for word in text.split_inclusive(' ') {
+        let name = word.trim_end_matches([' ', ',', ';', ']']);
+        run = if is_format(name) { run + 1 } else { 0 };
+        words.push(word.to_string());
+        if run == 5 {
+            words.truncate(words.len() - 5);
+            words.push(format!("[formats]{}", &word[name.len()..]));
+        } else if run > 5 {
+            words.truncate(words.len() - 2);
+            words.push(format!("[formats]{}", &word[name.len()..]));
+        }
+    }
+    words.concat()
 }
 
 /// Reports whether a line is about the free disk space of this machine.
