@@ -158,7 +158,7 @@ fn other_files_are_not_replaced_by_a_sidecar() {
         place.write(sidecar, "mine");
         let table = format!(
             "6 cube.stl -r 4 {options}
-                err {sidecar}: exists, and nothing in it shows that voxelize wrote it
+                err {sidecar}: already exists, and nothing in it shows that voxelize wrote it
                 err hint: move it away, or give the output another name"
         );
         rows::refused(&place, &table);

@@ -286,7 +286,7 @@ fn pictures_that_cannot_be_read_are_noted() {
     for (name, message) in [
         ("gone.png", "gone.png"),
         ("cut.png", "its image"),
-        ("large.png", "too large"),
+        ("large.png", "its image"),
         ("none.png", "its image"),
         ("../up.png", "not below the folder"),
     ] {
@@ -370,7 +370,7 @@ fn an_empty_scene_is_refused_with_the_omitted_parts() {
         (
             json!([]),
             4,
-            "no node of the scene places 1 mesh with 2 triangles",
+            "the default scene does not use 1 mesh with 2 triangles",
         ),
         (
             json!([{"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": false}}}]),

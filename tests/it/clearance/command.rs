@@ -241,7 +241,7 @@ fn bad_calls_are_refused() {
          2 clearance cube.stl inner.stl@turn=z,90
              err @turn=z,90: is not one of axes, matrix, rotate, scale, translate
          2 clearance cube.stl inner.stl@translate=1,2
-             err three numbers
+             err expected 3 numbers
          2 clearance cube.stl inner.stl@scale=2@scale=3
              err there twice
          4 clearance cube.stl inner.stl@scale=1e38

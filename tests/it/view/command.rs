@@ -200,7 +200,7 @@ fn cells_around_others_are_a_veil() {
     rows::refused(
         &place,
         "2 view one.npz --veil coarse.npz
-             err its grid is not that of one.npz
+             err its grid differs from the grid of one.npz
          2 view one.npz --veil part.npz --slice z
              err --slice
          3 view one.npz --veil missing.npz",

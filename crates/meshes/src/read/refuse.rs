@@ -49,7 +49,7 @@ const FREE_CAD: &str =
 const DECOMPRESS: &str = "decompress it first";
 const MESH: &str = "a mesh is expected";
 const VOXELS: &str = "the file contains voxels, but a mesh is expected";
-const SCAN: &str = "the file contains voxels, but a mesh is expected; --like can use its grid if it is saved as .nrrd or .nii.gz";
+const SCAN: &str = "the file contains voxels, but a mesh is expected; `--like FILE` can use its grid if it is saved as .nrrd or .nii.gz";
 const PARAVIEW: &str = "in ParaView: Extract Surface, then File, Save Data as STL or PLY";
 const MESHIO: &str =
     "'meshio convert' converts its surface to PLY; so does ParaView with Extract Surface";
