@@ -45,6 +45,7 @@ pub fn check<'py>(
             places,
             pairs: limit(max_pairs),
             progress,
+            ..CheckOptions::default()
         };
         mesh_check::check(triangles, &options)
     })?;

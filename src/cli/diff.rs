@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use voxelize::compare::{self, Difference, FieldDifference, Gate, Mismatch, diff};
+use voxelize::compare::{
+    self, Deepest, Difference, DifferenceDepth, FieldDifference, Gate, Mismatch, confused_factor,
+    diff,
+};
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{AXES, CellKind, InMemory};
 use voxelize::job::UnitOfLength;
@@ -94,6 +97,10 @@ struct ComparedFiles {
     grid: Option<GridComparison>,
     counts: Option<DifferenceCounts>,
     iou: Option<f64>,
+    unit: Option<String>,
+    volumes: Option<DifferenceVolumes>,
+    depth: Option<DepthJson>,
+    size_factor: Option<f64>,
     largest: Option<Largest>,
     #[serde(rename = "box")]
     within: Option<DifferenceBox>,
@@ -148,6 +155,36 @@ enum DifferenceCounts {
         signs_of_zero: u64,
         beyond: u64,
     },
+}
+
+/// Volumes in cubed units.
+#[derive(Serialize)]
+struct DifferenceVolumes {
+    common: f64,
+    added: f64,
+    removed: f64,
+}
+
+/// Greatest distance of added and removed cells from the surface of the first grid.
+#[derive(Serialize)]
+struct DepthJson {
+    added: Option<DeepestJson>,
+    removed: Option<DeepestJson>,
+}
+
+#[derive(Serialize)]
+struct DeepestJson {
+    distance: f64,
+    cell: [usize; 3],
+}
+
+impl From<Deepest> for DeepestJson {
+    fn from(deepest: Deepest) -> Self {
+        Self {
+            distance: deepest.distance,
+            cell: deepest.cell,
+        }
+    }
 }
 
 /// Cell in which the values of two fields differ most.
@@ -213,7 +250,7 @@ fn compare(
         compared_by: if grid.is_same() { "lattice" } else { "cells" },
         differs: grid.mismatches.iter().map(GridDifference::from).collect(),
     });
-    grid.check(args)?;
+    grid.check(args, [&first, &second])?;
     let paths = [args.first.as_path(), args.second.as_path()];
     diff_fields::check(paths, [&first, &second], call)?;
     let cells = value::cells(dims);
@@ -282,12 +319,57 @@ fn compare(
     result.iou = Some(iou);
     result.within = bounds.map(|bounds| DifferenceBox::new(bounds, lattice));
     result.outputs = Some(value::outputs(&written));
+    let unit = [&first, &second]
+        .into_iter()
+        .find_map(|voxels| voxels.record.transform("unit"));
+    let mut sizes = vec![];
+    let mut hint = None;
+    if let Some(lattice) = lattice {
+        let cell = lattice.cell_volume().to_f64();
+        result.unit = unit.map(str::to_string);
+        let [in_common, in_added, in_removed] =
+            [common, added, removed].map(|cells| cells as f64 * cell);
+        result.volumes = Some(DifferenceVolumes {
+            common: in_common,
+            added: in_added,
+            removed: in_removed,
+        });
+        let [text_added, text_removed] =
+            [in_added, in_removed].map(|volume| display::volume(volume, unit));
+        if added + removed > 0 {
+            sizes.push((
+                "volume",
+                format!("{text_added} added, {text_removed} removed"),
+            ));
+            let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+            let left = left.unwrap_or(u64::MAX);
+            let [old, new] = [first.occupied()?, second.occupied()?];
+            let depth = DifferenceDepth::between(old, new, bounds, spacing, left)?;
+            sizes.push(("depth", depth_text(depth, unit)));
+            result.depth = depth.map(|depth| DepthJson {
+                added: depth.added.map(Into::into),
+                removed: depth.removed.map(Into::into),
+            });
+        }
+        let factor = match grid.converted {
+            Some(_) => None,
+            None => confused_units([&first, &second]),
+        };
+        result.size_factor = factor;
+        hint = factor.map(factor_text);
+    }
     let passes = Gate {
         allow: args.allow,
         iou_min: args.iou_min,
     }
     .lets_pass(differing, iou);
     add_rows(rows, args, [&first, &second], &grid, &difference, passes);
+    for (label, text) in sizes {
+        rows.row(label, text);
+    }
+    if let Some(hint) = hint {
+        rows.row("size", hint);
+    }
     for one in &written {
         let mut text = format!("{}, {}", one.path.display(), bytes(one.bytes));
         if one.format != "json" {
@@ -299,6 +381,66 @@ fn compare(
         list(rows, first.occupied()?, second.occupied()?, &difference);
     }
     Ok(outcome(passes))
+}
+
+/// Returns `removed up to 1.8 mm deep, at cell (3, 4, 5)`.
+fn depth_text(depth: Option<DifferenceDepth>, unit: Option<&str>) -> String {
+    let Some(DifferenceDepth { added, removed }) = depth else {
+        return "not measured; raise --max-memory".to_string();
+    };
+    let text = |what: &str, deepest: Deepest, side: &str| {
+        let [i, j, k] = deepest.cell;
+        let distance = number(deepest.distance) + &display::suffix(unit);
+        format!("{what} up to {distance} {side} the surface of the first, at cell ({i}, {j}, {k})")
+    };
+    let texts: Vec<_> = [
+        added.map(|deepest| text("added", deepest, "above")),
+        removed.map(|deepest| text("removed", deepest, "below")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if texts.is_empty() {
+        return "not known: the first file has no voxels".to_string();
+    }
+    texts.join("; ")
+}
+
+/// Returns the factor between the sizes of two files, if units may have been confused.
+fn confused_units(files: [&Voxels; 2]) -> Option<f64> {
+    let mut sides = [[0.0; 3]; 2];
+    let mut tolerances = [0.0; 2];
+    for (n, voxels) in files.into_iter().enumerate() {
+        let lattice = voxels.lattice.as_ref()?;
+        let [low, high] = voxels.occupied().ok()?.occupied_box()?;
+        let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+        sides[n] = std::array::from_fn(|axis| (high[axis] + 1 - low[axis]) as f64 * spacing[axis]);
+        tolerances[n] = spacing.into_iter().fold(0.0, f64::max);
+    }
+    confused_factor(sides, tolerances)
+}
+
+/// Returns the text about a factor between sizes.
+fn factor_text(factor: f64) -> String {
+    let (by, than) = if factor > 1.0 {
+        (factor, "larger")
+    } else {
+        (1.0 / factor, "smaller")
+    };
+    let units = match by.round() as u64 {
+        25 => "inches and millimetres",
+        10 => "centimetres and millimetres",
+        _ => "metres and millimetres",
+    };
+    format!(
+        "the second is about {} times {than} than the first: {units}? --scale {} makes the second as large",
+        number(by),
+        if factor > 1.0 {
+            format!("1/{}", number(by))
+        } else {
+            number(by)
+        }
+    )
 }
 
 fn outcome(passes: bool) -> Outcome {
@@ -399,6 +541,8 @@ struct ComparedGrid<'a> {
     mismatches: Vec<Mismatch>,
     /// The lattices differ only by rounding. Images of other programs do not store exact positions.
     is_rounding: bool,
+    /// Units of both files, if the lattices are equal after conversion.
+    converted: Option<[UnitOfLength; 2]>,
     /// Whether each file states the position of its cells.
     known: [bool; 2],
     ignored: bool,
@@ -419,6 +563,14 @@ impl<'a> ComparedGrid<'a> {
             }
             _ => false,
         };
+        let converted = match (&first.lattice, &second.lattice) {
+            (Some(a), Some(b)) => units_of(&mismatches).filter(|[one, other]| {
+                let factor = &other.millimetres() / &one.millimetres();
+                compare::differ_by_factor(a, b, &factor)
+            }),
+            _ => None,
+        };
+        let is_rounding = is_rounding || converted.is_some();
         let is_one = mismatches.is_empty() || is_rounding;
         let lattice = first
             .lattice
@@ -429,12 +581,13 @@ impl<'a> ComparedGrid<'a> {
             lattice,
             mismatches,
             is_rounding,
+            converted,
             known,
             ignored: args.ignore_grid,
         }
     }
 
-    fn check(&self, args: &DiffArgs) -> Result<()> {
+    fn check(&self, args: &DiffArgs, files: [&Voxels; 2]) -> Result<()> {
         let dims = self
             .mismatches
             .iter()
@@ -461,17 +614,19 @@ impl<'a> ComparedGrid<'a> {
             ),
         };
         let error = Error::usage(format!("{first} and {second}: {what}"));
+        if units_of(&self.mismatches).is_none()
+            && let Some(factor) = confused_units(files)
+        {
+            return Err(error.with_hint(format!(
+                "{}; --ignore-grid compares the cells anyway",
+                factor_text(factor)
+            )));
+        }
         let like = format!(
             "'voxelize A.stl B.stl --same-grid -o DIR/' puts two meshes on one grid; --like {first} uses the grid of the \
              first file, and cuts off the mesh outside it"
         );
-        let units = self.mismatches.iter().find_map(|mismatch| match mismatch {
-            Mismatch::Unit(names) => {
-                Some(names.each_ref().map(|name| UnitOfLength::from_name(name)))
-            }
-            _ => None,
-        });
-        if let Some([Some(one), Some(other)]) = units {
+        if let Some([one, other]) = units_of(&self.mismatches) {
             let factor = &other.millimetres() / &one.millimetres();
             return Err(error.with_hint(format!(
                 "one is in {}, the other in {}: voxelize the second mesh with --scale {factor} --unit {}; --ignore-grid \
@@ -497,10 +652,12 @@ impl<'a> ComparedGrid<'a> {
     fn text(&self, args: &DiffArgs) -> String {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         if let (true, Some(lattice)) = (self.is_same(), self.lattice) {
-            let but = if self.is_rounding {
-                " except for rounding to 32-bit floats"
-            } else {
-                ""
+            let but = match self.converted {
+                Some([one, other]) => {
+                    format!(" in {}, converted from {}", one.name(), other.name())
+                }
+                None if self.is_rounding => " except for rounding to 32-bit floats".to_string(),
+                None => String::new(),
             };
             return format!("the same{but}: {}", display::cells(lattice));
         }
@@ -519,6 +676,16 @@ impl<'a> ComparedGrid<'a> {
             silent.join(" and ")
         )
     }
+}
+
+/// Returns the units of two files if they differ and are known.
+fn units_of(mismatches: &[Mismatch]) -> Option<[UnitOfLength; 2]> {
+    let names = mismatches.iter().find_map(|mismatch| match mismatch {
+        Mismatch::Unit(names) => Some(names),
+        _ => None,
+    })?;
+    let [one, other] = names.each_ref().map(|name| UnitOfLength::from_name(name));
+    Some([one?, other?])
 }
 
 /// Returns `true` for an image of another program. Such files store positions as decimals or floats.

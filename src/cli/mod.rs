@@ -17,6 +17,7 @@ mod formats;
 mod guard;
 mod help;
 mod info;
+mod junit;
 mod memory;
 mod meshes;
 mod names;

@@ -382,3 +382,171 @@ fn meshes_of_folders_are_checked_with_those_below() {
              out all/below/open.stl"#,
     );
 }
+
+/// Returns an OBJ file of boxes. The first line of each is its name, the corners and a face to leave
+/// out follow.
+fn boxes(all: &[(&str, [f32; 3], [f32; 3], Option<usize>)]) -> String {
+    const FACES: [[usize; 4]; 6] = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let mut text = String::new();
+    for (n, (name, low, high, open)) in all.iter().enumerate() {
+        text += &format!("o {name}\n");
+        for corner in 0..8 {
+            let of = |axis: usize| [low, high][corner >> axis & 1][axis];
+            text += &format!("v {} {} {}\n", of(0), of(1), of(2));
+        }
+        for (face, corners) in FACES.iter().enumerate() {
+            if Some(face) != *open {
+                let [a, b, c, d] = corners.map(|corner| 8 * n + corner + 1);
+                text += &format!("f {a} {b} {c} {d}\n");
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn each_object_of_a_file_is_judged_alone() {
+    let place = Place::new();
+    // Two boxes that share a face, and one without a lid.
+    let shared = [
+        ("body", [0.0; 3], [2.0; 3], None),
+        ("lid", [0.0, 0.0, 2.0], [2.0, 2.0, 3.0], None),
+    ];
+    place.write("shared.obj", boxes(&shared));
+    let open = ("tray", [5.0, 0.0, 0.0], [6.0, 1.0, 1.0], Some(1));
+    place.write("tray.obj", boxes(&[shared[0], open, shared[1]]));
+    // Two halves of one body are open alone.
+    place.write(
+        "halves.obj",
+        boxes(&[
+            ("low", [0.0; 3], [2.0; 3], Some(1)),
+            ("high", [0.0, 0.0, 2.0], [2.0, 2.0, 3.0], Some(0)),
+        ]),
+    );
+    let runs = rows::check(
+        &place,
+        r#"0 check shared.obj --require closed,oriented,manifold,solid
+             line 1 verdict shared.obj passes: 2 objects, each closed, oriented, manifold, safe for solid
+             out object  body: closed
+             out between 2 duplicate triangles, of different objects
+           0 check shared.obj --json --strict
+             /objects/0/name "body"
+             /objects/1/name "lid"
+             /objects/1/volume 4.0
+             /objects/1/verdict/manifold_3mf true
+             /verdict/manifold_3mf true
+             /verdict/safe_methods ["auto","nonzero"]
+             /between/0/code "M001"
+             /findings []
+             /components/1/volume 4.0
+           1 check tray.obj --require manifold
+             line 1 verdict tray.obj fails: 1 of 3 objects is unfit: tray is not closed, not oriented, not manifold, not safe for solid (4 open edges)
+             out M004    tray: warning: 4 open edges
+             out component 1
+           0 check tray.obj --require manifold --only lid --only body
+             line 1 verdict tray.obj, lid, body passes: 2 objects, each closed, oriented, manifold, safe for solid
+           4 check tray.obj --only cover
+             err its parts are body, tray, lid
+           1 check tray.obj --require closed --json
+             /findings/0/count 4
+             /objects/0/findings []
+             /objects/1/findings/0/code "M004"
+             /objects/1/verdict/closed false
+             /objects/2/verdict/closed true
+             /verdict/closed false
+           0 check halves.obj --require closed,solid
+             line 1 verdict halves.obj passes: closed, oriented, safe for solid; not manifold (4 edges whose vertices have equal coordinates but different indices)
+           0 check tray.obj --mark bad.stl -q
+             file bad.stl
+           0 check tray.obj -r 12 --mark bad.vox -q"#,
+    );
+    assert_eq!(runs[5].json()["objects"].as_array().unwrap().len(), 3);
+    let marked = Mesh::open(place.path("bad.stl")).unwrap();
+    let tray = Mesh::open(place.path("tray.obj")).unwrap();
+    assert!(!marked.triangles().is_empty());
+    for triangle in marked.triangles() {
+        let n = tray.triangles().iter().position(|other| other == triangle);
+        assert!((12..22).contains(&n.unwrap()), "{n:?}");
+    }
+}
+
+#[test]
+fn junit_of_a_check_has_a_test_for_every_object() {
+    let place = Place::new();
+    place.write(
+        "tray.obj",
+        boxes(&[
+            ("body", [0.0; 3], [2.0; 3], None),
+            ("a<b", [5.0, 0.0, 0.0], [6.0, 1.0, 1.0], Some(1)),
+        ]),
+    );
+    place.write("bad.stl", b"neither this nor that\n");
+    rows::check(
+        &place,
+        "7 check tray.obj cube.stl bad.stl --require closed --junit report.xml
+             file report.xml
+         0 check cube.stl --junit other.xml
+         2 check cube.stl --junit cube.stl",
+    );
+    let xml = fs::read_to_string(place.path("report.xml")).unwrap();
+    let lines = [
+        r#"<testsuite name="voxelize check" tests="4" failures="1" errors="1""#,
+        r#"<testcase classname="tray.obj" name="body" file="tray.obj""#,
+        r#"<testcase classname="tray.obj" name="a&lt;b" file="tray.obj""#,
+        r#"<failure type="unfit" message="--require: not closed: 4 open edges">"#,
+        r#"<testcase classname="cube.stl" name="cube.stl" file="cube.stl""#,
+        r#"<error type="failed""#,
+    ];
+    for line in lines {
+        assert!(xml.contains(line), "{line}\n{xml}");
+    }
+}
+
+#[test]
+fn walls_thinner_than_a_length_fail() {
+    let place = Place::new();
+    // Of a wedge, the middle is 1.1 thick and its thin end 0.2.
+    let mut wedge = cuboid([20.0, 10.0, 0.2]);
+    for corner in wedge.iter_mut().flatten() {
+        if corner[2] > 0.0 && corner[0] > 0.0 {
+            corner[2] = 2.0;
+        }
+    }
+    place.write("wedge.stl", stl(&wedge));
+    // A wall of 0.8 mm whose coordinates are rounded: 11.4 - 10.6 is less than 0.8 in 32 bits.
+    let mut wall = cuboid([5.0, 5.0, 0.8]);
+    for corner in wall.iter_mut().flatten() {
+        corner[2] = if corner[2] > 0.0 { 11.4 } else { 10.6 };
+    }
+    assert!(f64::from(11.4_f32) - f64::from(10.6_f32) < 0.8);
+    place.write("wall.stl", stl(&wall));
+    rows::check(
+        &place,
+        r#"1 check wedge.stl --min-wall 0.4
+             line 1 verdict wedge.stl fails: closed, oriented, manifold, safe for solid; 4 triangles of thin walls
+             out failed  --min-wall 0.4: 4 triangles of thin walls, the thinnest 0.2
+             out , thinner than 0.4, computed
+           0 check wedge.stl --min-wall 0.2
+             line 1 verdict wedge.stl passes: closed, oriented, manifold, safe for solid
+           0 check wall.stl --min-wall 0.8mm --unit mm
+             out walls are measured at points of all triangles
+           1 check wall.stl --min-wall 0.81mm --unit mm --json
+             /min_wall 0.81
+             /findings/0/code "M012"
+             /status "failed"
+           1 check wall.stl --min-wall 0.81 --max-pairs 0
+             out --min-wall 0.81:
+           2 check wall.stl --min-wall 0.8mm
+             err the unit of the file is unknown
+           2 check wall.stl --min-wall 0
+             err a wall has a positive thickness
+           2 check wall.stl --min-wall thin"#,
+    );
+}

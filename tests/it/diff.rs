@@ -201,3 +201,48 @@ fn coordinates_in_other_units_are_another_grid() {
            0 diff mm.npz none.npz"#,
     );
 }
+
+/// Layers that are removed from a plate and added to it, in the unit of the file and across units.
+#[test]
+fn a_difference_has_volumes_and_depths() {
+    let place = Place::new();
+    place.write("plate.stl", stl(&cuboid([20.0, 20.0, 4.0])));
+    let mut worn = cuboid([20.0, 20.0, 4.0]);
+    for corner in worn.iter_mut().flatten() {
+        if corner[2] > 0.0 {
+            corner[2] = 2.5;
+        }
+    }
+    place.write("worn.stl", stl(&worn));
+    // The same plate in inches, and one that is 25.4 times smaller.
+    let inches = cuboid([20.0 / 25.4, 20.0 / 25.4, 4.0 / 25.4]);
+    place.write("inches.stl", stl(&inches));
+    rows::check(
+        &place,
+        r#"0 plate.stl --voxel-size 0.5mm --unit mm --pad 4 --solid -o plate.npz -q
+           0 worn.stl --like plate.npz --unit mm --solid -o worn.npz -q
+           1 diff plate.npz worn.npz
+             out volume  0 mm³ added, 600 mm³ removed
+             out depth   removed up to 1.5 mm below the surface of the first
+           1 diff worn.npz plate.npz --json
+             /unit "mm"
+             /volumes/added 600.0
+             /volumes/removed 0.0
+             /volumes/common 1000.0
+             /depth/added/distance 1.5
+             /depth/removed null
+             /size_factor null
+           0 plate.stl --like plate.npz --unit mm --solid -o same.npz -q
+           0 diff plate.npz same.npz --json
+             /depth null
+           0 inches.stl --voxel-size 0.5mm --unit in --pad 4 --solid -o inches.npz -q
+           0 diff plate.npz inches.npz
+             out grid    the same in mm, converted from in
+           0 inches.stl --voxel-size 0.02 --pad 4 --solid -o small.npz -q
+           2 diff plate.npz small.npz
+             err is about 25.4 times smaller than the first: inches and millimetres?
+           0 plate.stl --voxel-size 5 --scale 10 --pad 4 --solid -o large.npz -q
+           2 diff plate.npz large.npz
+             err is about 10 times larger than the first: centimetres and millimetres?"#,
+    );
+}

@@ -2,12 +2,14 @@
 //! decides what the mesh is fit for. docs/reference/check.md has the definitions.
 
 use voxelize_core::error::{Code, Result, Severity};
+use voxelize_core::geom::Bounds;
 use voxelize_core::grid::Lattice;
 use voxelize_core::par::Progress;
 use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::components::Component;
 use voxelize_meshes::defects::{Defects, Search, Site, Sites};
-use voxelize_meshes::{Mesh, PairLimit};
+use voxelize_meshes::{Mesh, PairLimit, PartKind};
+use voxelize_rules::job::{NamedObject, OpenObjects, objects};
 use voxelize_rules::rule::Inside;
 
 /// Options of a check.
@@ -16,6 +18,10 @@ pub struct CheckOptions<'a> {
     /// If given, places have the cell that contains them, and walls thinner than the smallest side of a cell
     /// are found. `None` skips both.
     pub lattice: Option<&'a Lattice>,
+    /// Thickness in units of the mesh below which walls are thin, in place of the smallest side of a
+    /// cell. Large triangles are then measured at several points. Walls that are thinner by no more
+    /// than the rounding of coordinates to 32-bit floats are not thin.
+    pub min_wall: Option<f64>,
     /// Maximum number of places to list for each kind of defect. All defects are counted.
     pub places: usize,
     /// Maximum number of triangle pairs to examine in the searches for contacts and for thin walls.
@@ -28,6 +34,7 @@ impl Default for CheckOptions<'_> {
     fn default() -> Self {
         Self {
             lattice: None,
+            min_wall: None,
             places: 10,
             pairs: PairLimit::Usual,
             progress: &(),
@@ -411,10 +418,7 @@ pub static DEFECTS: &[DefectInfo] = &[
     DefectInfo {
         code: Code::M012,
         name: "thin-walls",
-        nouns: [
-            "triangle of a wall thinner than a cell",
-            "triangles of walls thinner than a cell",
-        ],
+        nouns: ["triangle of a thin wall", "triangles of thin walls"],
         effect: "solid may lose such a wall, unless thin features are kept; filled keeps it",
         exact: false,
         hinders: &[],
@@ -453,7 +457,12 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
     } else {
         0
     };
-    (per_triangle + numbers) * mesh.triangles().len() as u64
+    let pieces = if mesh.parts(PartKind::Object).is_some() {
+        numbers + 52
+    } else {
+        0
+    };
+    (per_triangle + numbers + pieces) * mesh.triangles().len() as u64
 }
 
 /// Checks a mesh. The result does not depend on the number of threads or on the order of the triangles,
@@ -476,13 +485,17 @@ pub fn bytes_for(mesh: &Mesh) -> u64 {
 /// Fails if there are more than 1.4 billion triangles, or if the work is cancelled.
 pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
     let components = mesh.components()?;
-    let thin = options.lattice.map(|lattice| {
-        lattice
-            .spacing()
-            .iter()
-            .map(|side| side.to_f64())
-            .fold(f64::INFINITY, f64::min)
-    });
+    let thin = match (options.min_wall, options.lattice) {
+        (Some(wall), _) => Some(wall - rounding(mesh)).filter(|wall| *wall > 0.0),
+        (None, Some(lattice)) => Some(
+            lattice
+                .spacing()
+                .iter()
+                .map(|side| side.to_f64())
+                .fold(f64::INFINITY, f64::min),
+        ),
+        (None, None) => None,
+    };
     let CheckOptions {
         places: most,
         pairs,
@@ -494,6 +507,7 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         components: &components,
         most,
         thin,
+        samples_walls: options.min_wall.is_some(),
         pairs,
         progress,
     };
@@ -568,6 +582,164 @@ pub fn check(mesh: &Mesh, options: &CheckOptions) -> Result<MeshCheck> {
         verdict,
         is_partial: is_any_partial,
     })
+}
+
+/// Returns how much two points that are rounded to 32-bit floats can come closer.
+fn rounding(mesh: &Mesh) -> f64 {
+    let bounds = mesh.bounds();
+    let farthest = bounds
+        .min
+        .iter()
+        .chain(&bounds.max)
+        .map(|c| f64::from(c.abs()))
+        .fold(0.0, f64::max);
+    farthest / f64::from(1 << 22)
+}
+
+/// Check of an object of a mesh.
+#[derive(Debug, Clone)]
+pub struct ObjectCheck {
+    /// Unique name.
+    pub name: String,
+    /// Bounds of its triangles.
+    pub bounds: Bounds,
+    /// Number of its triangles.
+    pub triangles: usize,
+    /// Result for the object alone. Triangles and components are numbered as in the whole mesh.
+    pub check: MeshCheck,
+}
+
+/// Checks of the objects of a mesh.
+#[derive(Debug, Clone)]
+pub struct ObjectChecks {
+    /// Result for all objects. Its defects are those of each object, and it is fit for a use if each
+    /// object is. Methods are safe if they are safe for each object and for all of them together.
+    pub all: MeshCheck,
+    /// Results in the order of the file. Empty if the mesh has fewer than two objects.
+    pub objects: Vec<ObjectCheck>,
+    /// Defects between triangles of different objects: their kind and number. The number is a lower
+    /// bound if `all` is partial.
+    pub between: Vec<(&'static DefectInfo, u64)>,
+}
+
+/// Checks each object of a mesh as a mesh of its own.
+///
+/// # Errors
+/// The same errors as [`check`].
+pub fn check_objects(
+    mesh: &Mesh,
+    open: OpenObjects,
+    options: &CheckOptions,
+) -> Result<ObjectChecks> {
+    let objects = objects(mesh, open)?;
+    if objects.len() < 2 {
+        return Ok(ObjectChecks {
+            all: check(mesh, options)?,
+            objects: vec![],
+            between: vec![],
+        });
+    }
+    // All objects together decide which methods are safe, and what lies between objects.
+    let together = check(
+        mesh,
+        &CheckOptions {
+            lattice: None,
+            min_wall: None,
+            places: 0,
+            ..*options
+        },
+    )?;
+    let mut checked = vec![];
+    let mut components = 0;
+    for NamedObject {
+        name, triangles, ..
+    } in objects
+    {
+        let piece = mesh.piece(&triangles);
+        let mut found = check(&piece, options)?;
+        for defect in &mut found.defects {
+            for n in &mut defect.triangles {
+                *n = triangles[*n as usize];
+            }
+            for place in &mut defect.places {
+                place.component += components;
+            }
+        }
+        components += found.components.len() as u32;
+        checked.push(ObjectCheck {
+            name,
+            bounds: *piece.bounds(),
+            triangles: triangles.len(),
+            check: found,
+        });
+    }
+    let mut between = vec![];
+    for defect in &together.defects {
+        let of_pairs = [Code::M001, Code::M009, Code::M010, Code::M011];
+        let within: u64 = checked
+            .iter()
+            .flat_map(|object| &object.check.defects)
+            .filter(|other| other.info.code == defect.info.code)
+            .map(|other| other.count)
+            .sum();
+        if of_pairs.contains(&defect.info.code) && defect.count > within {
+            between.push((defect.info, defect.count - within));
+        }
+    }
+    Ok(ObjectChecks {
+        all: united(&together, &checked, options.places),
+        objects: checked,
+        between,
+    })
+}
+
+/// Returns the result for all objects, with at most `most` places of each kind of defect.
+fn united(together: &MeshCheck, objects: &[ObjectCheck], most: usize) -> MeshCheck {
+    let checks = || objects.iter().map(|object| &object.check);
+    let mut defects = vec![];
+    for info in DEFECTS {
+        let mut all: Option<Defect> = None;
+        for defect in checks().flat_map(|check| &check.defects) {
+            if defect.info.code != info.code {
+                continue;
+            }
+            let Some(all) = &mut all else {
+                all = Some(defect.clone());
+                continue;
+            };
+            let kept = defect
+                .places
+                .len()
+                .min(most.saturating_sub(all.places.len()));
+            all.count += defect.count;
+            all.more += defect.more + (defect.places.len() - kept) as u64;
+            all.places.extend_from_slice(&defect.places[..kept]);
+            all.triangles.extend_from_slice(&defect.triangles);
+            all.is_partial |= defect.is_partial;
+        }
+        if let Some(defect) = &mut all {
+            defect.triangles.sort_unstable();
+        }
+        defects.extend(all);
+    }
+    let mut safe_methods = together.verdict.safe_methods.clone();
+    safe_methods.retain(|method| checks().all(|check| check.verdict.safe_methods.contains(method)));
+    MeshCheck {
+        vertices: together.vertices,
+        defects,
+        components: checks()
+            .flat_map(|check| &check.components)
+            .copied()
+            .collect(),
+        verdict: CheckVerdict {
+            closed: checks().all(|check| check.verdict.closed),
+            oriented: checks().all(|check| check.verdict.oriented),
+            manifold_3mf: checks().all(|check| check.verdict.manifold_3mf),
+            safe_methods,
+            nested_shells: together.verdict.nested_shells,
+        },
+        is_partial: together.is_partial || checks().any(|check| check.is_partial),
+    }
 }
 
 fn place(site: Site, mesh: &Mesh, components: &[u32], lattice: Option<&Lattice>) -> DefectPlace {

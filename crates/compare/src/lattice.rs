@@ -116,6 +116,44 @@ pub fn differ_by_rounding(first: &Lattice, second: &Lattice) -> bool {
     true
 }
 
+/// Returns whether two lattices are equal, except for rounding, if the coordinates of the second are
+/// multiplied by a factor.
+pub fn differ_by_factor(first: &Lattice, second: &Lattice, factor: &Rational) -> bool {
+    let scaled = |numbers: &[Rational; 3]| numbers.each_ref().map(|number| number * factor);
+    let second = Lattice::new(
+        second.dims(),
+        scaled(second.origin()),
+        scaled(second.spacing()),
+        second.closed(),
+    );
+    second.is_ok_and(|second| differ_by_rounding(first, &second))
+}
+
+/// Factors between units that people confuse: inches and millimetres, millimetres and centimetres,
+/// millimetres and metres.
+const CONFUSED: [f64; 3] = [25.4, 10.0, 1000.0];
+
+/// Returns the factor by which the second box is larger than the first, if units may have been
+/// confused: 25.4, 10, 1000 or a reciprocal of them. Sides may be off by `tolerances`.
+pub fn confused_factor(sides: [[f64; 3]; 2], tolerances: [f64; 2]) -> Option<f64> {
+    let [first, second] = sides;
+    let larger = CONFUSED.into_iter().map(|factor| (factor, 1.0, factor));
+    let smaller = CONFUSED
+        .into_iter()
+        .map(|factor| (1.0, factor, 1.0 / factor));
+    for (of_first, of_second, found) in larger.chain(smaller) {
+        let tolerance = of_first * tolerances[0] + of_second * tolerances[1];
+        let is_one = (0..3)
+            .all(|axis| (of_first * first[axis] - of_second * second[axis]).abs() <= tolerance);
+        let longest = first.into_iter().fold(0.0, f64::max) * of_first;
+        // A box of a few cells has no clear size.
+        if is_one && tolerance < 0.2 * longest {
+            return Some(found);
+        }
+    }
+    None
+}
+
 /// Returns `true` if two numbers differ by at most 2⁻²³ times the first number, or times `least` if that is
 /// larger.
 fn is_near(a: &Rational, b: &Rational, least: &Rational) -> bool {
@@ -195,5 +233,32 @@ mod tests {
         let other = lattice([3, 2, 1], 0, 7, [true, false, true]);
         assert_eq!(named(&other), ["end along y: closed → open"]);
         assert_eq!(named(&lattice([1; 3], 1, 1, [false; 3])).len(), 10);
+    }
+
+    #[test]
+    fn factors_of_confused_units_are_recognised() {
+        let sides = [50.8, 25.4, 10.0];
+        let scaled = |by: f64| sides.map(|side| (side + 0.04) * by);
+        for (by, expected) in [
+            (1.0 / 25.4, Some(1.0 / 25.4)),
+            (25.4, Some(25.4)),
+            (10.0, Some(10.0)),
+            (0.001, Some(0.001)),
+            (1.0, None),
+            (20.0, None),
+            (100.0, None),
+        ] {
+            let tolerances = [0.1, 0.1 * by];
+            assert_eq!(
+                confused_factor([sides, scaled(by)], tolerances),
+                expected,
+                "{by}"
+            );
+        }
+        assert_eq!(
+            confused_factor([[1.0; 3], [10.0, 10.0, 1.0]], [0.01; 2]),
+            None
+        );
+        assert_eq!(confused_factor([[1.0; 3], [10.0; 3]], [1.0; 2]), None);
     }
 }

@@ -7,6 +7,7 @@
 pub mod check;
 mod check_cells;
 pub mod clearance;
+pub(crate) mod depth;
 pub mod diff;
 pub(crate) mod field;
 #[cfg(feature = "goldens")]
@@ -18,11 +19,14 @@ pub mod outcome;
 #[path = "../../../tests/support/random.rs"]
 mod random;
 
+pub use depth::{Deepest, DifferenceDepth};
 pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
 #[cfg(feature = "goldens")]
 pub use goldens::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
-pub use lattice::{Mismatch, differ_by_rounding, grids, lattices};
+pub use lattice::{
+    Mismatch, confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
+};
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;
 

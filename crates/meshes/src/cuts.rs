@@ -306,7 +306,7 @@ impl Mesh {
     }
 
     /// Returns these triangles in this order, without parts, colours or negative volumes.
-    fn pick(&self, triangles: &[u32]) -> Self {
+    pub(crate) fn pick(&self, triangles: &[u32]) -> Self {
         let picked: Vec<Triangle> = triangles
             .iter()
             .map(|n| self.triangles[*n as usize])

@@ -276,6 +276,19 @@ impl Mesh {
         }
     }
 
+    /// Returns these triangles, given in ascending order, with their [`number`](Self::number)s and
+    /// vertex numbers, but without parts, colours and negative volumes. Takes time for these
+    /// triangles alone.
+    pub fn piece(&self, triangles: &[u32]) -> Self {
+        let numbered = self
+            .vertex_numbers()
+            .map(|numbers| Arc::new(triangles.iter().map(|n| numbers[*n as usize]).collect()));
+        Self {
+            numbered,
+            ..self.pick(triangles)
+        }
+    }
+
     /// Applies `moved` to each triangle, also to those of negative volumes. The [`number`](Self::number)s,
     /// parts and colours stay the same.
     ///

@@ -4,25 +4,27 @@ mod mark;
 mod report;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check};
-use voxelize::job::findings;
+use voxelize::compare::check::{CheckOptions, Fitness, MeshCheck, bytes_for, check_objects};
+use voxelize::job::{Measure, OpenObjects, findings};
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, arguments, values};
+use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, arguments, prefixed, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::MeshSource;
+use super::junit::{self, JunitCase, JunitResult};
 use super::names::OutputFile;
 use super::options::{Job, JobOptions};
-use super::report::display::{bytes, counted};
+use super::report::display::{bytes, counted, number};
 use super::report::value::{lossy, outputs};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::{self, RunReport};
-use report::CheckedMesh;
+use report::{CheckReport, CheckedMesh, Gates, Walls};
 
 pub const COMMAND: Command = Command {
     name: "check",
@@ -33,12 +35,14 @@ voxelize check part.stl -r 256            also the cells of the defects, and wal
 voxelize check part.stl --mark bad.vox    the cells in colours, for 'voxelize view bad.vox'
 voxelize check part.stl --mark bad.stl    the triangles that have defects
 voxelize check part.stl --require solid   exit code 1 unless it is safe for --solid
+voxelize check part.stl --unit mm --min-wall 0.8mm   exit code 1 if a wall is thinner
+voxelize check plate.3mf --only lid       one of the objects of a file
 voxelize check *.stl --strict -q          the exit code alone: 4 if a mesh has findings",
     notes: "\
 Vertices are the same if their coordinates are equal bit by bit; -0 equals 0. Each finding has a code, a count, places and its effect on a fill, and states whether it was decided exactly. docs/reference/check.md defines all findings.
-With an option of the grid, places have their cells, and walls thinner than a cell are found.
+Each object of a file is judged alone. With an option of the grid, places have their cells, and walls thinner than a cell are found.
 
-Exit codes: 0 checked; 1 a mesh lacks a property of --require; 2 usage error; 3 a file cannot be read; \
+Exit codes: 0 checked; 1 a mesh lacks a property of --require, or has walls thinner than --min-wall; 2 usage error; 3 a file cannot be read; \
 4 a mesh has M findings under --strict; 7 some meshes failed, for different reasons",
     empty: empty::<CheckedMesh>,
     arguments: arguments::<CheckArgs>,
@@ -62,6 +66,20 @@ struct CheckArgs {
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = fitness(),
           hide_possible_values = true, help_heading = "Check")]
     require: Vec<Fitness>,
+
+    /// Exit with code 1 if a wall is thinner than D, in units of the file or with a unit such as 0.8mm; all places
+    /// are M012. Walls are measured at points about D apart, inwards to the next face [default: none]
+    #[arg(long, value_name = "D", value_parser = wall(), allow_negative_numbers = true, help_heading = "Check")]
+    min_wall: Option<Measure>,
+
+    /// Check only the object of this name; may be repeated [default: all objects of a file, each alone]
+    #[arg(long, value_name = "NAME", help_heading = "Check")]
+    only: Vec<String>,
+
+    /// Write a report as JUnit XML with a test for each object; a test fails by --require, --min-wall or --strict
+    /// [default: none]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    junit: Option<PathBuf>,
 
     /// Number of places to report for each finding; counts are not limited [default: 5, in JSON 20]
     #[arg(long, value_name = "N", value_parser = values::whole, allow_negative_numbers = true,
@@ -98,6 +116,17 @@ fn fitness() -> impl TypedValueParser<Value = Fitness> {
     })
 }
 
+/// Returns the parser of a thickness.
+fn wall() -> impl TypedValueParser<Value = Measure> {
+    values::distance.try_map(|measure: Measure| {
+        if measure.number.is_positive() {
+            Ok(measure)
+        } else {
+            Err("a wall has a positive thickness")
+        }
+    })
+}
+
 /// Number of places listed per finding, in text and in JSON.
 const PLACES: [usize; 2] = [5, 20];
 
@@ -128,8 +157,17 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     if mark.is_some() && meshes.len() > 1 {
         return Err(Error::usage("--mark takes one mesh").with_hint("check them one by one"));
     }
+    let junit = match &args.junit {
+        Some(path) => Some(junit::output_file(path, &call.names)?),
+        None => None,
+    };
     call.check_files()?;
+    let started = Instant::now();
+    let mut cases = vec![];
     for (n, (path, problem)) in meshes.into_iter().enumerate() {
+        let began = Instant::now();
+        let first_case = cases.len();
+        let class = lossy(&path);
         let report = Report::of(|report, result: &mut CheckedMesh| {
             result.path = Some(lossy(&path));
             if let Some(problem) = problem {
@@ -150,13 +188,35 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 pairs: args.pairs.max_pairs.unwrap_or_default(),
                 is_strict: args.read.strict,
                 required: &args.require,
+                min_wall: args.min_wall.as_ref(),
+                only: &args.only,
             };
             let rows = &mut report.out;
-            par::with_threads(options.resources.threads, || {
+            let (outcome, tests) = par::with_threads(options.resources.threads, || {
                 checking.run(call, rows, result)
-            })?
+            })??;
+            cases = cases.drain(..).chain(tests).collect();
+            Ok(outcome)
         });
+        match &report.outcome {
+            Outcome::Failed(error) if cases.len() == first_case => cases.push(JunitCase {
+                class: class.clone(),
+                name: class,
+                line: None,
+                time: Duration::ZERO,
+                result: JunitResult::of_error(error),
+            }),
+            _ => {}
+        }
+        let tests = (cases.len() - first_case) as u32;
+        for case in &mut cases[first_case..] {
+            case.time = began.elapsed() / tests;
+        }
         call.printer.print(&report);
+    }
+    if let Some(junit) = &junit {
+        let xml = junit::to_xml("voxelize check", &cases, started.elapsed());
+        junit.save_bytes("junit", xml.as_bytes())?;
     }
     Ok(Vec::new())
 }
@@ -170,15 +230,18 @@ struct Checking<'a> {
     pairs: PairLimit,
     is_strict: bool,
     required: &'a [Fitness],
+    min_wall: Option<&'a Measure>,
+    only: &'a [String],
 }
 
 impl Checking<'_> {
+    /// Returns the outcome and a test case for each object.
     fn run(
         &mut self,
         call: &Call,
         rows: &mut ReportRows,
         result: &mut CheckedMesh,
-    ) -> Result<Outcome> {
+    ) -> Result<(Outcome, Vec<JunitCase>)> {
         let bar = call.bar();
         let mut found = RunReport::new(call.started);
         let mesh = run::read(&mut self.job, &bar, call.signals, &mut found)?;
@@ -201,46 +264,76 @@ impl Checking<'_> {
         let shown = lattice.as_ref().filter(|_| self.has_grid);
         let most = self.places.into_iter().max().unwrap_or(0);
         let pairs = self.pairs;
-        let checked = check(
+        let transform = &self.job.options.grid.transform;
+        let coordinates = &transform.coordinates();
+        let min_wall = match self.min_wall {
+            Some(wall) => {
+                let length = wall
+                    .in_units_of(transform.unit)
+                    .map_err(|error| prefixed("--min-wall: ", &error))?;
+                Some(length.to_f64())
+            }
+            None => None,
+        };
+        let is_3mf = found.mesh.as_ref().is_some_and(|mesh| mesh.format == "3mf");
+        let open = if is_3mf {
+            OpenObjects::Alone
+        } else {
+            OpenObjects::Joined
+        };
+        let checked = check_objects(
             &mesh,
+            open,
             &CheckOptions {
                 lattice: shown,
+                min_wall: min_wall.map(|wall| wall / coordinates.scale),
                 places: most,
                 pairs,
                 progress: &bar,
             },
         )?;
-        if checked.is_partial {
+        if checked.all.is_partial {
             found.warnings.push(pairs.finding(mesh.triangles().len()));
         }
         let placed = shown
             .map(|lattice| self.job.options.grid.placed(lattice))
             .transpose()?;
-        let coordinates = &self.job.options.grid.transform.coordinates();
         result.set(
             &found,
             &checked,
-            placed.as_ref(),
+            (placed.as_ref(), min_wall),
             self.places[1],
             coordinates,
         );
         let name = self.job.source.name();
-        report::add_rows(
-            rows,
-            &name,
-            &found,
-            &checked,
-            self.places[0],
-            shown,
+        let gates = Gates {
+            required: self.required,
+            is_strict: self.is_strict,
+            min_wall,
+        };
+        let walls = match (min_wall, shown) {
+            (Some(wall), _) => Walls::Thinner(number(wall) + &coordinates.suffix()),
+            (None, Some(_)) => Walls::ThinnerThanCell,
+            (None, None) => Walls::NotSearched,
+        };
+        let about = CheckReport {
+            name: &name,
+            only: self.only,
+            found: &found,
+            checked: &checked,
+            most: self.places[0],
+            walls: &walls,
             coordinates,
-        );
+            gates: &gates,
+        };
+        about.add_rows(rows);
         if let Some(mark) = self.mark {
             let options = &self.job.options;
             let run = run::library_run(options, &bar);
             let written = mark::write(
                 mark,
                 &mesh,
-                &checked,
+                &checked.all,
                 lattice.as_ref(),
                 (&options.grid, &run),
             )?;
@@ -248,16 +341,16 @@ impl Checking<'_> {
             rows.wrote(&written);
         }
         bar.clear();
-        let failure = report::strict(&checked)
-            .filter(|_| self.is_strict)
-            .map(|error| error.in_file(&name));
-        let lacks = report::lacks(self.required, &checked);
-        report::verdict_rows(rows, &checked, failure.as_ref(), lacks.as_deref());
-        Ok(match (failure, lacks) {
-            (Some(error), _) => Outcome::Failed(error),
-            (None, Some(_)) => Outcome::CheckFailed(None),
-            (None, None) => Outcome::Done,
-        })
+        let failure = gates.strict(&checked.all).map(|error| error.in_file(&name));
+        let lacks = gates.lacks(&checked.all, coordinates);
+        about.add_details(rows, failure.as_ref(), &lacks);
+        let cases = about.cases();
+        let outcome = match failure {
+            Some(error) => Outcome::Failed(error),
+            None if lacks.is_empty() => Outcome::Done,
+            None => Outcome::CheckFailed(None),
+        };
+        Ok((outcome, cases))
     }
 
     /// Returns an error if finding the cells of the defects would exceed the memory limit.

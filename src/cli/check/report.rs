@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 use voxelize::compare::check::{
-    CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck,
+    CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck, ObjectCheck,
+    ObjectChecks,
 };
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Code, Error, Lattice};
 
+use crate::cli::junit::{JunitCase, JunitResult};
 use crate::cli::report::ReportRows;
 use crate::cli::report::display::{self, bytes, counted, grouped};
 use crate::cli::report::value::{self, CornersJson, Grid, OutputJson, Warning};
@@ -14,6 +16,9 @@ use crate::cli::run::{RunReport, extent, mesh_format, triangles};
 
 /// Maximum number of components that get a row of text.
 const LISTED: usize = 10;
+
+/// Maximum number of objects with rows.
+const OBJECTS: usize = 100;
 
 /// Maximum number of components listed in JSON. In a triangle soup each triangle is a component.
 const LISTED_IN_JSON: usize = 1000;
@@ -27,7 +32,10 @@ pub(super) struct CheckedMesh {
     mesh: Option<CheckedMeshJson>,
     vertices: Option<VerticesJson>,
     grid: Option<Grid>,
+    min_wall: Option<f64>,
     findings: Option<Vec<DefectJson>>,
+    objects: Option<Vec<ObjectJson>>,
+    between: Option<Vec<BetweenJson>>,
     components: Option<Vec<ComponentInfo>>,
     components_more: Option<usize>,
     verdict: Option<Verdict>,
@@ -46,6 +54,25 @@ struct CheckedMeshJson {
 struct VerticesJson {
     count: u64,
     equal_by: &'static str,
+}
+
+#[derive(Serialize)]
+struct ObjectJson {
+    name: String,
+    triangles: usize,
+    bounds: Option<CornersJson>,
+    volume: f64,
+    findings: Vec<DefectJson>,
+    verdict: Verdict,
+}
+
+/// Defects between triangles of different objects.
+#[derive(Serialize)]
+struct BetweenJson {
+    code: &'static str,
+    name: &'static str,
+    count: u64,
+    at_least: bool,
 }
 
 #[derive(Serialize)]
@@ -98,11 +125,12 @@ impl CheckedMesh {
     pub(super) fn set(
         &mut self,
         found: &RunReport,
-        checked: &MeshCheck,
-        lattice: Option<&Lattice>,
+        checked: &ObjectChecks,
+        (lattice, min_wall): (Option<&Lattice>, Option<f64>),
         places: usize,
         coordinates: &GridCoordinates,
     ) {
+        let all = &checked.all;
         if let Some(mesh) = &found.mesh {
             self.format = Some(mesh.format);
             self.bytes = Some(mesh.bytes);
@@ -114,41 +142,78 @@ impl CheckedMesh {
             });
         }
         self.vertices = Some(VerticesJson {
-            count: checked.vertices,
+            count: all.vertices,
             equal_by: "bits",
         });
         self.grid = lattice.map(Grid::from);
-        let defects = checked.defects.iter();
-        self.findings = Some(
-            defects
-                .map(|defect| DefectJson::new(defect, places, coordinates))
-                .collect(),
-        );
-        let listed = checked.components.iter().take(LISTED_IN_JSON);
+        self.min_wall = min_wall;
+        self.findings = Some(findings(all, places, coordinates));
+        let mut objects = vec![];
+        for object in &checked.objects {
+            objects.push(ObjectJson {
+                name: object.name.clone(),
+                triangles: object.triangles,
+                bounds: CornersJson::of(&object.bounds, coordinates),
+                volume: volume(&object.check, coordinates),
+                findings: findings(&object.check, places, coordinates),
+                verdict: Verdict::new(&object.check.verdict),
+            });
+        }
+        self.objects = Some(objects);
+        let mut between = vec![];
+        for (info, count) in &checked.between {
+            between.push(BetweenJson {
+                code: info.code.name(),
+                name: info.name,
+                count: *count,
+                at_least: all.is_partial,
+            });
+        }
+        self.between = Some(between);
+        let listed = all.components.iter().take(LISTED_IN_JSON);
         self.components = Some(
             listed
                 .map(|component| ComponentInfo::new(component, coordinates))
                 .collect(),
         );
-        self.components_more = Some(checked.components.len().saturating_sub(LISTED_IN_JSON));
+        self.components_more = Some(all.components.len().saturating_sub(LISTED_IN_JSON));
+        self.verdict = Some(Verdict::new(&all.verdict));
+        self.warnings = Some(value::warnings(&found.warnings));
+        self.outputs = Some(vec![]);
+    }
+}
+
+impl Verdict {
+    fn new(verdict: &CheckVerdict) -> Self {
         let CheckVerdict {
             closed,
             oriented,
             manifold_3mf,
             safe_methods,
             nested_shells,
-        } = &checked.verdict;
-        self.verdict = Some(Verdict {
+        } = verdict;
+        Self {
             closed: *closed,
             oriented: *oriented,
             manifold_3mf: *manifold_3mf,
-            safe_for_solid: checked.verdict.is_safe_for_solid(),
+            safe_for_solid: verdict.is_safe_for_solid(),
             safe_methods: safe_methods.iter().map(|method| method.name()).collect(),
             nested_shells: *nested_shells,
-        });
-        self.warnings = Some(value::warnings(&found.warnings));
-        self.outputs = Some(vec![]);
+        }
     }
+}
+
+fn findings(checked: &MeshCheck, places: usize, coordinates: &GridCoordinates) -> Vec<DefectJson> {
+    let defects = checked.defects.iter();
+    defects
+        .map(|defect| DefectJson::new(defect, places, coordinates))
+        .collect()
+}
+
+/// Returns the sum of the volumes of all components.
+fn volume(checked: &MeshCheck, coordinates: &GridCoordinates) -> f64 {
+    let volumes = checked.components.iter().map(|one| one.component.volume);
+    volumes.sum::<f64>() * coordinates.scale.powi(3)
 }
 
 impl DefectJson {
@@ -203,78 +268,394 @@ fn shown(defect: &Defect, most: usize) -> (&[DefectPlace], u64) {
     )
 }
 
-/// Adds the rows about the mesh, its defects and its components. At most `most` places of each defect are
-/// listed. Thin walls are searched only with a lattice; without one, the rows state this.
-pub(super) fn add_rows(
-    rows: &mut ReportRows,
-    name: &str,
-    found: &RunReport,
-    checked: &MeshCheck,
-    most: usize,
-    lattice: Option<&Lattice>,
-    coordinates: &GridCoordinates,
-) {
-    if let Some(mesh) = &found.mesh {
-        let kind = mesh_format(mesh.format);
-        let triangles = triangles(mesh);
-        let size = bytes(mesh.bytes);
-        let extent = extent(&mesh.bounds, coordinates.scale) + &coordinates.suffix();
-        rows.row(
-            "mesh",
-            format!("{name}: {kind}, {triangles}, {extent}, {size}"),
-        );
-    }
-    let vertices = counted(checked.vertices, "distinct vertex", "distinct vertices");
-    rows.row(
-        "",
-        format!("{vertices}, compared by exact coordinates (-0 equals 0)"),
-    );
-    for warning in &found.warnings {
-        rows.finding("", warning);
-    }
-    if checked.defects.is_empty() {
-        let walls = lattice.map_or(
-            "; thin walls are checked only if a grid is given, for example with -r 256",
-            |_| "; walls are measured at the centres of triangles",
-        );
-        let so_far = if checked.is_partial {
-            " among the examined pairs"
-        } else {
-            ""
-        };
-        rows.row("found", format!("no defects{so_far}{walls}"));
-    }
-    for defect in &checked.defects {
-        defect_rows(rows, defect, most, coordinates);
-    }
-    component_rows(rows, &checked.components, coordinates);
+/// Walls that the search for thin walls reports.
+pub(super) enum Walls {
+    NotSearched,
+    ThinnerThanCell,
+    /// Walls thinner than this length, with its unit.
+    Thinner(String),
 }
 
-fn defect_rows(rows: &mut ReportRows, defect: &Defect, most: usize, coordinates: &GridCoordinates) {
-    let severity = defect.info.severity().name();
-    let how = if defect.info.exact {
-        "decided exactly"
-    } else {
-        "computed in floating point, not exact"
-    };
-    rows.row(
-        defect.info.code.name(),
-        format!("{severity}: {}, {how}", count(defect)),
-    );
-    rows.row("", format!("when filled: {}", defect.info.effect));
-    let (shown, more) = shown(defect, most);
-    for place in shown {
-        rows.row("", place_text(place, coordinates));
-    }
-    if more > 0 {
-        let at_least = if defect.is_partial { "at least " } else { "" };
+/// Conditions of `--require`, `--strict` and `--min-wall`.
+pub(super) struct Gates<'a> {
+    pub required: &'a [Fitness],
+    pub is_strict: bool,
+    /// Thickness in the unit of the grid.
+    pub min_wall: Option<f64>,
+}
+
+/// Report on a mesh as rows of text.
+pub(super) struct CheckReport<'a> {
+    pub name: &'a str,
+    /// Names of the checked objects. Empty if all were.
+    pub only: &'a [String],
+    pub found: &'a RunReport,
+    pub checked: &'a ObjectChecks,
+    /// Number of places of each defect.
+    pub most: usize,
+    pub walls: &'a Walls,
+    pub coordinates: &'a GridCoordinates,
+    pub gates: &'a Gates<'a>,
+}
+
+impl CheckReport<'_> {
+    /// Adds the rows: verdict, mesh, objects, defects, components.
+    pub(super) fn add_rows(&self, rows: &mut ReportRows) {
+        let coordinates = self.coordinates;
+        let ObjectChecks {
+            all,
+            objects,
+            between,
+        } = self.checked;
+        rows.row("verdict", self.verdict());
+        if let Some(mesh) = &self.found.mesh {
+            let kind = mesh_format(mesh.format);
+            let triangles = triangles(mesh);
+            let size = bytes(mesh.bytes);
+            let extent = extent(&mesh.bounds, coordinates.scale) + &coordinates.suffix();
+            rows.row(
+                "mesh",
+                format!("{}: {kind}, {triangles}, {extent}, {size}", self.name),
+            );
+        }
+        let vertices = counted(all.vertices, "distinct vertex", "distinct vertices");
         rows.row(
             "",
-            format!(
-                "and {at_least}{}",
-                counted(more, "more place", "more places")
-            ),
+            format!("{vertices}, compared by exact coordinates (-0 equals 0)"),
         );
+        for warning in &self.found.warnings {
+            rows.finding("", warning);
+        }
+        self.object_rows(rows);
+        if all.defects.is_empty() {
+            let walls = match self.walls {
+                Walls::NotSearched => {
+                    "; thin walls are checked only with --min-wall or a grid, for example with -r 256"
+                }
+                Walls::ThinnerThanCell => "; walls are measured at the centres of triangles",
+                Walls::Thinner(_) => "; walls are measured at points of all triangles",
+            };
+            let so_far = if all.is_partial {
+                " among the examined pairs"
+            } else {
+                ""
+            };
+            rows.row("found", format!("no defects{so_far}{walls}"));
+        }
+        if objects.is_empty() {
+            for defect in &all.defects {
+                self.defect_rows(rows, "", defect);
+            }
+        }
+        let with_defects = objects
+            .iter()
+            .filter(|object| !object.check.defects.is_empty());
+        for object in with_defects.take(OBJECTS) {
+            for defect in &object.check.defects {
+                self.defect_rows(rows, &format!("{}: ", object.name), defect);
+            }
+        }
+        for (n, (info, count)) in between.iter().enumerate() {
+            let label = if n == 0 { "between" } else { "" };
+            let at_least = if all.is_partial { "at least " } else { "" };
+            let count = counted(*count, info.nouns[0], info.nouns[1]);
+            rows.row(
+                label,
+                format!(
+                    "{at_least}{count}, of different objects; 'voxelize clearance' compares objects"
+                ),
+            );
+        }
+        component_rows(rows, &all.components, coordinates);
+    }
+
+    /// Returns the verdict on the whole file: `a.3mf: 2 objects, 1 of them not closed, ...`.
+    fn verdict(&self) -> String {
+        let Self {
+            checked,
+            gates,
+            coordinates,
+            ..
+        } = *self;
+        let mut about = self.name.to_string();
+        if !self.only.is_empty() {
+            about += &format!(", {}", self.only.join(", "));
+        }
+        let is_gated = gates.is_strict || !gates.required.is_empty() || gates.min_wall.is_some();
+        if is_gated {
+            let fails = gates.strict(&checked.all).is_some()
+                || !gates.lacks(&checked.all, coordinates).is_empty();
+            about += if fails { " fails" } else { " passes" };
+        }
+        let objects = &checked.objects;
+        if objects.is_empty() {
+            return format!("{about}: {}", summary(&checked.all));
+        }
+        let count = grouped(objects.len() as u64);
+        let bad: Vec<_> = objects
+            .iter()
+            .filter(|object| {
+                Fitness::ALL
+                    .iter()
+                    .any(|fitness| !object.check.is_fit(*fitness))
+            })
+            .collect();
+        match bad.as_slice() {
+            [] => format!("{about}: {count} objects, each {}", summary(&checked.all)),
+            [one] => format!(
+                "{about}: 1 of {count} objects is unfit: {} is {}",
+                one.name,
+                summary(&one.check)
+            ),
+            [first, ..] => format!(
+                "{about}: {} of {count} objects are unfit; {} is {}",
+                grouped(bad.len() as u64),
+                first.name,
+                summary(&first.check)
+            ),
+        }
+    }
+
+    fn object_rows(&self, rows: &mut ReportRows) {
+        let objects = &self.checked.objects;
+        for ObjectCheck {
+            name,
+            triangles,
+            check,
+            ..
+        } in objects.iter().take(OBJECTS)
+        {
+            let triangles = counted(*triangles as u64, "triangle", "triangles");
+            let volume = display::volume(volume(check, self.coordinates), self.coordinates.unit);
+            rows.row(
+                "object",
+                format!("{name}: {}; {triangles}, volume {volume}", summary(check)),
+            );
+        }
+        if objects.len() > OBJECTS {
+            let more = grouped((objects.len() - OBJECTS) as u64);
+            rows.row("", format!("and {more} more, in --json"));
+        }
+    }
+
+    fn defect_rows(&self, rows: &mut ReportRows, about: &str, defect: &Defect) {
+        let severity = defect.info.severity().name();
+        let how = if defect.info.exact {
+            "decided exactly"
+        } else {
+            "computed in floating point, not exact"
+        };
+        let limit = match self.walls {
+            Walls::Thinner(length) if defect.info.code == Code::M012 => {
+                format!(", thinner than {length}")
+            }
+            _ if defect.info.code == Code::M012 => ", thinner than a cell".to_string(),
+            _ => String::new(),
+        };
+        rows.row(
+            defect.info.code.name(),
+            format!("{about}{severity}: {}{limit}, {how}", count(defect)),
+        );
+        rows.row("", format!("when filled: {}", defect.info.effect));
+        let (shown, more) = shown(defect, self.most);
+        for place in shown {
+            rows.row("", place_text(place, self.coordinates));
+        }
+        if more > 0 {
+            let at_least = if defect.is_partial { "at least " } else { "" };
+            rows.row(
+                "",
+                format!(
+                    "and {at_least}{}",
+                    counted(more, "more place", "more places")
+                ),
+            );
+        }
+    }
+
+    /// Adds the last rows: the reasons why --strict, --require or --min-wall fail, and the verdict in
+    /// detail.
+    pub(super) fn add_details(
+        &self,
+        rows: &mut ReportRows,
+        failure: Option<&Error>,
+        lacks: &[String],
+    ) {
+        let all = &self.checked.all;
+        if let Some(failure) = failure {
+            rows.row("failed", failure.message());
+        }
+        for lacks in lacks {
+            rows.row("failed", lacks);
+        }
+        for (n, fitness) in Fitness::ALL.into_iter().enumerate() {
+            let label = if n == 0 { "details" } else { "" };
+            let text = match lack(fitness, all) {
+                Some(why) if why.is_empty() => "no".to_string(),
+                Some(why) => format!("no ({why})"),
+                None if fitness == Fitness::Solid => self.safe_methods(),
+                None => "yes".to_string(),
+            };
+            rows.row(label, format!("{}: {text}", fitness.about()));
+        }
+    }
+
+    /// Returns `yes, with --inside auto, nonzero, robust; 1 shell lies within another`.
+    fn safe_methods(&self) -> String {
+        let all = &self.checked.all;
+        let CheckVerdict {
+            safe_methods,
+            nested_shells,
+            ..
+        } = &all.verdict;
+        let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
+        let mut text = format!("yes, with --inside {}", names.join(", "));
+        match *nested_shells {
+            0 => {}
+            1 => text += "; 1 shell lies within another",
+            n => text += &format!("; {} shells lie within others", grouped(n)),
+        }
+        let loses_walls = matches!(self.walls, Walls::ThinnerThanCell)
+            && all
+                .defects
+                .iter()
+                .any(|defect| defect.info.code == Code::M012);
+        if loses_walls {
+            text += "; --solid may lose thin walls (M012)";
+        }
+        text
+    }
+
+    /// Returns a test case for each object, or for the mesh if it has fewer than two.
+    pub(super) fn cases(&self) -> Vec<JunitCase> {
+        let case = |name: &str, check: &MeshCheck| {
+            let mut lines = self.gates.lacks(check, self.coordinates);
+            if let Some(error) = self.gates.strict(check) {
+                lines.insert(0, error.message().to_string());
+            }
+            let result = if lines.is_empty() {
+                JunitResult::Passed
+            } else {
+                for defect in &check.defects {
+                    let (shown, _) = shown(defect, self.most);
+                    lines.push(format!("{} ({})", count(defect), defect.info.code));
+                    lines.extend(
+                        shown
+                            .iter()
+                            .map(|place| place_text(place, self.coordinates)),
+                    );
+                }
+                JunitResult::Failure("unfit", lines)
+            };
+            JunitCase {
+                class: self.name.to_string(),
+                name: name.to_string(),
+                line: None,
+                time: std::time::Duration::ZERO,
+                result,
+            }
+        };
+        let objects = &self.checked.objects;
+        match (objects.as_slice(), self.only) {
+            ([], [only]) => vec![case(only, &self.checked.all)],
+            ([], _) => vec![case(self.name, &self.checked.all)],
+            (objects, _) => objects
+                .iter()
+                .map(|object| case(&object.name, &object.check))
+                .collect(),
+        }
+    }
+}
+
+/// Returns `closed, oriented; not manifold, not safe for solid: 32 open edges`.
+fn summary(checked: &MeshCheck) -> String {
+    let short = |fitness: Fitness| match fitness {
+        Fitness::Manifold => "manifold",
+        other => other.about(),
+    };
+    let mut fit = vec![];
+    let mut unfit = vec![];
+    let mut reasons: Vec<&Defect> = vec![];
+    for fitness in Fitness::ALL {
+        if checked.is_fit(fitness) {
+            fit.push(short(fitness).to_string());
+            continue;
+        }
+        unfit.push(format!("not {}", short(fitness)));
+        for defect in checked.hindrances(fitness) {
+            if !reasons
+                .iter()
+                .any(|known| known.info.code == defect.info.code)
+            {
+                reasons.push(defect);
+            }
+        }
+    }
+    let mut texts = vec![];
+    if !fit.is_empty() {
+        texts.push(fit.join(", "));
+    }
+    if !unfit.is_empty() {
+        let mut text = unfit.join(", ");
+        if !reasons.is_empty() {
+            let reasons: Vec<_> = reasons.iter().map(|defect| count(defect)).collect();
+            text += &format!(" ({})", reasons.join(", "));
+        }
+        texts.push(text);
+    }
+    let others: Vec<_> = checked
+        .defects
+        .iter()
+        .filter(|defect| {
+            !reasons
+                .iter()
+                .any(|known| known.info.code == defect.info.code)
+        })
+        .map(count)
+        .collect();
+    if !others.is_empty() {
+        texts.push(others.join(", "));
+    }
+    texts.join("; ")
+}
+
+impl Gates<'_> {
+    /// Returns the error of `--strict` for a mesh with defects.
+    pub(super) fn strict(&self, checked: &MeshCheck) -> Option<Error> {
+        strict(checked).filter(|_| self.is_strict)
+    }
+
+    /// Returns the reasons why a mesh fails `--require` and `--min-wall`.
+    pub(super) fn lacks(&self, checked: &MeshCheck, coordinates: &GridCoordinates) -> Vec<String> {
+        let mut reasons = vec![];
+        if let Some(lacks) = lacks(self.required, checked) {
+            reasons.push(format!("--require: {lacks}"));
+        }
+        let Some(wall) = self.min_wall else {
+            return reasons;
+        };
+        let thin = checked
+            .defects
+            .iter()
+            .find(|defect| defect.info.code == Code::M012);
+        let wall = display::number(wall) + &coordinates.suffix();
+        match thin {
+            Some(thin) => {
+                let thinnest = thin.places.iter().filter_map(|place| place.length);
+                let thinnest = thinnest.fold(f64::INFINITY, f64::min);
+                let mut text = format!("--min-wall {wall}: {}", count(thin));
+                if thinnest.is_finite() {
+                    text += &format!(", the thinnest {}", coordinates.length_text(thinnest));
+                }
+                reasons.push(text);
+            }
+            None if checked.is_partial => reasons.push(format!(
+                "--min-wall {wall}: not all walls were measured ({})",
+                Code::W014
+            )),
+            None => {}
+        }
+        reasons
     }
 }
 
@@ -363,55 +744,6 @@ fn component_rows(
     }
 }
 
-/// Adds the last rows: the reason why --strict or --require fails, and the verdict.
-pub(super) fn verdict_rows(
-    rows: &mut ReportRows,
-    checked: &MeshCheck,
-    failure: Option<&Error>,
-    lacks: Option<&str>,
-) {
-    if let Some(failure) = failure {
-        rows.row("failed", failure.message());
-    }
-    if let Some(lacks) = lacks {
-        rows.row("failed", format!("--require: {lacks}"));
-    }
-    for (n, fitness) in Fitness::ALL.into_iter().enumerate() {
-        let label = if n == 0 { "verdict" } else { "" };
-        let text = match lack(fitness, checked) {
-            Some(why) if why.is_empty() => "no".to_string(),
-            Some(why) => format!("no ({why})"),
-            None if fitness == Fitness::Solid => safe_methods(checked),
-            None => "yes".to_string(),
-        };
-        rows.row(label, format!("{}: {text}", fitness.about()));
-    }
-}
-
-/// Returns `yes, with --inside auto, nonzero, robust; 1 shell lies within another`.
-fn safe_methods(checked: &MeshCheck) -> String {
-    let CheckVerdict {
-        safe_methods,
-        nested_shells,
-        ..
-    } = &checked.verdict;
-    let names: Vec<_> = safe_methods.iter().map(|method| method.name()).collect();
-    let mut text = format!("yes, with --inside {}", names.join(", "));
-    match *nested_shells {
-        0 => {}
-        1 => text += "; 1 shell lies within another",
-        n => text += &format!("; {} shells lie within others", grouped(n)),
-    }
-    if checked
-        .defects
-        .iter()
-        .any(|defect| defect.info.code == Code::M012)
-    {
-        text += "; --solid may lose thin walls (M012)";
-    }
-    text
-}
-
 /// Returns the defects that make a mesh unfit for a use, `32 open edges`. `None` if the mesh is fit.
 fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
     let why = || {
@@ -427,7 +759,7 @@ fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
 
 /// Returns the properties of `--require` that a mesh lacks, with reasons: `not closed: 32 open edges;
 /// not safe for solid: 32 open edges`.
-pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String> {
+fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String> {
     let lack = |fitness: &Fitness| {
         let why = lack(*fitness, checked)?;
         Some(if why.is_empty() {
@@ -441,7 +773,7 @@ pub(super) fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String>
 }
 
 /// Returns the error of `--strict` for a mesh with defects.
-pub(super) fn strict(checked: &MeshCheck) -> Option<Error> {
+fn strict(checked: &MeshCheck) -> Option<Error> {
     let text = |defect: &Defect| format!("{} ({})", count(defect), defect.info.code);
     let limit = checked
         .is_partial

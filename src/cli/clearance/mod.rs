@@ -1,26 +1,32 @@
 //! `voxelize clearance` finds collisions and distances between meshes.
 
+mod bodies;
 mod mark;
 mod meshes;
 mod report;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
-use voxelize::compare::clearance::{ClearanceBody, ClearanceOptions};
+use voxelize::compare::clearance::{
+    ClearanceBody, ClearanceOptions, shared_volume, shared_volume_bytes,
+};
 use voxelize::job::{Measure, UnitOfLength};
-use voxelize::mesh::read::Loaded;
-use voxelize::{Error, Mesh, Rational, Result, par};
+use voxelize::{Mesh, Rational, Result, Run, par};
 
 use super::args::{MemoryArgs, PairArgs, ReadArgs, arguments, prefixed, transform, values};
 use super::command::{Call, Command};
+use super::junit::{self, JunitCase, JunitResult};
 use super::memory::Resources;
 use super::names::InputFile;
 use super::progress::Bar;
 use super::report::display::counted;
+use super::report::value::lossy;
 use super::report::{Outcome, Report, empty, value};
+use bodies::{ComparedMesh, OBJECT_BYTES, allowed_pairs, objects_of};
 use mark::ContactMark;
 use meshes::{MemoryLeft, PlacedMesh, read_all};
-use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, mesh_row};
+use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, PairVerdict, mesh_row};
 
 /// Maximum number of listed places of a collision: in JSON and with `-v`, and in the plain text.
 const LISTED: usize = 100;
@@ -36,6 +42,8 @@ pub const COMMAND: Command = Command {
     examples: "\
 voxelize clearance shaft.stl bearing.stl        the distance, or the places of contact
 voxelize clearance *.stl --min-distance 0.2     exit code 1 if any two meshes are closer
+voxelize clearance gearbox.3mf                  the objects of one file with each other
+voxelize clearance *.stl --min-distance 0.2 --allow pin,plate   but these two may meet
 voxelize clearance pin.stl plate.stl@translate=0,0,5   with the plate moved up by 5
 voxelize clearance gear.stl rack.stl --mark contact.vox   and 'voxelize view contact.vox' shows where
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
@@ -43,8 +51,8 @@ voxelize clearance a.stl b.stl --json           the closest points and triangles
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
 volume), or one contains the other. For closed meshes this is decided exactly. If open \
 meshes touch, it may be unknown whether they share volume; --min-distance then fails. --min-distance 0 accepts contact and refuses \
-collisions. Closest points lie on the triangles; the direction is from B to A. The depth of \
-penetration is not computed. docs/reference/clearance.md defines the terms.
+collisions. Closest points lie on the triangles; the direction is from B to A. The volume that closed meshes \
+share is computed, the depth of penetration is not. docs/reference/clearance.md defines the terms.
 
 The name of a mesh may be followed by transforms: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, with \
 the same meaning as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.
@@ -58,10 +66,10 @@ Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share
 };
 
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "voxelize clearance [OPTIONS] A B [C ...]")]
+#[command(override_usage = "voxelize clearance [OPTIONS] A [B ...]")]
 struct ClearanceArgs {
     /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 after
-    /// their names; all pairs are compared
+    /// their names; all pairs are compared, or all pairs of objects of a single file
     #[arg(value_name = "MESH", required = true, help_heading = "Files")]
     meshes: Vec<PathBuf>,
 
@@ -71,8 +79,18 @@ struct ClearanceArgs {
           help_heading = "Compare")]
     min_distance: Option<Measure>,
 
-    /// Write the cells that the meshes touch, labelled: contact where two surfaces meet; closest between the
-    /// closest points of two meshes that do not meet; around elsewhere. .vox, .npz or any format with labels [default: none]
+    /// The pair A, B may meet: it never fails. A and B are names of files or of objects, as the report has
+    /// them or without folder and extension; may be repeated [default: none]
+    #[arg(long, value_name = "A,B", help_heading = "Compare")]
+    allow: Vec<String>,
+
+    /// Write a report as JUnit XML with a test for each pair, which fails by --min-distance [default: none]
+    #[arg(long, value_name = "FILE", help_heading = "Compare")]
+    junit: Option<PathBuf>,
+
+    /// Write the cells that the meshes touch, labelled: contact where surfaces meet, collision if the meshes share
+    /// volume, closest between the closest points of others, around elsewhere. .vox, .npz or any format with labels
+    /// [default: none]
     #[arg(long, value_name = "FILE", help_heading = "Compare")]
     mark: Option<PathBuf>,
 
@@ -99,13 +117,13 @@ struct ClearanceArgs {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: ClearanceArgs = call.args()?;
-    if args.meshes.len() < 2 {
-        let error = Error::usage("clearance compares at least two meshes");
-        return Err(error.with_hint(
-            "voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself",
-        ));
-    }
-    Ok(vec![Report::of(|report, result| {
+    let started = Instant::now();
+    let junit = match &args.junit {
+        Some(path) => Some(junit::output_file(path, &call.names)?),
+        None => None,
+    };
+    let mut cases = vec![];
+    let report = Report::of(|report, result| {
         let named = args
             .meshes
             .iter()
@@ -127,10 +145,31 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             call,
             bar: &bar,
         };
-        let outcome = par::with_threads(resources.threads, || comparison.run(report, result))?;
+        let compared = par::with_threads(resources.threads, || comparison.run(report, result))?;
         bar.clear();
-        outcome
-    })])
+        let (outcome, tests) = compared?;
+        cases = tests;
+        Ok(outcome)
+    });
+    if let Outcome::Failed(error) = &report.outcome {
+        let name = lossy(&args.meshes[0]);
+        cases = vec![JunitCase {
+            class: name.clone(),
+            name,
+            line: None,
+            time: started.elapsed(),
+            result: JunitResult::of_error(error),
+        }];
+    }
+    if let Some(junit) = &junit {
+        let tests = cases.len().max(1) as u32;
+        for case in &mut cases {
+            case.time = started.elapsed() / tests;
+        }
+        let xml = junit::to_xml("voxelize clearance", &cases, started.elapsed());
+        junit.save_bytes("junit", xml.as_bytes())?;
+    }
+    Ok(vec![report])
 }
 
 /// Comparison of all pairs of the meshes.
@@ -145,7 +184,12 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn run(&self, report: &mut Report, result: &mut ComparedMeshes) -> Result<Outcome> {
+    /// Returns the outcome and a test case for each pair.
+    fn run(
+        &self,
+        report: &mut Report,
+        result: &mut ComparedMeshes,
+    ) -> Result<(Outcome, Vec<JunitCase>)> {
         let Self {
             args,
             files,
@@ -155,7 +199,7 @@ impl Comparison<'_> {
             ..
         } = *self;
         let mut budget = MemoryLeft::new(resources);
-        let (meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
+        let (mut meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
         let min_distance = args
             .min_distance
             .as_ref()
@@ -163,17 +207,37 @@ impl Comparison<'_> {
         let min_distance = min_distance
             .transpose()
             .map_err(|error| prefixed("--min-distance: ", &error))?;
-        for loaded in &meshes {
-            budget.take(ClearanceBody::bytes_for(loaded.mesh.triangles().len()))?;
-        }
+        let mut findings = vec![];
         for (named, loaded) in self.named.iter().zip(&meshes) {
-            report.out.row("mesh", mesh_row(&named.name, loaded));
+            let about = format!("{}: ", named.path.display());
+            findings.extend(
+                loaded
+                    .findings
+                    .iter()
+                    .map(|finding| (about.clone(), finding.clone())),
+            );
         }
-        let bodies = self
-            .named
+        let compared = match (self.named.as_slice(), meshes.as_mut_slice()) {
+            ([named], [loaded]) => {
+                let triangles = loaded.mesh.triangles().len() as u64;
+                budget.take(triangles * OBJECT_BYTES)?;
+                objects_of(named, loaded)?
+            }
+            _ => {
+                let pairs = self.named.iter().zip(meshes);
+                pairs
+                    .map(|(named, loaded)| ComparedMesh::of_file(named, loaded))
+                    .collect()
+            }
+        };
+        let allowed = allowed_pairs(&args.allow, &compared)?;
+        for mesh in &compared {
+            budget.take(ClearanceBody::bytes_for(mesh.mesh.triangles().len()))?;
+            report.out.row("mesh", mesh_row(&mesh.name, &mesh.mesh));
+        }
+        let bodies = compared
             .iter()
-            .zip(&meshes)
-            .map(|(named, loaded)| body(&named.name, loaded));
+            .map(|mesh| ClearanceBody::new(&mesh.mesh).map_err(|error| error.in_file(&mesh.name)));
         let bodies = bodies.collect::<Result<Vec<_>>>()?;
         let has_json = call.printer.options.json.is_some();
         let places = if has_json || call.printer.is_verbose() {
@@ -195,31 +259,40 @@ impl Comparison<'_> {
         } else {
             SHOWN
         };
-        let mut findings = vec![];
-        for (named, loaded) in self.named.iter().zip(&meshes) {
-            let about = format!("{}: ", named.path.display());
-            findings.extend(
-                loaded
-                    .findings
-                    .iter()
-                    .map(|finding| (about.clone(), finding.clone())),
-            );
-        }
-        let mut compared = vec![];
+        let run = Run::default()
+            .threads(resources.threads)
+            .level(resources.level)
+            .progress(bar);
+        let mut infos = vec![];
         let mut marked = Vec::new();
         for (n, first) in bodies.iter().enumerate() {
             for (m, second) in bodies.iter().enumerate().skip(n + 1) {
-                let names = [n, m].map(|n| self.named[n].name.as_str());
+                let names = [n, m].map(|n| compared[n].name.as_str());
+                let meshes = [n, m].map(|n| &compared[n].mesh);
                 let clearance = first.clearance(second, &options);
                 let clearance = clearance.map_err(|error| error.in_file(names.join(", ")))?;
+                let is_allowed = allowed.contains(&[n, m]);
                 let is_closer = min_distance
                     .as_ref()
-                    .map(|distance| clearance.is_closer_than(distance));
-                compared.push(PairInfo::new(names, &clearance, is_closer, unit, shown));
-                let triangles = [n, m]
-                    .map(|n| meshes[n].mesh.triangles().len())
-                    .iter()
-                    .sum();
+                    .map(|distance| !is_allowed && clearance.is_closer_than(distance));
+                let need = shared_volume_bytes(meshes, &run);
+                let shared = if clearance.relation.shares_volume()
+                    && budget
+                        .admit(u64::try_from(need).unwrap_or(u64::MAX))
+                        .is_ok()
+                {
+                    shared_volume(meshes, &run)?
+                } else {
+                    None
+                };
+                let verdict = PairVerdict {
+                    closer: is_closer,
+                    is_allowed,
+                };
+                infos.push(PairInfo::new(
+                    names, &clearance, shared, &verdict, unit, shown,
+                ));
+                let triangles = meshes.map(|mesh| mesh.triangles().len()).iter().sum();
                 let about = format!("{}: ", names.join(", "));
                 if !clearance.is_all {
                     findings.push((about, pairs.finding(triangles)));
@@ -235,18 +308,14 @@ impl Comparison<'_> {
         let written = match &self.mark {
             None => vec![],
             Some(mark) => {
-                let meshes: Vec<&Mesh> = meshes.iter().map(|loaded| &loaded.mesh).collect();
+                let meshes: Vec<&Mesh> = compared.iter().map(|mesh| &mesh.mesh).collect();
                 mark.write(&meshes, &marked, unit, (resources, &budget, bar))?
             }
         };
-        let both = self.named.iter().zip(&meshes);
-        result.meshes = Some(
-            both.map(|(named, loaded)| ClearanceMeshJson::new(&named.name, loaded))
-                .collect(),
-        );
+        result.meshes = Some(compared.iter().map(ClearanceMeshJson::new).collect());
         result.unit = unit.map(UnitOfLength::name);
         result.within = min_distance.as_ref().map(Rational::to_f64);
-        let closer = compared
+        let closer = infos
             .iter()
             .filter(|pair| pair.closer == Some(true))
             .count() as u64;
@@ -254,7 +323,7 @@ impl Comparison<'_> {
         result.outputs = Some(value::outputs(&written));
         result.warnings = Some(findings.iter().map(|(_, finding)| finding.into()).collect());
         // The worst pair comes first. Pairs that are equally bad keep the order of the call.
-        let mut worst_first: Vec<_> = compared.iter().collect();
+        let mut worst_first: Vec<_> = infos.iter().collect();
         worst_first.sort_by_key(|pair| pair.badness);
         for pair in &worst_first {
             report.out.0 += &pair.rows.0;
@@ -275,11 +344,9 @@ impl Comparison<'_> {
             );
             outcome = Outcome::CheckFailed(Some(why));
         }
-        result.pairs = Some(compared);
-        Ok(outcome)
+        let class = self.named[0].path.display().to_string();
+        let cases = infos.iter().map(|pair| pair.case(&class)).collect();
+        result.pairs = Some(infos);
+        Ok((outcome, cases))
     }
-}
-
-fn body<'a>(name: &str, loaded: &'a Loaded) -> Result<ClearanceBody<'a>> {
-    ClearanceBody::new(&loaded.mesh).map_err(|error| error.in_file(name))
 }

@@ -1,14 +1,18 @@
 //! Result of `voxelize clearance`: rows of text and JSON about the meshes and about each pair of meshes.
 
+use std::time::Duration;
+
 use serde::Serialize;
-use voxelize::compare::clearance::{Clearance, MeetingPair, Relation};
+use voxelize::Mesh;
+use voxelize::compare::clearance::{Clearance, MeetingPair, Relation, SharedVolume};
 use voxelize::geom::tri_tri::Meeting;
 use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
-use voxelize::mesh::read::Loaded;
 
+use super::bodies::ComparedMesh;
+use crate::cli::junit::{JunitCase, JunitResult};
 use crate::cli::report::ReportRows;
-use crate::cli::report::display::{counted, grouped, number};
+use crate::cli::report::display::{self, counted, grouped, number};
 use crate::cli::report::value::{OutputJson, Warning};
 
 /// Result of the command.
@@ -26,6 +30,7 @@ pub struct ComparedMeshes {
 #[derive(Serialize)]
 pub struct ClearanceMeshJson {
     path: String,
+    object: Option<String>,
     triangles: usize,
     closed: bool,
     oriented: bool,
@@ -37,11 +42,14 @@ pub struct PairInfo {
     b: String,
     relation: &'static str,
     shares_volume: Option<bool>,
+    shared_volume: Option<f64>,
+    shared_volume_error: Option<f64>,
     distance: f64,
     points: [[f64; 3]; 2],
     direction: Option<[f64; 3]>,
     triangles: [u64; 2],
     pub closer: Option<bool>,
+    allowed: bool,
     meetings: u64,
     at_least: bool,
     places: Vec<PairPlaceJson>,
@@ -62,27 +70,32 @@ struct PairPlaceJson {
     ends: [[f64; 3]; 2],
 }
 
+/// Verdict on a pair.
+pub struct PairVerdict {
+    /// The pair fails `--min-distance`. `None` if no distance was requested.
+    pub closer: Option<bool>,
+    /// The pair may meet.
+    pub is_allowed: bool,
+}
+
 /// Returns `a.stl: 12 triangles, closed`.
-pub fn mesh_row(name: &str, loaded: &Loaded) -> String {
-    let closed = match loaded.mesh.closedness() {
+pub fn mesh_row(name: &str, mesh: &Mesh) -> String {
+    let closed = match mesh.closedness() {
         Closedness::Oriented => "closed",
         Closedness::Closed => "closed, but not oriented; using evenodd",
         Closedness::Open => "not closed; using winding number > 0.5",
     };
-    let triangles = counted(
-        loaded.mesh.triangles().len() as u64,
-        "triangle",
-        "triangles",
-    );
+    let triangles = counted(mesh.triangles().len() as u64, "triangle", "triangles");
     format!("{name}: {triangles}, {closed}")
 }
 
 impl ClearanceMeshJson {
-    pub fn new(name: &str, loaded: &Loaded) -> Self {
-        let closedness = loaded.mesh.closedness();
+    pub fn new(compared: &ComparedMesh) -> Self {
+        let closedness = compared.mesh.closedness();
         Self {
-            path: name.to_string(),
-            triangles: loaded.mesh.triangles().len(),
+            path: compared.path.clone(),
+            object: compared.object.clone(),
+            triangles: compared.mesh.triangles().len(),
             closed: closedness != Closedness::Open,
             oriented: closedness == Closedness::Oriented,
         }
@@ -130,9 +143,10 @@ fn relation([a, b]: [&str; 2], found: &Clearance, unit: Option<UnitOfLength>) ->
 }
 
 /// Returns the sort key of a pair of meshes. Pairs that share volume come first, then pairs that may share
-/// volume, then all others by their distance.
-fn badness(found: &Clearance) -> (u8, u64) {
+/// volume, then all others by their distance, and last the pairs that may meet.
+fn badness(found: &Clearance, verdict: &PairVerdict) -> (u8, u64) {
     let rank = match (found.shares_volume, found.relation) {
+        _ if verdict.is_allowed => 3,
         (Some(true), _) | (_, Relation::Crossing | Relation::Contains | Relation::Within) => 0,
         (None, _) => 1,
         _ => 2,
@@ -142,23 +156,26 @@ fn badness(found: &Clearance) -> (u8, u64) {
 }
 
 /// Returns the rows about a pair: its relation, and the points where the meshes meet or are closest. If a
-/// minimum distance was requested, the label of the relation is `pass` or `FAIL`.
+/// minimum distance was requested, the label of the relation is `pass` or `FAIL`. A pair that may meet has the
+/// label `allowed`.
 fn pair_rows(
     [a, b]: [&str; 2],
     text: &str,
     found: &Clearance,
-    is_closer: Option<bool>,
+    verdict: &PairVerdict,
+    unit: Option<UnitOfLength>,
     listed: usize,
 ) -> ReportRows {
     let mut rows = ReportRows::default();
-    let verdict = match is_closer {
+    let label = match verdict.closer {
+        _ if verdict.is_allowed => "allowed",
         None => "pair",
         Some(true) => "FAIL",
         Some(false) => "pass",
     };
-    rows.row(verdict, text);
+    rows.row(label, text);
     for place in found.places.iter().take(listed) {
-        rows.row("meet", place_text(place));
+        rows.row("meet", place_text(place, unit));
     }
     let more = found.meetings - found.meetings.min(listed as u64);
     if more > 0 {
@@ -169,17 +186,17 @@ fn pair_rows(
         let [s, t] = found.triangles;
         rows.row(
             "points",
-            format!("{}, triangle {s} of {a}", point(&found.points[0])),
+            format!("{}, triangle {s} of {a}", point(&found.points[0], unit)),
         );
         rows.row(
             "",
-            format!("{}, triangle {t} of {b}", point(&found.points[1])),
+            format!("{}, triangle {t} of {b}", point(&found.points[1], unit)),
         );
         rows.row(
             "",
             format!(
                 "moving {a} along {} separates these two points",
-                point(direction)
+                point(direction, None)
             ),
         );
     }
@@ -187,9 +204,9 @@ fn pair_rows(
 }
 
 /// Returns `triangles 12 and 7 pass through each other, from (0, 0, 0) to (1, 0, 0)`.
-fn place_text(place: &MeetingPair) -> String {
+fn place_text(place: &MeetingPair, unit: Option<UnitOfLength>) -> String {
     let [s, t] = place.triangles;
-    let [from, to] = place.ends.each_ref().map(point);
+    let [from, to] = place.ends.each_ref().map(|end| point(end, unit));
     let verb = match place.meeting {
         Meeting::Crossing => "pass through each other",
         Meeting::Overlap => "lie in one plane and overlap",
@@ -203,9 +220,10 @@ fn place_text(place: &MeetingPair) -> String {
     format!("triangles {s} and {t} {verb}, {ends}")
 }
 
-/// Returns a point with six digits per coordinate. JSON has all digits.
-fn point(point: &[f64; 3]) -> String {
-    format!("({})", point.map(number).join(", "))
+/// Returns a point with six digits per coordinate, and its unit. JSON has all digits.
+fn point(point: &[f64; 3], unit: Option<UnitOfLength>) -> String {
+    let unit = display::suffix(unit.map(UnitOfLength::name));
+    format!("({}){unit}", point.map(number).join(", "))
 }
 
 impl PairInfo {
@@ -213,11 +231,16 @@ impl PairInfo {
     pub fn new(
         [a, b]: [&str; 2],
         found: &Clearance,
-        closer: Option<bool>,
+        shared: Option<SharedVolume>,
+        verdict: &PairVerdict,
         unit: Option<UnitOfLength>,
         listed: usize,
     ) -> Self {
-        let text = relation([a, b], found, unit);
+        let mut text = relation([a, b], found, unit);
+        if let Some(shared) = shared {
+            let volume = display::volume(shared.volume, unit.map(UnitOfLength::name));
+            text += &format!("; shared volume {volume}");
+        }
         let place = |place: &MeetingPair| PairPlaceJson {
             triangles: place.triangles,
             meeting: place.meeting.name(),
@@ -228,18 +251,39 @@ impl PairInfo {
             b: b.to_string(),
             relation: found.relation.name(),
             shares_volume: found.shares_volume,
+            shared_volume: shared.map(|shared| shared.volume),
+            shared_volume_error: shared.map(|shared| shared.error),
             distance: found.distance,
             points: found.points,
             direction: found.direction,
             triangles: found.triangles,
-            closer,
+            closer: verdict.closer,
+            allowed: verdict.is_allowed,
             meetings: found.meetings,
             at_least: !found.is_all,
             places: found.places.iter().map(place).collect(),
             more: found.meetings - found.places.len() as u64,
-            badness: badness(found),
-            rows: pair_rows([a, b], &text, found, closer, listed),
+            badness: badness(found, verdict),
+            rows: pair_rows([a, b], &text, found, verdict, unit, listed),
             text,
+        }
+    }
+
+    /// Returns the pair as a test case of a file.
+    pub fn case(&self, class: &str) -> JunitCase {
+        let result = if self.closer == Some(true) {
+            let mut lines = vec![self.text.clone()];
+            lines.extend(self.rows.0.lines().skip(1).map(str::to_string));
+            JunitResult::Failure("closer", lines)
+        } else {
+            JunitResult::Passed
+        };
+        JunitCase {
+            class: class.to_string(),
+            name: format!("{}, {}", self.a, self.b),
+            line: None,
+            time: Duration::ZERO,
+            result,
         }
     }
 }

@@ -3,7 +3,6 @@
 
 mod case;
 mod judge;
-mod junit;
 mod record;
 mod report;
 mod task;
@@ -19,6 +18,7 @@ use super::args::{self, GridArgs, RuleArgs, RunArgs, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
+use super::junit;
 use super::names::{InputFile, Names, OutputFile};
 use super::report::{Report, empty};
 use task::{Task, Wanted};
@@ -204,10 +204,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         name_pictures(&mut tasks, folder, &args.meshes, &call.names)?;
     }
     let junit = match &args.verify.junit {
-        Some(path) => {
-            let file = OutputFile::new(path, "the report").hint("--junit FILE names another file");
-            Some(file.register(&call.names)?)
-        }
+        Some(path) => Some(junit::output_file(path, &call.names)?),
         None => None,
     };
     call.check_files()?;
@@ -224,7 +221,12 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     report::print(call, &args, &tasks, &reports);
     if let Some(junit) = &junit {
         let list = args.goldens.display().to_string();
-        let xml = junit::to_xml(&list, &tasks, &reports, started.elapsed());
+        let cases: Vec<_> = tasks
+            .iter()
+            .zip(&reports)
+            .map(|(task, report)| report::junit_case(&list, task, report))
+            .collect();
+        let xml = junit::to_xml(&list, &cases, started.elapsed());
         junit.save_bytes("junit", xml.as_bytes())?;
     }
     Ok(Vec::new())

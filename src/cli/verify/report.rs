@@ -11,6 +11,7 @@ use voxelize::{Finding, Lattice};
 use super::VerifyArgs;
 use super::task::{CaseCells, Task};
 use crate::cli::command::Call;
+use crate::cli::junit::{JunitCase, JunitResult};
 use crate::cli::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
 use crate::cli::report::{Outcome, Report, finding_line, hint, value};
 
@@ -107,6 +108,23 @@ impl GridBrief {
             grid: made.digest.grid,
             cells: made.cells,
         }
+    }
+}
+
+/// Returns the result of a case as a test case of its list.
+pub fn junit_case(list: &str, task: &Task, report: &CaseReport) -> JunitCase {
+    let kind = report.outcome.name();
+    let result = match &report.outcome {
+        outcome if outcome.passes() => JunitResult::Passed,
+        CaseResult::Failed(_) => JunitResult::Error(kind, details(task, report)),
+        _ => JunitResult::Failure(kind, details(task, report)),
+    };
+    JunitCase {
+        class: list.to_string(),
+        name: task.case.title(),
+        line: task.case.line,
+        time: report.time,
+        result,
     }
 }
 

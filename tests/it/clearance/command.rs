@@ -31,7 +31,7 @@ fn json_has_all_pairs() {
         &place(),
         r#"0 clearance cube.stl beside.stl inner.stl --json
              no err
-             /meshes/1 {"path": "beside.stl", "triangles": 12, "closed": true, "oriented": true}
+             /meshes/1 {"path": "beside.stl", "object": null, "triangles": 12, "closed": true, "oriented": true}
              /pairs/0/a "cube.stl"
              /pairs/0/b "beside.stl"
              /pairs/0/relation "apart"
@@ -310,14 +310,20 @@ fn contacts_are_marked() {
     );
     let voxels = Voxels::open(place.path("marked.npz")).unwrap();
     let labels = voxels.labels().unwrap();
-    for (value, name) in [(1, "contact"), (2, "closest"), (255, "around")] {
+    for (value, name) in [
+        (1, "contact"),
+        (2, "closest"),
+        (3, "collision"),
+        (255, "around"),
+    ] {
         assert_eq!(labels.legend().get(value).unwrap().name, name);
     }
-    assert_eq!(labels.legend().labels().len(), 3);
+    assert_eq!(labels.legend().labels().len(), 4);
     // 30 cells of 1 along x. The faces at 20 and at 15 have a layer each.
-    let contact = labels.cells_of(1).unwrap();
-    assert!(contact.count() > 0);
-    for cell in contact.iter() {
+    assert_eq!(labels.count(1), 0);
+    let collision = labels.cells_of(3).unwrap();
+    assert!(collision.count() > 0);
+    for cell in collision.iter() {
         let on_faces = cell.iter().filter(|c| [15, 19, 20].contains(c)).count();
         assert!(on_faces >= 2, "{cell:?}");
     }
@@ -327,4 +333,124 @@ fn contacts_are_marked() {
     }
     // All cells that the meshes touch, and the line.
     assert!(labels.count(255) > 1000);
+}
+
+/// Contact and collision have labels of their own. A mesh within another one collides with it.
+#[test]
+fn contacts_are_told_from_collisions() {
+    let place = place();
+    for (line, contact, collision) in [
+        ("cube.stl touching.stl", true, false),
+        ("cube.stl corner.stl", false, true),
+        ("cube.stl inner.stl", false, true),
+        ("inner.stl cube.stl", false, true),
+        ("cube.stl touching.stl corner.stl", true, true),
+        ("cube.stl beside.stl", false, false),
+    ] {
+        place
+            .run(&format!("clearance {line} --mark marked.npz -r 40 -q"))
+            .expect(0);
+        let voxels = Voxels::open(place.path("marked.npz")).unwrap();
+        let labels = voxels.labels().unwrap();
+        let found = [1, 3].map(|value| labels.count(value) > 0);
+        assert_eq!(found, [contact, collision], "{line}");
+        let has_apart = line.contains("beside") || line.contains("corner") && contact;
+        assert_eq!(labels.count(2) > 0, has_apart, "{line}");
+    }
+}
+
+/// Boxes as the solids of an ASCII STL.
+fn solids(all: &[(&str, [[f32; 3]; 2])]) -> String {
+    let mut text = String::new();
+    for (name, [low, high]) in all {
+        text += &format!("solid {name}\n");
+        for triangle in between(*low, *high) {
+            text += "facet normal 0 0 0\nouter loop\n";
+            for [x, y, z] in triangle {
+                text += &format!("vertex {x} {y} {z}\n");
+            }
+            text += "endloop\nendfacet\n";
+        }
+        text += &format!("endsolid {name}\n");
+    }
+    text
+}
+
+#[test]
+fn objects_of_a_file_are_compared_with_each_other() {
+    let place = place();
+    place.write(
+        "gearbox.stl",
+        solids(&[
+            ("shaft", [[0.0; 3], [2.0, 2.0, 10.0]]),
+            ("hub, left", [[2.0, 0.0, 0.0], [4.0, 2.0, 2.0]]),
+            ("bolt", [[1.0, 1.0, 9.0], [3.0, 3.0, 12.0]]),
+            ("bolt", [[50.0; 3], [51.0; 3]]),
+        ]),
+    );
+    rows::check(
+        &place,
+        r#"0 clearance gearbox.stl --unit mm
+             out mesh    shaft: 12 triangles, closed
+             out pair    shaft and bolt cross:
+             out ; shared volume 1 mm³
+             out ) mm
+           0 clearance gearbox.stl --json
+             /meshes/1 {"path": "gearbox.stl", "object": "hub, left", "triangles": 12, "closed": true, "oriented": true}
+             /pairs/0/relation "touching"
+             /pairs/0/shared_volume null
+             /pairs/0/allowed false
+             /pairs/1/a "shaft"
+             /pairs/1/b "bolt"
+             /pairs/1/shared_volume 1.0
+             /pairs/5/a "bolt"
+             /pairs/5/b "bolt (2)"
+             /pairs/5/relation "apart"
+           1 clearance gearbox.stl --min-distance 0.5 --junit pairs.xml
+             out FAIL    shaft and bolt cross
+             err 2 of 6 pairs fail --min-distance 0.5
+           1 clearance gearbox.stl --min-distance 0.5 --allow bolt,shaft --json
+             /closer 1
+             /pairs/1/allowed true
+             /pairs/1/closer false
+           0 clearance gearbox.stl@scale=2 --min-distance 0 --allow shaft,bolt
+             out allowed shaft and bolt cross
+             out ; shared volume 8
+           2 clearance cube.stl
+             err at least two meshes or objects of one file
+           0 clearance cube.stl corner.stl touching.stl --min-distance 0.1 --allow corner,cube --allow cube.stl,touching
+           0 clearance corner.stl inner.stl --json
+             /pairs/0/shared_volume null
+           0 clearance cube.stl inner.stl --json
+             /pairs/0/shared_volume 125.0
+           0 clearance cube.stl corner.stl --json
+             /pairs/0/shared_volume 125.0"#,
+    );
+    let xml = std::fs::read_to_string(place.path("pairs.xml")).unwrap();
+    for line in [
+        r#"<testsuite name="voxelize clearance" tests="6" failures="2" errors="0""#,
+        r#"<testcase classname="gearbox.stl" name="shaft, bolt" file="gearbox.stl""#,
+        r#"<failure type="closer" message="shaft and bolt cross"#,
+    ] {
+        assert!(xml.contains(line), "{line}\n{xml}");
+    }
+    rows::refused(
+        &place,
+        "2 clearance gearbox.stl --allow shaft,nut
+             err no mesh is named 'nut'
+             err the meshes are shaft, hub, left, bolt, bolt (2)
+         2 clearance gearbox.stl --allow shaft
+             err expected two names
+         2 clearance cube.stl corner.stl --junit corner.stl
+             err corner.stl",
+    );
+    // A failed comparison is an error in the report.
+    place
+        .run("clearance cube.stl none.stl --junit failed.xml")
+        .expect(3);
+    let xml = std::fs::read_to_string(place.path("failed.xml")).unwrap();
+    assert!(
+        xml.contains(r#"tests="1" failures="0" errors="1""#),
+        "{xml}"
+    );
 }

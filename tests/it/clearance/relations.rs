@@ -1,11 +1,12 @@
 //! Solids with a known relation. Most of them have common faces, edges or vertices.
 
-use voxelize::compare::clearance::{Relation, clearance};
+use voxelize::compare::clearance::{Relation, clearance, shared_volume};
 use voxelize::geom::Triangle;
-use voxelize::{Mesh, Rational};
+use voxelize::{Mesh, Rational, Run};
 
 use super::{all_places, mesh, moved};
 use crate::support::meshes::{fixture, mapped};
+use crate::support::random::Random;
 use crate::support::solids::{between, inside_out};
 
 /// Returns a box with a square hole through its middle, from z = 0 to 4.
@@ -340,4 +341,56 @@ fn open_meshes_that_touch_are_not_reported_clear() {
         (Relation::Touching, Some(false))
     );
     assert!(!found.is_closer_than(&Rational::ZERO) && found.is_closer_than(&Rational::new(1, 10)));
+}
+
+/// Shared volumes of boxes are exact, and those of turned boxes agree with the volume of their
+/// common part.
+#[test]
+fn shared_volumes_of_boxes_are_exact() {
+    let mut random = Random(11);
+    let mut seen = [0; 2];
+    for _ in 0..60 {
+        let mut sides = || -> [[f32; 3]; 2] {
+            let low = [(); 3].map(|()| random.below(64) as f32 / 8.0);
+            [low, low.map(|c| c + (1 + random.below(64)) as f32 / 8.0)]
+        };
+        let [a, b] = [sides(), sides()];
+        let expected: f64 = (0..3)
+            .map(|axis| f64::from(a[1][axis].min(b[1][axis]) - a[0][axis].max(b[0][axis])).max(0.0))
+            .product();
+        let meshes = [a, b].map(|[low, high]| mesh(between(low, high)));
+        let [first, second] = &meshes;
+        let found = shared_volume([first, second], &Run::default())
+            .unwrap()
+            .unwrap();
+        let flipped = mesh(inside_out(second.triangles().to_vec()));
+        let other = shared_volume([&flipped, first], &Run::default())
+            .unwrap()
+            .unwrap();
+        for found in [found, other] {
+            assert!(
+                (found.volume - expected).abs() <= 1e-12 * expected,
+                "{found:?}, {expected}"
+            );
+        }
+        seen[usize::from(expected > 0.0)] += 1;
+    }
+    assert!(seen.iter().all(|seen| *seen > 5), "{seen:?}");
+    // A cube of side 2 turned by 45 degrees about z in a cube of side 2: a prism on an octagon.
+    let turned = |v: [f32; 3]| {
+        let [x, y, z] = v.map(f64::from);
+        let s = 0.5_f64.sqrt();
+        [((x - y) * s) as f32, ((x + y) * s) as f32, z as f32]
+    };
+    let cube = mesh(between([-1.0; 3], [1.0; 3]));
+    let found = shared_volume([&cube, &mapped(&cube, turned)], &Run::default());
+    let found = found.unwrap().unwrap();
+    let octagon = 8.0 * (2.0_f64.sqrt() - 1.0);
+    let off = (found.volume - 2.0 * octagon).abs();
+    assert!(off <= found.error && off < 2e-6, "{found:?}, {octagon}");
+    let open = mesh(between([0.0; 3], [2.0; 3])[1..].to_vec());
+    assert_eq!(
+        shared_volume([&cube, &open], &Run::default()).unwrap(),
+        None
+    );
 }

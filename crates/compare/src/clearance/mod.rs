@@ -12,6 +12,7 @@ mod closest;
 mod inside;
 mod meetings;
 mod overlap;
+mod shared;
 
 use closest::Closest;
 use inside::ComponentCount;
@@ -25,6 +26,8 @@ use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::numbers::check_count;
 use voxelize_meshes::pairs::tree::PairTree;
 use voxelize_meshes::{Mesh, PairLimit};
+
+pub use shared::{SharedVolume, shared_volume, shared_volume_bytes};
 
 /// How two meshes are related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -16,6 +16,9 @@ pub struct Search<'a> {
     pub most: usize,
     /// Thickness below which walls are thin. `None` skips the search for thin walls.
     pub thin: Option<f64>,
+    /// Measure walls at several points of triangles that are longer than this thickness, and not
+    /// only at their centres.
+    pub samples_walls: bool,
     /// Limit on the number of pairs of triangles to examine.
     pub pairs: PairLimit,
     /// Receives progress and may cancel the search.

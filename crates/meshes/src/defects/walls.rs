@@ -1,5 +1,6 @@
 //! Thin walls. The wall of a triangle is measured from its middle along the inward normal, up to the next
-//! triangle that faces the opposite way. Distances are computed in doubles.
+//! triangle that faces the opposite way. Distances are computed in doubles. Large triangles can be measured at the middles of
+//! their congruent parts.
 
 use super::sites::{Search, Site, Sites, ascending, centroid};
 use crate::pairs::boxes::{LANES, LaneBoxes, lanes};
@@ -18,6 +19,12 @@ const BLOCK: usize = 1 << 10;
 
 /// Error bound of a position along a segment, as a fraction of the segment.
 const OFF: f64 = 1.0 / (1 << 30) as f64;
+
+/// Number of points of all triangles at which walls are measured, unless there are more triangles.
+const SAMPLES: usize = 1 << 20;
+
+/// Maximum number of points of a triangle is the square of this number.
+const MOST_PARTS: usize = 64;
 
 /// Returns the triangles whose walls are thinner than `thickness`, the thinnest wall first.
 ///
@@ -40,6 +47,11 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         .collect();
     order.sort_unstable();
     let most = search.pairs.pairs(triangles.len());
+    let most_parts = if search.samples_walls {
+        (SAMPLES / triangles.len()).isqrt().clamp(1, MOST_PARTS)
+    } else {
+        1
+    };
     let mut least = vec![];
     let mut compared = 0;
     let mut measured = 0;
@@ -50,39 +62,84 @@ pub(super) fn thin(search: &Search, welded: &Welded, thickness: f64) -> Result<S
         }
         let walls = par::map_range(0..block.len(), |n| {
             search.progress.check()?;
-            let mut ray = WallRay::new(&triangles[block[n].1 as usize], thickness);
-            ray.visit(&tree);
+            let triangle = &triangles[block[n].1 as usize];
+            let mut compared = 0;
+            let mut thinnest: Option<(u64, usize)> = None;
+            for (sample, point) in middles(triangle, thickness, most_parts).enumerate() {
+                let mut ray = WallRay::new(triangle, point, thickness);
+                ray.visit(&tree);
+                compared += ray.compared;
+                if let Some(distance) = ray.nearest {
+                    // Distances are not negative, so their bits are in the order of the distances.
+                    let found = (distance.to_bits(), sample);
+                    thinnest = Some(thinnest.map_or(found, |least| least.min(found)));
+                }
+            }
             search.progress.advance(1);
-            Ok(ray)
+            Ok((compared, thinnest))
         });
-        for ((vertices, n), ray) in block.iter().zip(walls) {
-            let ray = ray?;
-            compared += ray.compared;
-            if let Some(distance) = ray.nearest {
-                least.push((distance.to_bits(), *vertices, *n));
+        for ((vertices, n), wall) in block.iter().zip(walls) {
+            let (more, thinnest) = wall?;
+            compared += more;
+            if let Some((bits, sample)) = thinnest {
+                least.push((bits, *vertices, *n, sample));
             }
         }
         measured += block.len();
     }
     let is_partial = measured < order.len();
     drop((tree, order));
-    // Distances are not negative, so their bits are in the order of the distances.
     least.sort_unstable();
     let mut found = Sites {
         is_partial,
         ..Sites::default()
     };
-    for (bits, vertices, n) in least {
-        let site = Site::new(centroid(&welded.corners(&vertices)), [n]);
-        found.add(search.most, &[n], || Site {
-            length: Some(f64::from_bits(bits)),
-            ..site
+    for (bits, _, n, sample) in least {
+        found.add(search.most, &[n], || {
+            let point = middles(&triangles[n as usize], thickness, most_parts).nth(sample);
+            Site {
+                length: Some(f64::from_bits(bits)),
+                ..Site::new(point.unwrap_or_default(), [n])
+            }
         });
     }
     Ok(found.finished())
 }
 
-/// Segment from the middle of a triangle along the inward normal, and the distance of the nearest triangle on
+/// Returns the middles of congruent parts of a triangle, whose sides are about as long as the
+/// thickness. There are at most `most` parts along a side. The rotation of the triangle does not
+/// matter.
+fn middles(
+    triangle: &Triangle,
+    thickness: f64,
+    most: usize,
+) -> impl Iterator<Item = [f64; 3]> + use<> {
+    let mut sorted = *triangle;
+    sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+    let centre = centroid(&sorted);
+    let [a, b, c] = sorted.map(|v| v.map(f64::from));
+    let longest = [minus(b, a), minus(c, a), minus(c, b)]
+        .map(|side| dot(side, side))
+        .into_iter()
+        .fold(0.0, f64::max)
+        .sqrt();
+    // The cast saturates.
+    let n = ((longest / thickness).ceil() as usize).clamp(1, most);
+    // Rows of parts that point like the triangle, each followed by a part that points the other way.
+    (0..n)
+        .flat_map(move |i| (0..2 * (n - i) - 1).map(move |j| (i, j)))
+        .map(move |(i, j)| {
+            if n == 1 {
+                return centre;
+            }
+            let turned = j % 2;
+            let u = (3 * i + 1 + turned) as f64 / (3 * n) as f64;
+            let v = (3 * (j / 2) + 1 + turned) as f64 / (3 * n) as f64;
+            std::array::from_fn(|axis| a[axis] + u * (b[axis] - a[axis]) + v * (c[axis] - a[axis]))
+        })
+}
+
+/// Segment from a point of a triangle along the inward normal, and the distance of the nearest triangle on
 /// it.
 struct WallRay {
     segment: Triangle,
@@ -96,8 +153,8 @@ struct WallRay {
 }
 
 impl WallRay {
-    fn new(triangle: &Triangle, thickness: f64) -> Self {
-        let segment = segment(triangle, thickness);
+    fn new(triangle: &Triangle, middle: [f64; 3], thickness: f64) -> Self {
+        let segment = segment(triangle, middle, thickness);
         let [from, to] = [segment[0], segment[1]].map(|v| v.map(f64::from));
         let along = minus(to, from);
         let length = dot(along, along).sqrt();
@@ -209,15 +266,9 @@ impl WallRay {
     }
 }
 
-/// Returns the segment from the middle of a triangle along the inward normal. Its end is given twice. The
+/// Returns the segment from a point of a triangle along the inward normal. Its end is given twice. The
 /// segment of a triangle without area has length zero.
-fn segment(triangle: &Triangle, length: f64) -> Triangle {
-    // The sum is in the order of the vertices, so that a rotation of the triangle does not change the middle.
-    let middle = centroid(&{
-        let mut sorted = *triangle;
-        sorted.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
-        sorted
-    });
+fn segment(triangle: &Triangle, middle: [f64; 3], length: f64) -> Triangle {
     let start = middle.map(|c| c as f32);
     if degenerate::is_degenerate(triangle) {
         return [start; 3];

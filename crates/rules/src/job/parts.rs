@@ -5,11 +5,12 @@
 //! together. They are voxelized as one mesh, and each of its cells has the label of the nearest face.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use voxelize_core::error::{Error, Result, sanitize};
 use voxelize_core::grid::{Label, Legend};
 use voxelize_core::text::file_label;
+use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::{Mesh, MeshParts, PartKind};
 
 /// Greatest number of parts, because each part has its own label.
@@ -173,6 +174,103 @@ impl PartChoice {
         let kept: HashSet<u32> = named.iter().filter(is_kept).map(|part| part.part).collect();
         Ok(mesh.select(|triangle| kept.contains(&parts.of(triangle))))
     }
+}
+
+/// Object of a mesh, or several objects that are one body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedObject {
+    /// Unique name. Names of several objects are joined by ` + `.
+    pub name: String,
+    /// Names of the objects in the file.
+    pub given: Vec<String>,
+    /// Triangles, ascending.
+    pub triangles: Vec<u32>,
+}
+
+/// Treatment of objects that are open individually.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenObjects {
+    /// Each is an object, as the 3MF specification defines it.
+    Alone,
+    /// Those that share vertices are one body, such as the groups of an OBJ file.
+    Joined,
+}
+
+/// Returns the objects of a mesh that have triangles, in the order of the file. Empty if its file
+/// names none.
+///
+/// # Errors
+/// If there are too many triangles.
+pub fn objects(mesh: &Mesh, open: OpenObjects) -> Result<Vec<NamedObject>> {
+    /// Number of names that the name of several objects is made of.
+    const NAMES: usize = 4;
+    let Some(parts) = mesh.parts(PartKind::Object) else {
+        return Ok(vec![]);
+    };
+    let named = named(mesh, parts, PartKind::Object);
+    let mut triangles = vec![vec![]; parts.names().len()];
+    for n in 0..mesh.triangles().len() as u32 {
+        triangles[parts.of(n) as usize].push(n);
+    }
+    // First of the objects that are one body.
+    let mut first_of: Vec<usize> = (0..named.len()).collect();
+    if open == OpenObjects::Joined && named.len() > 1 {
+        let components = mesh.components()?.of;
+        let mut owners: HashMap<u32, usize> = HashMap::new();
+        for (n, part) in named.iter().enumerate() {
+            let own = &triangles[part.part as usize];
+            if mesh.piece(own).closedness() != Closedness::Open {
+                continue;
+            }
+            for triangle in own {
+                let owner = *owners.entry(components[*triangle as usize]).or_insert(n);
+                let [one, other] = [owner, n].map(|n| root(&first_of, n));
+                first_of[one.max(other)] = one.min(other);
+            }
+        }
+    }
+    let mut bodies: Vec<(usize, Vec<usize>)> = vec![];
+    let mut place_of: HashMap<usize, usize> = HashMap::new();
+    for n in 0..named.len() {
+        let first = root(&first_of, n);
+        let place = *place_of.entry(first).or_insert_with(|| {
+            bodies.push((first, vec![]));
+            bodies.len() - 1
+        });
+        bodies[place].1.push(n);
+    }
+    let mut objects = vec![];
+    for (_, members) in bodies {
+        let mut own = vec![];
+        let mut names: Vec<&str> = vec![];
+        for n in &members {
+            own.append(&mut triangles[named[*n].part as usize]);
+            if names.len() < NAMES {
+                names.push(&named[*n].name);
+            }
+        }
+        own.sort_unstable();
+        let mut name = names.join(" + ");
+        if members.len() > NAMES {
+            name += &format!(" + {} more", members.len() - NAMES);
+        }
+        objects.push(NamedObject {
+            name,
+            given: members
+                .iter()
+                .map(|n| named[*n].given.to_string())
+                .collect(),
+            triangles: own,
+        });
+    }
+    Ok(objects)
+}
+
+fn root(first_of: &[usize], mut n: usize) -> usize {
+    while first_of[n] != n {
+        n = first_of[n];
+    }
+    n
 }
 
 /// Part that has triangles, and its unique name.

@@ -1,50 +1,86 @@
-//! Results as JUnit XML, which CI services display. The list is one suite, and each case is one test case.
+//! Results as JUnit XML, which CI services display. Each result is one test case of a suite.
 //!
 //! JUnit XML has no binding schema. This file writes the subset that the common readers share: `testsuites`,
 //! `testsuite` and `testcase` with counts and seconds, `failure` for a result that differs, and `error` for a
 //! case without a result.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
-use voxelize::compare::CaseResult;
 use voxelize::tool::text::is_obeyed;
+use voxelize::{Error, Result};
 
-use super::report::{CaseReport, details};
-use super::task::Task;
+use super::names::{Names, OutputFile};
 
-/// Returns the XML for the cases of a list. `time` is the duration of the whole run.
-pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration) -> String {
-    let list = escaped(list);
+/// Result as a test case.
+pub struct JunitCase {
+    /// File that the case belongs to.
+    pub class: String,
+    pub name: String,
+    /// Line of the file.
+    pub line: Option<u64>,
+    pub time: Duration,
+    pub result: JunitResult,
+}
+
+/// Result of a test case.
+pub enum JunitResult {
+    Passed,
+    /// Wrong result: its kind and the lines that describe it.
+    Failure(&'static str, Vec<String>),
+    /// Missing result: its kind and the lines that describe it.
+    Error(&'static str, Vec<String>),
+}
+
+impl JunitResult {
+    /// Creates the result of work that failed.
+    pub fn of_error(error: &Error) -> Self {
+        let mut lines = vec![error.message().to_string()];
+        if let Some(hint) = error.hint() {
+            lines.push(super::report::hint_text(hint));
+        }
+        Self::Error("failed", lines)
+    }
+}
+
+/// Registers the file of `--junit`.
+pub fn output_file(path: &Path, names: &Names) -> Result<OutputFile> {
+    OutputFile::new(path, "the report")
+        .hint("--junit FILE names another file")
+        .register(names)
+}
+
+/// Returns the XML for the cases of a suite. `time` is the duration of the whole run.
+pub fn to_xml(suite: &str, cases: &[JunitCase], time: Duration) -> String {
+    let suite = escaped(suite);
     let mut failures = 0;
     let mut errors = 0;
     let mut tests = String::new();
-    for (task, report) in tasks.iter().zip(reports) {
-        let name = escaped(&task.case.title());
-        let line = task
-            .case
+    for case in cases {
+        let name = escaped(&case.name);
+        let class = escaped(&case.class);
+        let line = case
             .line
             .map_or(String::new(), |line| format!(" line=\"{line}\""));
-        let time = seconds(report.time);
+        let time = seconds(case.time);
         tests += &format!(
-            "    <testcase classname=\"{list}\" name=\"{name}\" file=\"{list}\"{line} time=\"{time}\""
+            "    <testcase classname=\"{class}\" name=\"{name}\" file=\"{class}\"{line} time=\"{time}\""
         );
-        let element = match &report.outcome {
-            outcome if outcome.passes() => {
+        let (element, kind, lines) = match &case.result {
+            JunitResult::Passed => {
                 tests += "/>\n";
                 continue;
             }
-            CaseResult::Failed(_) => {
-                errors += 1;
-                "error"
-            }
-            _ => {
+            JunitResult::Failure(kind, lines) => {
                 failures += 1;
-                "failure"
+                ("failure", kind, lines)
+            }
+            JunitResult::Error(kind, lines) => {
+                errors += 1;
+                ("error", kind, lines)
             }
         };
-        let kind = report.outcome.name();
-        let lines = details(task, report);
         let message = escaped(lines.first().map_or("", String::as_str));
         let text = escaped(&lines.join("\n")).replace("&#10;", "\n");
         tests += &format!(
@@ -52,8 +88,8 @@ pub fn to_xml(list: &str, tasks: &[Task], reports: &[CaseReport], time: Duration
         );
     }
     let counts = format!(
-        "name=\"{list}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"{}\"",
-        tasks.len(),
+        "name=\"{suite}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\" time=\"{}\"",
+        cases.len(),
         seconds(time)
     );
     format!(
