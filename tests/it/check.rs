@@ -435,7 +435,7 @@ fn each_object_of_a_file_is_judged_alone() {
         r#"0 check shared.obj --require closed,oriented,manifold,solid
              line 1 verdict shared.obj passes: 2 objects, each closed, oriented, manifold, safe for solid
              out object  body: closed
-             out between 2 duplicate triangles, of different objects
+             out between 4 pairs of triangles that overlap in one plane, of different objects
            0 check shared.obj --json --strict
              /objects/0/name "body"
              /objects/1/name "lid"
@@ -443,7 +443,7 @@ fn each_object_of_a_file_is_judged_alone() {
              /objects/1/verdict/manifold_3mf true
              /verdict/manifold_3mf true
              /verdict/safe_methods ["auto","nonzero"]
-             /between/0/code "M001"
+             /between/0/code "M011"
              /findings []
              /components/1/volume 4.0
            1 check tray.obj --require manifold

@@ -124,11 +124,11 @@ impl DepthSearch<'_> {
 
     /// Returns the cells at most `margin` cells from those that differ. One layer of cells beyond
     /// the grid belongs to it.
-    fn window(&self, margin: usize) -> Window {
+    fn window(&self, margin: usize) -> DepthWindow {
         let dims = self.first.dims();
         let [low, high] = self.bounds;
         // Coordinates count from the layer before the grid.
-        Window {
+        DepthWindow {
             low: low.map(|c| (c + 1).saturating_sub(margin)),
             high: std::array::from_fn(|axis| (high[axis] + 1 + margin).min(dims[axis] + 1)),
         }
@@ -149,7 +149,7 @@ impl DepthSearch<'_> {
         old != new && old == self.is_removed
     }
 
-    fn deepest_in(&self, window: &Window) -> Option<Deepest> {
+    fn deepest_in(&self, window: &DepthWindow) -> Option<Deepest> {
         let [nx, ny, nz] = window.dims();
         let unit = self.spacing[0];
         let [_, sy, sz] = self.spacing.map(|side| side / unit);
@@ -204,24 +204,24 @@ impl DepthSearch<'_> {
     }
 
     /// Fills in the squared distance of each cell of a row from the nearest target in the row.
-    fn fill_row(&self, window: &Window, [j, k]: [usize; 2], row: &mut [f64]) {
+    fn fill_row(&self, window: &DepthWindow, [j, k]: [usize; 2], row: &mut [f64]) {
         let [x, y, z] = window.low;
         let mut nearest: Option<usize> = None;
-        for i in 0..row.len() {
+        for (i, squared) in row.iter_mut().enumerate() {
             if self.is_target([x + i, y + j, z + k]) {
                 nearest = Some(i);
             }
             if let Some(nearest) = nearest {
-                row[i] = ((i - nearest) as f64).powi(2);
+                *squared = ((i - nearest) as f64).powi(2);
             }
         }
         nearest = None;
-        for i in (0..row.len()).rev() {
-            if row[i] == 0.0 {
+        for (i, squared) in row.iter_mut().enumerate().rev() {
+            if *squared == 0.0 {
                 nearest = Some(i);
             }
             if let Some(nearest) = nearest {
-                row[i] = row[i].min(((nearest - i) as f64).powi(2));
+                *squared = squared.min(((nearest - i) as f64).powi(2));
             }
         }
     }
@@ -240,12 +240,12 @@ fn deeper(
 }
 
 /// Box of cells, both ends inclusive, counted from the layer before the grid.
-struct Window {
+struct DepthWindow {
     low: [usize; 3],
     high: [usize; 3],
 }
 
-impl Window {
+impl DepthWindow {
     fn dims(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.high[axis] + 1 - self.low[axis])
     }

@@ -387,7 +387,8 @@ fn shared_volumes_of_boxes_are_exact() {
     let found = found.unwrap().unwrap();
     let octagon = 8.0 * (2.0_f64.sqrt() - 1.0);
     let off = (found.volume - 2.0 * octagon).abs();
-    assert!(off <= found.error && off < 2e-6, "{found:?}, {octagon}");
+    // The corners of the turned cube are rounded to floats.
+    assert!(off < 1e-6, "{found:?}, {octagon}");
     let open = mesh(between([0.0; 3], [2.0; 3])[1..].to_vec());
     assert_eq!(
         shared_volume([&cube, &open], &Run::default()).unwrap(),
