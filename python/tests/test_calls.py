@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import gzip
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -18,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, fixture
+from conftest import FIXTURES, command, fixture
 
 import voxelize
 
@@ -65,6 +68,21 @@ def test_slips_are_named() -> None:
     for wrong, meant in [("resolution", "res"), ("pitch", "voxel_size"), ("keepthin", "keep_thin")]:
         with pytest.raises(TypeError, match=f"'{wrong}'; did you mean {meant}\\?"):
             voxelize.voxelize(CUBE, **{wrong: 8})
+    for rule in ("solid", "filled", "surface"):
+        for call in (voxelize.voxelize, voxelize.fraction, lambda mesh, **options: next(voxelize.many([mesh], **options))):
+            with pytest.raises(TypeError, match=f"'{rule}'; did you mean rule=\"{rule}\"\\?"):
+                call(CUBE, **{rule: True})
+    slips: list[tuple[dict[str, Any], str]] = [
+        ({"ties": "sideways"}, "ties: there is no 'sideways'; it is one of up, both, none"),
+        ({"like": "knot.stl"}, "like: knot.stl is a mesh, which has no cells; .*bounds=voxelize.mesh\\('knot.stl'\\).bounds"),
+        ({"like": voxelize.mesh(CUBE)}, "like: a mesh has no cells; .*bounds=mesh.bounds"),
+        ({"rotate": "z,30,x,10"}, r'rotate: one text is one rotation; write rotate=\["z,30", "x,10"\]'),
+        ({"rotate": 30}, "rotate: a text such as 'z,90', or a list of such texts"),
+        ({"rotate": "30"}, "rotate: expected an axis and degrees such as z,90"),
+    ]
+    for options, message in slips:
+        with pytest.raises(voxelize.UsageError, match=message):
+            voxelize.voxelize(CUBE, res=8, **options)
     with pytest.raises(TypeError, match="lists them"):
         voxelize.voxelize(CUBE, points=3)
     with pytest.raises(ValueError, match="one path, where many takes several"):
@@ -203,6 +221,73 @@ def test_many_names_the_mesh() -> None:
     with pytest.warns(voxelize.FindingWarning, match=r"^mesh 1: \[W") as caught:
         list(voxelize.many([TETRAHEDRON, open_mesh], res=9, rule="solid"))
     assert Path(caught[0].filename).name == "test_calls.py"
+
+
+BROKEN = (TETRAHEDRON[0], np.array([[0, 1, 9]]))
+LIST = [CUBE, "missing.stl", TETRAHEDRON, BROKEN, b"nothing of the kind", CUBE]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("limit", [None, "1G"])
+def test_many_skips_meshes_that_fail(workers: int, limit: str | None) -> None:
+    with pytest.warns(voxelize.SkippedWarning) as caught:
+        made = list(voxelize.many(LIST, res=9, workers=workers, max_memory=limit, on_error="skip"))
+    assert [each.source for each in made] == [CUBE, "mesh 2", CUBE]
+    assert copy.copy(made[1]).source == pickle.loads(pickle.dumps(made[1])).source == "mesh 2"
+    assert made[0] == made[2] == voxelize.voxelize(CUBE, res=9)
+    warned = [warning.message for warning in caught]
+    assert [(w.mesh, w.error.code) for w in warned if isinstance(w, voxelize.SkippedWarning)] == [
+        ("missing.stl", "S008"), ("mesh 3", "usage"), ("mesh 4", "S002"),
+    ]  # fmt: skip
+    assert str(warned[0]).startswith("missing.stl: no such file") and str(warned[1]).startswith("mesh 3: ")
+    assert {Path(warning.filename).name for warning in caught} == {"test_calls.py"}
+
+    failed: dict[str, voxelize.Error] = {}
+    assert len(list(voxelize.many(LIST, res=9, workers=workers, on_error=failed.__setitem__))) == 3
+    assert list(failed) == ["missing.stl", "mesh 3", "mesh 4"]
+    assert isinstance(failed["missing.stl"], FileNotFoundError)
+
+
+def test_many_raises_what_is_wrong_with_the_call() -> None:
+    seen: list[str] = []
+    with pytest.raises(voxelize.UsageError, match="res") as wrong:
+        list(voxelize.many([CUBE, TETRAHEDRON], res=0, on_error=lambda name, error: seen.append(name)))
+    assert seen == [CUBE, "mesh 1"] and wrong.value.__notes__ == [CUBE]
+    assert list(voxelize.many(["missing.stl"], on_error=lambda name, error: None)) == []
+    with pytest.raises(TypeError, match='rule="solid"'):
+        list(voxelize.many([CUBE], solid=True, on_error="skip"))
+    with pytest.raises(voxelize.UsageError, match="there is no 'ignore'; it is 'raise', 'skip'"):
+        voxelize.many([CUBE], on_error="ignore")  # type: ignore[arg-type]
+
+    def stop(name: str, error: voxelize.Error) -> None:
+        raise error
+
+    with pytest.raises(voxelize.NotFoundError):
+        list(voxelize.many([CUBE, "missing.stl", CUBE], res=9, on_error=stop))
+
+
+def test_many_takes_folders_as_the_command_does(tmp_path: Path) -> None:
+    names = ["b/x.stl", "b/.hidden.stl", ".h/x.stl", "a.STL", "a.txt", "b/c/z.stl.gz", "b-.stl", "store.zarr/x.stl"]
+    for name in names:
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        data = Path(CUBE).read_bytes()
+        (tmp_path / "in" / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    (tmp_path / "in/b/again").symlink_to(tmp_path / "in")
+    found = [each.source for each in voxelize.many(tmp_path / "in", res=4)]
+    assert found == [str(tmp_path / "in" / name) for name in ("a.STL", "b/c/z.stl.gz", "b/x.stl", "b-.stl")]
+    reports = command(f"{tmp_path}/in", "-r", "4", "-f", "npz", "-o", f"{tmp_path}/out/")
+    assert sorted(report["input"]["path"] for report in reports) == sorted(map(str, found))
+    mixed = [each.source for each in voxelize.many([TETRAHEDRON, str(tmp_path / "in/b/c"), CUBE], res=4)]
+    assert mixed == ["mesh 0", found[1], CUBE]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(voxelize.InputError, match=r"no mesh \(.stl, .*\) in this folder"):
+        list(voxelize.many(tmp_path / "empty"))
+
+
+def test_folders_have_the_extensions_of_the_command() -> None:
+    [report] = command("formats")
+    expected = {f".{extension}" for mesh in report["meshes"] for extension in mesh["extensions"]}
+    assert set(voxelize._meshes.EXTENSIONS) == expected
 
 
 def test_checks_and_clearances() -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
+import multiprocessing
+import os
+import pickle
+from collections import UserList
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,3 +146,219 @@ def test_arrays_may_begin_anywhere_in_memory() -> None:
     faces = np.frombuffer(b"." + np.array([[0, 1, 2]], "<u4").tobytes(), "<u4", offset=1).reshape(1, 3)
     assert len(voxelize.mesh(unaligned)) == 3
     assert len(voxelize.mesh(unaligned[0], faces)) == 1
+
+
+PICKLED: dict[str, Callable[[Path], Any]] = {
+    "path": lambda file: file,
+    "bytes": lambda file: file.read_bytes(),
+    "arrays": lambda file: indexed(),
+    "triangles": lambda file: np.take(*indexed(), axis=0),
+    "objects of another package": lambda file: SimpleNamespace(vertices=indexed()[0] + 1e-9, faces=indexed()[1]),
+}
+
+
+@pytest.mark.parametrize("kind", PICKLED)
+def test_a_mesh_can_be_pickled(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "knot.stl").write_bytes(PATH.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    mesh = voxelize.mesh(PICKLED[kind](Path("knot.stl")), name="rope")
+    data = pickle.dumps(mesh)
+    monkeypatch.chdir("/")
+    again = pickle.loads(data)
+    assert (again.name, len(again), again.bounds, again.findings) == ("rope", len(mesh), mesh.bounds, mesh.findings)
+    assert voxelize.voxelize(again, res=20, rule="solid") == voxelize.voxelize(mesh, res=20, rule="solid")
+    assert pickle.loads(pickle.dumps(again)).name == "rope"
+    assert copy.copy(mesh) is mesh and copy.deepcopy([mesh])[0] is mesh
+
+
+def test_a_pickle_is_of_the_content_that_was_read(tmp_path: Path) -> None:
+    vertices, faces = indexed()
+    mesh = voxelize.mesh(vertices, faces)
+    vertices[:] = 0
+    assert pickle.loads(pickle.dumps(mesh)).bounds == mesh.bounds
+
+    file = tmp_path / "part.stl"
+    file.write_bytes(PATH.read_bytes())
+    mesh = voxelize.mesh(file)
+    data = pickle.dumps(mesh)
+    file.write_bytes(Path(fixture("cube.stl")).read_bytes())
+    with pytest.raises(voxelize.InputError, match="changed after it was read") as found:
+        pickle.dumps(mesh)
+    assert found.value.code == "changed" and found.value.file == str(file)
+    with pytest.raises(voxelize.InputError, match="is not the file that the mesh was read from"):
+        pickle.loads(data)
+    file.unlink()
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(data)
+
+
+def digest(mesh: voxelize.Mesh) -> str:
+    return voxelize.voxelize(mesh, res=20, threads=1).digest
+
+
+def test_a_mesh_goes_to_a_process_that_is_spawned() -> None:
+    meshes = [voxelize.mesh(PATH), voxelize.mesh(*indexed())]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(digest, meshes) == [digest(mesh) for mesh in meshes]
+
+
+BOX = np.array([[x, y, z] for x in (0, 4) for y in (0, 4) for z in (0, 4)], np.float32)
+QUADS = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+HALVES = np.concatenate([QUADS[:, [0, 1, 2]], QUADS[:, [0, 2, 3]]])
+FAR = np.array([[-1, 0, 0, 20], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], float)
+
+
+class Vector(SimpleNamespace):
+    """Vector of a CAD package."""
+
+
+class Shape:
+    """Shape of a CAD package, whose vertices and faces are methods."""
+
+    def __init__(self, names: str = "xyz", shift: float = 0) -> None:
+        self.names, self.shift = names, shift
+
+    def vertices(self) -> None: ...
+
+    def faces(self) -> None: ...
+
+    def tessellate(self, tolerance: float, angle: float) -> tuple[list[Vector], list[tuple[int, ...]]]:
+        assert tolerance > 0 and angle > 0
+        points = BOX + [self.shift, 0, 0]
+        return [Vector(**dict(zip(self.names, point.tolist()))) for point in points], [tuple(face) for face in HALVES.tolist()]
+
+
+def scene() -> Any:
+    """Returns a scene like one of trimesh: a box, its mirror image, and a path."""
+    nodes = {"a": (np.eye(4), "box"), "b": (FAR, "box"), "c": (np.eye(4), "path")}
+    graph = type("Graph", (dict,), {"nodes_geometry": list(nodes)})(nodes)
+    box = SimpleNamespace(vertices=BOX, faces=HALVES)
+    return SimpleNamespace(geometry={"box": box, "path": SimpleNamespace(vertices=BOX)}, graph=graph)
+
+
+class Blocks(UserList[Any]):
+    """Blocks like those of PyVista, which are a sequence but not a list."""
+
+    n_blocks, combine = 2, None
+
+
+class Cells:
+    """Grid of cells like one of PyVista. It has the attributes of meshio, too."""
+
+    celltypes, points, cells_dict = [12], BOX, {12: np.arange(8)}
+
+    def extract_surface(self) -> Any:
+        return SimpleNamespace(points=BOX, regular_faces=HALVES, is_all_triangles=True)
+
+    def tessellate(self) -> None: ...
+
+
+def usd(matrix: Any = np.eye(4), orientation: str = "rightHanded", faces: Any = QUADS, holes: Any = None) -> Any:
+    """Returns a mesh like one of usd-core. Its matrix is for row vectors."""
+
+    def attribute(value: Any) -> Any:
+        return lambda: SimpleNamespace(Get=lambda time: value, GetTimeSamples=list)
+
+    return SimpleNamespace(
+        GetPointsAttr=attribute(BOX),
+        GetFaceVertexCountsAttr=attribute(np.full(len(faces), faces.shape[1])),
+        GetFaceVertexIndicesAttr=attribute(faces.ravel()),
+        GetHoleIndicesAttr=attribute(holes),
+        GetOrientationAttr=attribute(orientation),
+        ComputeLocalToWorldTransform=lambda time: np.asarray(matrix).T,
+    )
+
+
+#: Objects of other packages, with the volume inside.
+OBJECTS: dict[str, tuple[Callable[[], Any], float]] = {
+    "scene": (scene, 128),
+    # Both blocks are the same box.
+    "blocks": (lambda: Blocks([SimpleNamespace(vertices=BOX, faces=HALVES), Blocks([None, Cells()])]), 64),
+    "cells": (Cells, 64),
+    "shape with x": (Shape, 64),
+    "shape with X": (lambda: Shape("XYZ"), 64),
+    "tessellation": (lambda: Shape("XYZ").tessellate(0.1, 0.1), 64),
+    "workplane": (lambda: SimpleNamespace(objects=[], vals=lambda: [Shape(), object(), Shape(shift=8)]), 128),
+    "assembly": (lambda: SimpleNamespace(toCompound=Shape), 64),
+    "builder": (lambda: SimpleNamespace(part=Shape()), 64),
+    "quads of USD": (usd, 64),
+    "triangles of USD": (lambda: usd(faces=HALVES), 64),
+    "mirrored and moved mesh of USD": (lambda: usd(FAR), 64),
+    "left-handed mesh of USD": (lambda: usd(orientation="leftHanded", faces=HALVES[:, ::-1]), 64),
+    "hole of USD": (lambda: usd(faces=np.concatenate([QUADS, QUADS[:1]]), holes=np.array([6])), 64),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_objects_of_other_packages_are_meshes(kind: str) -> None:
+    make, volume = OBJECTS[kind]
+    made = voxelize.voxelize(make(), voxel_size=1, rule="solid", inside="nonzero")
+    assert made.volume == volume
+    found = voxelize.check(make())
+    assert sum(component.volume for component in found.components) > 0
+
+
+def real_scene() -> tuple[Any, float]:
+    trimesh = pytest.importorskip("trimesh")
+    made, ball = trimesh.Scene(), trimesh.creation.icosphere()
+    made.add_geometry(trimesh.creation.box((2, 4, 6)))
+    made.add_geometry(ball, transform=FAR)
+    made.add_geometry(trimesh.load_path(np.array([[0, 0, 0], [1, 1, 1.0]])))
+    return made, 48 + float(ball.volume)
+
+
+def real_blocks() -> tuple[Any, float]:
+    pyvista = pytest.importorskip("pyvista")
+    grid = pyvista.ImageData(dimensions=(4, 4, 4), origin=(9, 0, 0)).cast_to_unstructured_grid()
+    return pyvista.MultiBlock([pyvista.Cube(), None, pyvista.MultiBlock([grid])]), 28.0
+
+
+def real_workplane() -> tuple[Any, float]:
+    box = pytest.importorskip("cadquery").Workplane().box(2, 4, 6)
+    return box.faces(">Z").hole(1), 48 - 6 * math.pi / 4
+
+
+def real_assembly() -> tuple[Any, float]:
+    cadquery = pytest.importorskip("cadquery")
+    box = cadquery.Workplane().box(1, 2, 3)
+    return cadquery.Assembly().add(box).add(box, loc=cadquery.Location((9, 0, 0))), 12.0
+
+
+def real_part() -> tuple[Any, float]:
+    build123d = pytest.importorskip("build123d")
+    with build123d.BuildPart() as part:
+        build123d.Cylinder(1, 3)
+    return part, 3 * math.pi
+
+
+def real_stage() -> tuple[Any, float]:
+    usd = pytest.importorskip("pxr.Usd")
+    geometry = pytest.importorskip("pxr.UsdGeom")
+    stage = usd.Stage.CreateInMemory()
+    geometry.Xform.Define(stage, "/a").AddScaleOp().Set((-2, 1, 1))
+    for name in ("/a/box", "/hidden"):
+        mesh = geometry.Mesh.Define(stage, name)
+        mesh.CreatePointsAttr(BOX.tolist())
+        mesh.CreateFaceVertexCountsAttr([4] * 6)
+        mesh.CreateFaceVertexIndicesAttr(QUADS.ravel().tolist())
+    mesh.MakeInvisible()
+    return stage, 128.0
+
+
+@pytest.mark.parametrize("make", [real_scene, real_blocks, real_workplane, real_assembly, real_part, real_stage])
+def test_objects_have_their_volume(make: Callable[[], tuple[Any, float]]) -> None:
+    source, volume = make()
+    assert voxelize.check(source).closed
+    found = voxelize.fraction(source, res=40).volume
+    # Triangles of curved shapes lie within the shape.
+    assert found is not None and abs(found - volume) < 1e-3 * volume
+
+
+def test_objects_that_are_no_meshes_say_what_to_do() -> None:
+    grid = SimpleNamespace(extract_surface=None, tessellate=None)
+    for source, hint in [(grid, "extract_surface"), (Blocks([grid]), "extract_surface"), (object(), "build123d")]:
+        with pytest.raises(voxelize.UsageError, match="not a mesh") as found:
+            voxelize.voxelize(source)
+        assert hint in str(found.value)
+    with pytest.raises(voxelize.UsageError, match="many takes a folder"):
+        voxelize.voxelize(os.path.dirname(PATH))

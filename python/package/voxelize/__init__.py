@@ -26,6 +26,7 @@ from ._errors import (
     InternalError,
     MeshError,
     OutputError,
+    SkippedWarning,
     TooLargeError,
     UsageError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Mesh",
     "MeshError",
     "OutputError",
+    "SkippedWarning",
     "TooLargeError",
     "UsageError",
     "Voxels",

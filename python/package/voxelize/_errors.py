@@ -99,6 +99,14 @@ class FindingWarning(UserWarning):
         self.finding = finding
 
 
+class SkippedWarning(UserWarning):
+    """Warning about a mesh that `many` skipped. `mesh` is its name, and `error` says why it failed."""
+
+    def __init__(self, mesh: str, error: Error) -> None:
+        super().__init__(str(error) if str(error).startswith(mesh) else f"{mesh}: {error}")
+        self.mesh, self.error = mesh, error
+
+
 @dataclass(frozen=True)
 class Finding:
     """Finding with a stable code. docs/reference/findings.md lists the codes."""

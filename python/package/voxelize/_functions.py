@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from contextlib import closing
+from typing import Any, Literal
 
 from . import _native
-from ._errors import Error, TooLargeError, findings_of, usage, warn
+from ._errors import Cancelled, Error, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
-from ._meshes import Mesh, Reading, all_of, one
-from ._options import How, Listener, Number, Size, how, path, strings, suggesting, whole, words
+from ._meshes import Mesh, Reading, all_of, is_mesh_name, meshes_in, one
+from ._options import How, Listener, Number, Size, how, path, rotations, strings, suggesting, unknown, whole, words
 from ._voxels import Voxels
 
 
@@ -49,7 +51,7 @@ def voxelize(
     up: str | None = None,
     axes: str | None = None,
     matrix: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
-    rotate: str | Sequence[str] | None = None,
+    rotate: str | Sequence[Any] | None = None,
     scale: Number | None = None,
     translate: Sequence[Number] | None = None,
     unit: str | None = None,
@@ -70,9 +72,9 @@ def voxelize(
     ----------
     mesh
         One of these: a path; the content of a file as bytes; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles
-        (n, 3, 3); a mesh of trimesh, Open3D, PyVista or meshio; or a `voxelize.Mesh`. A list of several makes one grid, in which
-        each mesh has its own label. 64-bit coordinates are rounded to 32 bits. If this changes any, a note in `findings` states
-        how many.
+        (n, 3, 3); an object of trimesh, Open3D, PyVista, meshio, build123d, CadQuery or usd-core; or a `voxelize.Mesh`. A list of
+        several makes one grid, in which each mesh has its own label. 64-bit coordinates are rounded to 32 bits. If this changes
+        any, a note in `findings` states how many.
     res, voxel_size, dims, like
         These decide the size of the cells. `res` is the number of cells along the longest axis (default 256). `voxel_size` is
         the size of a cell, one number or three. `dims` is the number of cells along each axis. `like` takes the grid of other
@@ -91,6 +93,9 @@ def voxelize(
     inside
         Method that decides what is inside, for "solid", "filled" and signed distances: "auto", "nonzero", "evenodd", "flood", "vote"
         or "robust".
+    hollow
+        Keeps a wall. A text such as "2mm" keeps the inner cells whose centre is at most this far from the surface, for "solid" and
+        "filled". A number N keeps a shell of N cells, for "filled".
     band, signed, iso, nearest
         Options of "distance". `band` is the width of the band in cells, or "all". With `signed`, distances inside are negative.
         With `iso`, the result is the cells up to this distance in place of a field. With `nearest`, `Voxels.nearest` has the
@@ -100,7 +105,7 @@ def voxelize(
         "centroid".
     axes, matrix, rotate, scale, translate
         Transforms of the coordinates. They are applied in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as
-        in ``rotate=["x,10", "z,30"]``, are applied in the given order.
+        in ``rotate=["x,10", "z,30"]`` or ``[("x", 10), ("z", 30)]``, are applied in the given order.
     labels
         What the labels of the cells stand for: "file", "object", "material" or "colour". "layer" labels the surface and the
         interior of a filled grid.
@@ -140,10 +145,11 @@ def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
     pairs: list[tuple[str, list[str]]] = []
     for name, value in given.items():
         if name not in _DECIDING:
-            raise TypeError(f"there is no argument {name!r}; help(voxelize.voxelize) lists them")
+            raise unknown("voxelize", name, list(_DECIDING))
         if value is None or _DECIDING[name] and not value:
             continue
-        pairs.append((name, [] if _DECIDING[name] else words(name, value)))
+        texts = rotations(value) if name == "rotate" else [] if _DECIDING[name] else words(name, value)
+        pairs.append((name, texts))
     return {"given": pairs, "reading": reading}
 
 
@@ -179,34 +185,91 @@ def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
     return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
 
 
+#: Function that is called with the name of a mesh that failed, and its error.
+OnError = Callable[[str, Error], object]
+
+
 def many(
-    meshes: Iterable[Any],
+    meshes: Iterable[Any] | str | os.PathLike[str],
     *,
     workers: int | None = None,
     max_memory: int | str | None = None,
+    on_error: Literal["raise", "skip"] | OnError = "raise",
     **options: Any,
 ) -> Iterator[Voxels]:
     """Voxelizes several meshes in parallel, each in one thread. Yields the results in the order of the meshes.
 
+    `meshes` is a folder, or meshes and folders. A folder stands for the meshes in it and in the folders below it, sorted by name.
+    `Voxels.source` is the path of a result's mesh, or "mesh n" for other meshes.
+
     At most `workers` meshes are being voxelized or waiting to be yielded (default: the number of threads of the machine).
     `max_memory` is the limit for all of them together. Each mesh gets an equal share, and a mesh that needs more runs alone
-    after the others. Ctrl-C cancels the running meshes, and so does the end of the iteration. A mesh that fails also ends the
-    iteration. Warnings name the mesh, and so does a note of the exception. All other arguments are as in `voxelize`.
+    after the others. Ctrl-C cancels the running meshes, and so does the end of the iteration.
+
+    With on_error="raise", a mesh that fails ends the iteration, and a note of the exception names the mesh. With "skip", the mesh
+    is left out, and a `SkippedWarning` names the mesh and the error. A function is called with the name and the error instead. If
+    all meshes fail by a `UsageError`, the first one is raised at the end, because the call itself is probably invalid.
+
+    Warnings name the mesh. All other arguments are as in `voxelize`.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = count if workers is None else whole("workers", workers, 1)
     limit = how(max_memory=max_memory)["max_memory"]
     share = None if limit is None else max(1, limit // count)
-    if isinstance(meshes, str | bytes | os.PathLike):
-        raise usage("meshes: one path, where many takes several", 'such as pathlib.Path("parts").glob("*.stl")')
+    if isinstance(meshes, str | os.PathLike):
+        if not os.path.isdir(path(meshes)):
+            raise usage("meshes: one path, where many takes several", "many takes a folder, or a list of paths")
+        meshes = [meshes]
+    if isinstance(meshes, bytes):
+        raise usage("meshes: one mesh, where many takes several", "many takes a folder, or a list of meshes")
+    if on_error not in ("raise", "skip") and not callable(on_error):
+        raise usage(f"on_error: there is no {on_error!r}", "it is 'raise', 'skip', or a function of a name and an error")
     if "threads" in options:
         raise usage("threads: many runs each mesh in one thread", "workers says how many run at a time")
-    return _many(iter(meshes), count, limit, share, options)
+    return _many(_expanded(meshes), count, limit, share, options, on_error)
+
+
+def _expanded(meshes: Iterable[Any]) -> Iterator[Any]:
+    """Returns the meshes. The meshes in a folder take its place."""
+    for mesh in meshes:
+        if isinstance(mesh, str | os.PathLike) and os.path.isdir(path(mesh)):
+            yield from meshes_in(path(mesh))
+        else:
+            yield mesh
 
 
 def _many(
-    meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
+    meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any], on_error: str | OnError
 ) -> Iterator[Voxels]:
+    """Yields the results that did not fail, and reports the others."""
+    wrong: UsageError | None = None
+    is_call_right = False
+    with closing(_results(meshes, count, limit, share, options)) as results:
+        for name, made in results:
+            if isinstance(made, Voxels):
+                is_call_right = True
+                warn(made.findings, 2, name)
+                made.source = name
+                yield made
+                continue
+            if on_error == "raise" or isinstance(made, Cancelled):
+                raise made
+            if isinstance(made, UsageError):
+                wrong = wrong or made
+            else:
+                is_call_right = True
+            if callable(on_error):
+                on_error(name, made)
+            else:
+                warnings.warn(SkippedWarning(name, made), stacklevel=2)
+    if wrong is not None and not is_call_right:
+        raise wrong
+
+
+def _results(
+    meshes: Iterator[Any], count: int, limit: int | None, share: int | None, options: dict[str, Any]
+) -> Generator[tuple[str, Voxels | Error], None, None]:
+    """Yields the name of each mesh, and its voxels or its error."""
     cancel = _native.Cancel()
     # Workers do not warn, because a warning must name the line of the caller.
     common = {**options, "threads": 1, "_cancel": cancel, "_depth": 0}
@@ -221,19 +284,15 @@ def _many(
             name = os.fsdecode(mesh) if isinstance(mesh, str | os.PathLike) else f"mesh {n}"
             waiting.append((name, mesh, pool.submit(job, mesh, share)))
             if len(waiting) == count:
-                name, made = _next(waiting, limit, job)
-                warn(made.findings, 2, name)
-                yield made
+                yield _next(waiting, limit, job)
         while waiting:
-            name, made = _next(waiting, limit, job)
-            warn(made.findings, 2, name)
-            yield made
+            yield _next(waiting, limit, job)
     finally:
         cancel.cancel()
         pool.shutdown(cancel_futures=True)
 
 
-def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, job: Any) -> tuple[str, Voxels]:
+def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, job: Any) -> tuple[str, Voxels | Error]:
     name, mesh, future = waiting.popleft()
     try:
         try:
@@ -249,7 +308,7 @@ def _next(waiting: deque[tuple[str, Any, Future[Voxels]]], limit: int | None, jo
         return name, job(mesh, max(1, limit - held))
     except Error as error:
         error.add_note(name)
-        raise
+        return name, error
 
 
 def check(
@@ -298,6 +357,9 @@ def formats() -> list[dict[str, Any]]:
     return _native.formats()
 
 
+_LIKE = "like takes voxels or a voxel file; for cells around another mesh, use bounds"
+
+
 def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | None:
     match like:
         case None:
@@ -305,7 +367,13 @@ def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | 
         case Voxels():
             return like._grid
         case str() | os.PathLike():
-            return path(like)
+            name = path(like)
+            if is_mesh_name(name):
+                hint = f"{_LIKE}=voxelize.mesh({name!r}).bounds"
+                raise usage(f"like: {name} is a mesh, which has no cells", hint)
+            return name
+        case Mesh():
+            raise usage("like: a mesh has no cells", f"{_LIKE}=mesh.bounds")
     raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-
-from ._errors import Finding, findings_of, usage
-from ._native import Mesh
+from . import _native
+from ._errors import Finding, InputError, findings_of, usage
+from ._objects import arrays_of, hint_of, points_of
 from ._options import How, how, path
 
 Array = npt.NDArray[Any]
+
+#: Extensions of mesh files. `voxelize formats` lists the same ones.
+EXTENSIONS = (".stl", ".obj", ".off", ".ply", ".gltf", ".glb", ".3mf")
 
 
 class Reading(dict[str, bool]):
@@ -22,6 +27,133 @@ class Reading(dict[str, bool]):
 
     def __init__(self, lenient: bool = False, strict: bool = False, textures: bool = False) -> None:
         super().__init__(lenient=bool(lenient), strict=bool(strict), textures=bool(textures))
+
+
+#: Content of a mesh: the path of a file, the bytes of a file, vertices and faces, or triangles (n, 3, 3).
+Content = str | bytes | tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]] | npt.NDArray[np.float32]
+
+
+class Mesh:
+    """Mesh in memory. It is read once and can be voxelized any number of times. `voxelize.mesh` makes it.
+
+    A pickle of a mesh from a file has the file's absolute path and the hash of its bytes, so that the same file must exist where
+    the mesh is restored. Other pickles have the bytes or arrays, of which the mesh keeps a copy.
+    """
+
+    __slots__ = ("__weakref__", "_content", "_hash", "_native", "_reading", "_stamp", "findings")
+
+    _native: _native.Mesh
+    _content: Content
+    _reading: Reading
+    #: Size and time of modification of the file when it was read. None for other content.
+    _stamp: tuple[int, int] | None
+    _hash: str | None
+    #: Findings of reading the mesh.
+    findings: list[Finding]
+
+    def __init__(self) -> None:
+        raise usage("meshes are made by voxelize.mesh")
+
+    @classmethod
+    def _of(cls, content: Content, reading: Reading, run: How, name: str, findings: list[Finding]) -> Mesh:
+        self = object.__new__(cls)
+        # The stamp is older than the read, so that a change during the read is found.
+        self._stamp = _stamp(content)
+        self._native = _built(content, reading, run, name)
+        self._content, self._reading, self._hash = _kept(content), reading, None
+        self.findings = findings + findings_of(self._native.findings)
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its folder, or the name given to `voxelize.mesh`."""
+        return self._native.name
+
+    @property
+    def bounds(self) -> tuple[list[float], list[float]] | None:
+        """Lowest and highest coordinates. None if the mesh has no triangles."""
+        return self._native.bounds
+
+    @property
+    def unit(self) -> str | None:
+        """Unit that the file states. None if it states none."""
+        return self._native.unit
+
+    def renamed(self, name: str) -> Mesh:
+        """Returns the same mesh with another name."""
+        made = object.__new__(Mesh)
+        made._native = self._native.renamed(name)
+        made._content, made._reading, made._stamp, made._hash = self._content, self._reading, self._stamp, self._hash
+        made.findings = self.findings
+        return made
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return repr(self._native)
+
+    def __copy__(self) -> Mesh:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mesh:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if isinstance(self._content, str):
+            if self._stamp is None:
+                raise _other(self._content, "is not a regular file, so the mesh cannot be pickled", "read it from bytes")
+            if _stamp(self._content) != self._stamp:
+                raise _other(self._content, "changed after it was read, so the mesh cannot be pickled", "read it again")
+            self._hash = self._hash or _hash(self._content)
+        facts = [(f.code, f.severity, f.message, f.hint, f.count, f.triangle) for f in self.findings]
+        return _restored, (self._content, dict(self._reading), self._hash, self.name, facts)
+
+
+def _restored(content: Content, reading: dict[str, bool], hash: str | None, name: str, facts: list[Any]) -> Mesh:
+    """Restores a mesh from a pickle."""
+    if isinstance(content, str) and os.path.exists(content) and _hash(content) != hash:
+        raise _other(content, "is not the file that the mesh was read from", "read it again")
+    made = Mesh._of(content, Reading(**reading), how(), name, [])
+    made.findings = findings_of(facts)
+    return made if made.name == name else made.renamed(name)
+
+
+def _stamp(content: Content) -> tuple[int, int] | None:
+    """Returns the size and the time of modification of a regular file. None for other content."""
+    if not isinstance(content, str):
+        return None
+    try:
+        found = os.stat(content)
+    except (OSError, ValueError):
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _hash(file: str) -> str:
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "blake2b").hexdigest()
+
+
+def _other(file: str, what: str, hint: str) -> InputError:
+    error = InputError(f"{file}: {what}")
+    error.code, error.hint, error.file = "changed", hint, file
+    return error
+
+
+def _kept(content: Content) -> Content:
+    """Returns content that does not change: arrays are copied, and paths are absolute."""
+    match content:
+        case str():
+            return os.path.abspath(content)
+        case bytes():
+            return content
+        case (vertices, faces):
+            return vertices.copy(), faces.copy()
+    return content.copy()
 
 
 def mesh(
@@ -40,11 +172,15 @@ def mesh(
     """
     if faces is not None:
         source = (source, faces)
-    made = one(source, Reading(lenient, strict), how(max_memory=max_memory))[0]
+    if isinstance(source, Mesh):
+        made = source
+    else:
+        content, findings = _content(source)
+        made = Mesh._of(content, Reading(lenient, strict), how(max_memory=max_memory), "", findings)
     return made if name is None else made.renamed(name)
 
 
-def all_of(source: Any, reading: Reading, run: How) -> tuple[list[Mesh], list[Finding]]:
+def all_of(source: Any, reading: Reading, run: How) -> tuple[list[_native.Mesh], list[Finding]]:
     """Returns the meshes of a source. If the source is a list, each item is a mesh."""
     if not isinstance(source, list):
         made, findings = one(source, reading, run)
@@ -55,52 +191,78 @@ def all_of(source: Any, reading: Reading, run: How) -> tuple[list[Mesh], list[Fi
     return [made for made, _ in both], [finding for _, findings in both for finding in findings]
 
 
-def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[Mesh, list[Finding]]:
+def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[_native.Mesh, list[Finding]]:
     """Returns the mesh of a source, and the findings of reading it."""
+    if isinstance(source, Mesh):
+        return source._native, source.findings
+    content, findings = _content(source)
+    made = _built(content, reading, run, name)
+    return made, findings + findings_of(made.findings)
+
+
+def _content(source: Any) -> tuple[Content, list[Finding]]:
+    """Returns the content of a source, and a note if its coordinates were rounded."""
     match source:
-        case Mesh():
-            return source, findings_of(source.findings)
         case str() | os.PathLike():
-            made = Mesh.open(path(source), reading, run)
-            return made, findings_of(made.findings)
+            file = path(source)
+            if os.path.isdir(file):
+                raise usage(f"{file} is a folder, where one mesh is expected", "voxelize.many takes a folder")
+            return file, []
         case bytes() | bytearray() | memoryview():
-            made = Mesh.parse(bytes(source), name or "bytes", reading, run)
-            return made, findings_of(made.findings)
+            return bytes(source), []
         case np.ndarray():
-            return _triangles(source, name)
-        case (vertices, faces):
-            return _indexed(vertices, faces, name)
-    found = _of_object(source)
+            return _floats(source, "triangles", (None, 3, 3))
+        case (vertices, faces) if not hasattr(source, "n_blocks"):  # two blocks of PyVista are also a sequence
+            return _indexed(vertices, faces)
+    found = arrays_of(source)
     if found is None:
-        raise usage(
-            f"{type(source).__name__} is not a mesh",
-            "a mesh is a path, bytes, (vertices, faces), triangles (n, 3, 3), or an object of trimesh, Open3D, PyVista or meshio",
-        )
-    return _indexed(*found, name)
+        raise usage(f"{type(source).__name__} is not a mesh", hint_of(source))
+    return (found, []) if isinstance(found, bytes) else _indexed(*found)
 
 
-def _of_object(source: Any) -> tuple[Any, Any] | None:
-    """Returns the vertices and faces of an object of another package. The package is recognised by the object's attributes."""
-    if hasattr(source, "vertices") and hasattr(source, "faces"):  # trimesh
-        return source.vertices, source.faces
-    if hasattr(source, "vertices") and hasattr(source, "triangles"):  # Open3D
-        return source.vertices, source.triangles
-    if hasattr(source, "vertex") and hasattr(source, "triangle"):  # tensors of Open3D
-        return source.vertex.positions, source.triangle.indices
-    if hasattr(source, "points") and hasattr(source, "regular_faces"):  # PyVista
-        if not source.is_all_triangles:
-            source = source.triangulate()
-        return source.points, source.regular_faces
-    if hasattr(source, "points") and hasattr(source, "cells_dict"):  # meshio
-        cells = source.cells_dict
-        quads = np.asarray(cells.get("quad", np.empty((0, 4), int)))
-        halves = [np.asarray(cells.get("triangle", np.empty((0, 3), int))), quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]
-        return source.points, np.concatenate(halves)
-    return None
+def _built(content: Content, reading: Reading, run: How, name: str) -> _native.Mesh:
+    """Returns the mesh of a content."""
+    match content:
+        case str():
+            return _native.Mesh.open(content, reading, run)
+        case bytes():
+            return _native.Mesh.parse(content, name or "bytes", reading, run)
+        case (vertices, faces):
+            return _native.Mesh.indexed(vertices, faces, name)
+    return _native.Mesh.triangles(content, name)
 
 
-def _indexed(vertices: Any, faces: Any, name: str) -> tuple[Mesh, list[Finding]]:
-    points, findings = _floats(_array(vertices, "vertices"), "vertices", (None, 3))
+def meshes_in(folder: str) -> list[str]:
+    """Returns the meshes in a folder and the folders below it, sorted by name. The command finds the same meshes.
+
+    Hidden files and Zarr stores are skipped.
+    """
+    found: list[str] = []
+    seen: set[str] = set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not name.lower().endswith(".zarr"))
+        real = os.path.realpath(place)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        found += [os.path.join(place, name) for name in files if not name.startswith(".") and is_mesh_name(name)]
+    if not found:
+        error = InputError(f"{folder}: no mesh ({', '.join(EXTENSIONS)}) in this folder")
+        error.code, error.hint, error.file = "S010", "hidden files and folders are skipped", folder
+        raise error
+    return sorted(found, key=lambda file: file.split(os.sep))
+
+
+def is_mesh_name(name: str) -> bool:
+    """Returns True if a file has the extension of a mesh format, or of a compressed one."""
+    return name.lower().removesuffix(".gz").endswith(EXTENSIONS)
+
+
+def _indexed(
+    vertices: Any, faces: Any
+) -> tuple[tuple[npt.NDArray[np.float32], npt.NDArray[np.uint32]], list[Finding]]:
+    points, findings = _floats(_array(points_of(vertices), "vertices"), "vertices", (None, 3))
     corners = _array(faces, "faces")
     if corners.size == 0:
         corners = corners.reshape(-1, 3).astype(np.uint32)
@@ -113,12 +275,7 @@ def _indexed(vertices: Any, faces: Any, name: str) -> tuple[Mesh, list[Finding]]
             raise usage("faces: an index is negative or too large", "indices start at 0")
         corners = corners.astype(np.uint32)
     # An array that was received over a network may not be aligned.
-    return Mesh.indexed(points, np.require(corners, np.uint32, ["C", "A"]), name), findings
-
-
-def _triangles(corners: Array, name: str) -> tuple[Mesh, list[Finding]]:
-    floats, findings = _floats(corners, "triangles", (None, 3, 3))
-    return Mesh.triangles(floats, name), findings
+    return (points, np.require(corners, np.uint32, ["C", "A"])), findings
 
 
 def _array(values: Any, name: str) -> Array:
@@ -154,4 +311,4 @@ def _floats(array: Array, name: str, shape: Sequence[int | None]) -> tuple[npt.N
     return floats, [Finding("rounded", "note", message, count=changed)] if changed else []
 
 
-__all__ = ["Mesh", "Reading", "all_of", "mesh", "one"]
+__all__ = ["Mesh", "Reading", "all_of", "is_mesh_name", "mesh", "meshes_in", "one"]

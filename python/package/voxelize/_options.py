@@ -103,13 +103,40 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in names and not name.startswith("_"):
-                near = difflib.get_close_matches(name, names, 1)
-                meant = f'rule="{name}"' if name in _RULES else _MEANT.get(name) or (near[0] if near else None)
-                hint = f"did you mean {meant}?" if meant else f"help(voxelize.{function.__name__}) lists them"
-                raise TypeError(f"{function.__name__} has no argument {name!r}; {hint}")
+                raise unknown(function.__name__, name, names)
         return function(*args, **kwargs)
 
     return call
+
+
+def unknown(function: str, name: str, names: Sequence[str]) -> TypeError:
+    """Returns the error for an unknown keyword, with the keyword that was probably meant."""
+    near = difflib.get_close_matches(name, names, 1)
+    meant = f'rule="{name}"' if name in _RULES else _MEANT.get(name) or (near[0] if near else None)
+    hint = f"did you mean {meant}?" if meant else "help(voxelize.voxelize) lists them"
+    return TypeError(f"{function} has no argument {name!r}; {hint}")
+
+
+def _is_one(value: Any) -> bool:
+    """Returns True for a number, or the text of one."""
+    return "," not in value if isinstance(value, str) else not np.iterable(value)
+
+
+def rotations(value: Any) -> list[str]:
+    """Returns the texts of rotations: "z,30", ("z", 30), or a list of these."""
+    if isinstance(value, str):
+        if re.fullmatch(r"\s*[xyz]\s*,[^,]+(,\s*[xyz]\s*,[^,]+)+", value):
+            parts = [part.strip() for part in value.split(",")]
+            turns = ", ".join(f'"{axis},{degrees}"' for axis, degrees in zip(parts[::2], parts[1::2]))
+            raise usage("rotate: one text is one rotation", f"write rotate=[{turns}]")
+        return [value]
+    if isinstance(value, (bytes, bool)) or not np.iterable(value):
+        raise usage(f"rotate: a text such as 'z,90', or a list of such texts, is expected, not {value!r}")
+    items = list(value)
+    is_axis = bool(items) and isinstance(items[0], str) and items[0] in ("x", "y", "z")
+    if len(items) == 2 and is_axis and _is_one(items[1]):
+        return [f"{items[0]},{text('rotate', items[1])}"]
+    return [turn for item in items for turn in rotations(item)]
 
 
 def strings(name: str, values: Any) -> list[str]:

@@ -31,7 +31,7 @@ class Voxels:
     ``.npz`` file.
     """
 
-    __slots__ = ("__weakref__", "_arrays", "_grid", "_nearest", "findings", "inside", "snapped")
+    __slots__ = ("__weakref__", "_arrays", "_grid", "_nearest", "findings", "inside", "snapped", "source")
 
     _grid: _native.Grid
     _nearest: npt.NDArray[np.int32] | None
@@ -42,6 +42,8 @@ class Voxels:
     #: Method that decided the inside, and number of snapped coordinates. Both are None for voxels that were read from a file.
     inside: str | None
     snapped: int | None
+    #: Name of the mesh in a call of `many`: its path, or "mesh n". None for other voxels.
+    source: str | None
 
     def __init__(self) -> None:
         raise usage("voxels are made by voxelize.voxelize and voxelize.open")
@@ -55,10 +57,11 @@ class Voxels:
         inside: str | None = None,
         snapped: int | None = None,
         arrays: list[tuple[str, int, npt.NDArray[np.float32]]] | None = None,
+        source: str | None = None,
     ) -> Voxels:
         self = object.__new__(cls)
         self._grid, self._nearest, self._arrays = grid, nearest, arrays or []
-        self.findings, self.inside, self.snapped = findings or [], inside, snapped
+        self.findings, self.inside, self.snapped, self.source = findings or [], inside, snapped, source
         return self
 
     # Position.
@@ -366,14 +369,14 @@ class Voxels:
 
     def __copy__(self) -> Voxels:
         return Voxels._of(
-            self._grid, list(self.findings), self._nearest, self.inside, self.snapped, self._arrays
+            self._grid, list(self.findings), self._nearest, self.inside, self.snapped, self._arrays, self.source
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Voxels:
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        facts = (self.findings, self._nearest, self.inside, self.snapped, self._arrays)
+        facts = (self.findings, self._nearest, self.inside, self.snapped, self._arrays, self.source)
         return (_unpickled, (self.to_bytes("npz"), *facts))
 
     def _beside(self, count: int, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

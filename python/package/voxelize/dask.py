@@ -16,7 +16,7 @@ import numpy as np
 from . import _native
 from ._errors import usage
 from ._functions import chosen
-from ._meshes import Mesh, Reading, all_of
+from ._meshes import Reading, all_of
 from ._options import Listener, how, path, whole
 from ._voxels import Voxels
 from .regions import Finished, Store, plan
@@ -138,7 +138,7 @@ def _source(mesh: Any) -> Any:
     return ("file", name, os.stat(name).st_mtime_ns)
 
 
-def _meshes(source: Any, reading: Reading) -> list[Mesh]:
+def _meshes(source: Any, reading: Reading) -> list[_native.Mesh]:
     """Returns the meshes of a source that `_source` returned."""
     if isinstance(source, list):
         return [mesh for one in source for mesh in _meshes(one, reading)]
@@ -148,7 +148,7 @@ def _meshes(source: Any, reading: Reading) -> list[Mesh]:
 
 
 @lru_cache(maxsize=4)
-def _file(name: str, time: int, reading: tuple[tuple[str, bool], ...]) -> Mesh:
+def _file(name: str, time: int, reading: tuple[tuple[str, bool], ...]) -> _native.Mesh:
     """Returns the mesh of a file. A process reads the file only once."""
     return all_of(name, Reading(**dict(reading)), how())[0][0]
 
