@@ -337,10 +337,12 @@ pub fn leak(
     if !is_filled || !rule.inside().is_some_and(Inside::is_flood) {
         let why = match rule.inside() {
             _ if !is_filled => format!("the rule {} fills no cells", rule.name()),
-            Some(inside) => format!("--inside is {}", inside.name()),
+            Some(inside) => format!("the method is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", rule.name()),
         };
-        let error = Error::usage(format!("--leak: needs a flood, but {why}"));
+        let error = Error::usage(format!(
+            "--leak: works only with the method flood, but {why}"
+        ));
         return Err(error.with_hint("add --inside flood, with --filled or --solid"));
     }
     OutputFile::of_option(

@@ -59,7 +59,7 @@ pub struct RuleArgs {
     )]
     keep_thin: bool,
 
-    /// with --solid or --filled: only a wall, 2mm, or N cells
+    /// with --solid or --filled: only a shell, 2mm or N layers thick
     #[arg(
         long,
         value_name = "T",

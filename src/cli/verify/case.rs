@@ -54,7 +54,7 @@ pub fn check_keys(options: &CaseOptions) -> Result<()> {
         let hint = match suggest::nearest(name, known.iter().copied().chain(Case::KEYS)) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "the keys of a case are {}, and options that decide cells, such as res",
+                "the keys of a case are {}, and options that change the cells, such as res",
                 Case::KEYS.join(", ")
             ),
         };

@@ -397,7 +397,10 @@ fn check_case(task: &Task, names: &Names) -> Result<()> {
     };
     let hint = match error.hint() {
         Some(hint) => hint.clone(),
-        None => "a case takes the options of 'voxelize --help' that decide cells".into(),
+        None => {
+            "a case accepts only options that change the cells, not options for outputs or reports"
+                .into()
+        }
     };
     Err(located(
         Error::input(Code::G009, message).with_hint(hint),

@@ -226,10 +226,8 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
 /// Returns the path of the picture if no option names it: `NAME.png` in the working directory.
 fn implied(input: &Path) -> Result<PathBuf> {
     if input.as_os_str() == "-" {
-        return Err(
-            Error::usage("-: standard input has no name for the picture")
-                .with_hint("-o FILE.png names the picture; -o - writes to standard output"),
-        );
+        return Err(Error::usage("-: a picture of standard input needs a name")
+            .with_hint("-o FILE.png names the picture; -o - writes to standard output"));
     }
     if has_extension(input, "png") {
         return Err(

@@ -238,8 +238,8 @@ impl<'a> ClearanceBody<'a> {
 /// Returns the error for meshes with too many pairs of triangles whose bounds meet.
 fn undecided(most: u64) -> Error {
     let text = format!(
-        "the bounding boxes of more than {most} pairs of triangles overlap; the triangles of the first {most} pairs do not \
-         meet, and the other pairs were not examined"
+        "it is unknown whether the meshes meet: only the first {most} pairs of triangles with overlapping bounding boxes \
+         were examined, and none of them meet"
     );
     Error::too_large(text).with_hint(["raise `--max-pairs`", "or compare fewer triangles"])
 }

@@ -138,7 +138,7 @@ impl Keys<'_> {
     /// Reads all keys that are not in [`Case::KEYS`] as options. The command line checks whether such options
     /// exist.
     fn options(&self) -> Result<CaseOptions> {
-        const WANTED: &str = "true (omit an option that is off), a number, a string, or an array of numbers or strings";
+        const WANTED: &str = "true, a number, a string, or an array of numbers or strings that is not empty; omit an option that is off";
         let mut options = vec![];
         for (name, _) in self
             .table

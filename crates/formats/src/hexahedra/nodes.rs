@@ -211,7 +211,7 @@ impl NodeNumbers {
     }
 }
 
-/// Sets the bits of the nodes in a row that are corners of occupied cells in a layer.
+/// Marks the nodes of `row` that are corners of occupied cells of `layer`. Each node is one bit of `nodes`.
 fn touch(cells: CellsRef, row: usize, layer: usize, nodes: &mut [u64]) {
     let [nx, ny, _] = cells.dims();
     let mut carry = 0;

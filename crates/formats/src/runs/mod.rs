@@ -170,8 +170,8 @@ struct PackedRows<'a> {
     bits: BitString,
     /// Last run of occupied cells. Its code is not appended yet.
     run: Range<usize>,
-    /// Cells after `run` that repeat the previous row. Their code is not appended yet. Empty if there are no
-    /// such cells.
+    /// Cells that repeat the previous row. They end where `run` begins. Their code is not appended yet. Empty
+    /// if there are none.
     repeated: Range<usize>,
     /// Checksum of the first `summed` cells.
     sum: u32,
@@ -234,8 +234,8 @@ impl PackedRows<'_> {
         self.run = run;
     }
 
-    /// Appends the code of the current run or of the repeated cells, then the code of the empty cells up to
-    /// `end`.
+    /// Appends the code of the repeated cells, then of the run, then of the empty cells up to `end`. Repeated
+    /// cells and run may be empty.
     fn end_run(&mut self, end: usize) {
         self.packer
             .code

@@ -1,5 +1,5 @@
-//! Reads the cells of an array. At a time, one row of chunks along the fastest axis is read and decompressed
-//! in parallel.
+//! Reads the cells of an array, one row of chunks along the fastest axis at a time. The chunks of a row are
+//! read and decompressed in parallel.
 
 use super::chunks::{ArrayFile, FileRows};
 use super::node::{ZarrArray, ZarrImage};

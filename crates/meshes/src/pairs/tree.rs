@@ -224,7 +224,8 @@ impl BinNode {
         }
     }
 
-    /// Creates a node for triangles of a divided cell. The children of a leaf are created immediately.
+    /// Creates a node for triangles of a divided cell. A leaf gets its parts immediately. A larger node is
+    /// divided at the first visit.
     fn of_boxed(boxed: &[BoxedTriangle]) -> Self {
         let bounds = around(boxed.iter().map(|own| &own.bounds));
         let numbers: Vec<u32> = boxed.iter().map(|own| own.number).collect();

@@ -52,7 +52,7 @@ impl<'a, R: Read> Window<'a, R> {
         &self.buffer[self.at - count..self.at]
     }
 
-    /// Gives the last `count` taken bytes back, so that they are no longer taken.
+    /// Gives back the last `count` bytes that were taken. They can be taken again.
     pub(super) fn give_back(&mut self, count: usize) {
         self.at -= count;
     }

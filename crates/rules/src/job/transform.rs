@@ -341,7 +341,7 @@ impl Transform {
                 let unit = self.unit.map_or("", UnitOfLength::name);
                 Length::new(&measure.in_units_of(self.unit)?, LengthUnit::World).ok_or_else(
                     || {
-                        Error::usage(format!("is not a finite decimal when converted to {unit}"))
+                        Error::usage(format!("cannot be written as a finite decimal in the unit of the file, '{unit}'"))
                             .with_hint("write it in the unit of the file")
                     },
                 )?

@@ -200,7 +200,7 @@ fn unfit(chosen: Inside, mesh: &Mesh) -> Option<Finding> {
         }
         (Inside::Nonzero | Inside::EvenOdd, Closedness::Open) => {
             let name = chosen.name();
-            format!("the mesh is not closed: {name} may be wrong in cells on lines through its holes")
+            format!("the mesh is not closed: {name} casts rays, and may be wrong in cells whose ray passes through a hole")
         }
         (Inside::Vote, Closedness::Open) => {
             "the mesh is not closed: rays through its holes give wrong results, and vote is wrong in cells where this happens \

@@ -90,13 +90,13 @@ impl Rule {
                 *close_holes = Some(cells);
                 return Ok(self);
             }
-            Some(inside) => format!("the inside is found by {}", inside.name()),
+            Some(inside) => format!("the method is {}", inside.name()),
             None => format!("the rule {} leaves the inside empty", self.name()),
         };
-        Err(
-            Error::usage(format!("close-holes: needs a flood, but {why}"))
-                .with_hint("add `--inside flood`, with `--filled` or `--solid`"),
-        )
+        Err(Error::usage(format!(
+            "close-holes: works only with the method flood, but {why}"
+        ))
+        .with_hint("add `--inside flood`, with `--filled` or `--solid`"))
     }
 
     /// Returns this rule with the treatment `new` of thin features.
@@ -106,7 +106,7 @@ impl Rule {
     pub fn with_thin(mut self, new: ThinFeatures) -> Result<Self> {
         let Self::Solid { thin, .. } = &mut self else {
             let error = Error::usage(format!(
-                "{KEEP_THIN}: the rule {} loses no features",
+                "{KEEP_THIN}: works only with the rule solid, not with the rule {}",
                 self.name()
             ));
             return Err(error.with_hint("use it with `--solid`"));
