@@ -26,8 +26,9 @@ const THREAD: u64 = 64 << 10;
 /// every thread, which bounds the number of threads.
 const KEPT: u64 = 1 << 20;
 
-/// Maximum number of threads, unless the system offers more. More threads would only wait for each other, and
-/// starting a thousand threads takes most of a second.
+/// Maximum number of threads. If the system offers more threads than this, the maximum is the number it
+/// offers. More threads would only wait for each other, and starting a thousand threads takes most of a
+/// second.
 const MAX_THREADS: usize = 64;
 
 /// Resources for the work. They affect its speed but never its result.

@@ -15,8 +15,8 @@ use voxelize_rules::rule::Inside;
 /// Options of a check.
 #[derive(Clone, Copy)]
 pub struct CheckOptions<'a> {
-    /// If given, places have the cell that contains them, and walls thinner than the smallest side of a cell
-    /// are found. `None` skips both.
+    /// If given, each place of a defect is also reported as a cell, and parts of the mesh thinner than the
+    /// smallest side of a cell are reported as thin walls. `None` skips both.
     pub lattice: Option<&'a Lattice>,
     /// Thickness in units of the mesh below which walls are thin, in place of the smallest side of a
     /// cell. Large triangles are then measured at several points. Walls that are thinner by no more

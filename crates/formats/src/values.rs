@@ -32,7 +32,7 @@ impl Format {
         self.dtypes.contains(&Dtype::I8)
     }
 
-    /// Checks requested numbers.
+    /// Checks the numbers that are requested to stand for empty cells and for labels.
     ///
     /// # Errors
     /// Fails if numbers cannot be requested for the format, if a number does not fit into the type, or if a

@@ -51,7 +51,8 @@ struct Triangles<S: Simd> {
     span: [S::f32s; 3],
     /// Error bound of values. It is zero for exact triangles.
     bound: S::f32s,
-    /// For exact triangles, a number below half of the step between values. Zero for other triangles.
+    /// Bias that decides whether a value of zero counts as touching. For exact triangles, it is smaller than
+    /// the absolute value of every non-zero edge or plane function. Zero for other triangles.
     bias: S::f32s,
 }
 

@@ -143,9 +143,9 @@ pub fn volume(triangles: &[Triangle], bounds: &Bounds) -> f64 {
     sums.into_iter().sum::<i128>() as f64 / FINE / 6.0 * unit.length.powi(3)
 }
 
-/// Numbers components in the order of their least vertices. Returns the component of each triangle,
-/// and the components with their bounds only. `firsts` has, for each triangle, the first triangle
-/// of its component.
+/// Numbers components in the order of their least vertices. Returns the component of each triangle, and the
+/// components. Of these only the bounds are set; the other fields are zero. `firsts` has, for each triangle,
+/// the first triangle of its component.
 fn numbered(triangles: &[Triangle], firsts: Vec<u32>) -> (Vec<u32>, Vec<Component>) {
     let mut of = firsts;
     let mut found: Vec<(Point, Bounds)> = vec![];

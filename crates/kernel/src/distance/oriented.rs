@@ -206,7 +206,8 @@ mod tests {
     use crate::levels::{Level, on_level, rows, splats};
     use crate::random::Random;
 
-    /// Returns the squared distances from a point to both boxes of the only cluster.
+    /// Returns the squared distances from a point to the axis-aligned and to the oriented box of a tree's
+    /// first cluster.
     fn measured(level: Level, tree: &TriangleTree, point: [f32; 3]) -> [f32; 2] {
         on_level!(
             level,

@@ -30,7 +30,8 @@ pub(super) const PART: usize = 13;
 pub(super) const LAYERS_OF_BAND: usize = 5 * WIDEST;
 pub(super) const ROWS_OF_BAND: usize = 3 * WIDEST;
 
-/// Conversion of rows of cells to places. A place is the number of a cell in bricks.
+/// Conversion of rows of cells to places. A place is the index of a cell in the order of bricks: the number
+/// of cells in all bricks before its own, plus its number within its brick.
 #[derive(Clone, Copy)]
 pub(super) struct RowPlaces {
     /// Number of cells of a brick along x, and also along y.

@@ -57,7 +57,7 @@ pub struct LayerBins {
     starts: Vec<usize>,
     /// Triangles that reach at most two layers of bricks.
     numbers: Vec<u32>,
-    /// Triangles that reach more layers of bricks, each with the first and the last layer.
+    /// Triangles that reach more than two layers of bricks, each with the first and the last layer.
     tall: Vec<(u32, [u32; 2])>,
 }
 

@@ -266,8 +266,8 @@ fn windings_on_both_sides(all: &[Facet], n: usize, point: &IndexPoint) -> Option
     ])
 }
 
-/// Winding numbers up to this absolute value, relative to the start point, are counted separately. Larger
-/// ones are combined.
+/// Largest absolute winding number, relative to the start point, that has its own sum of volume. Volumes with
+/// larger winding numbers are added to the sum for `WINDINGS` or `-WINDINGS`.
 const WINDINGS: i32 = 31;
 
 /// Volume with each winding number, relative to the winding number of the start point.

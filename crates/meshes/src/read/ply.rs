@@ -114,7 +114,7 @@ struct Property {
     axis: Option<usize>,
     /// Channel of a colour. `None` unless the property is red, green or blue.
     channel: Option<usize>,
-    /// Axis of a position in a picture: 0 to the right, 1 upwards. `None` for other properties.
+    /// Axis of a texture coordinate: 0 for u (to the right), 1 for v (upwards). `None` for other properties.
     texture: Option<usize>,
 }
 

@@ -32,10 +32,10 @@ impl<'a> Head<'a> {
             .unwrap_or(self.bytes)
     }
 
-    /// Returns whether the input may be text. Near its start, at most one byte in 50 may be a control byte
-    /// other than a blank or line end, so that a stray control byte does not matter. A binary STL has more
-    /// control bytes: in its numbers, and in the two attribute bytes after each triangle, which are usually
-    /// 0.
+    /// Returns whether the input may be text, which holds if at most
+    /// one in 50 of its first 1,024 bytes is a control byte. White space does not count as a control byte. A
+    /// stray control byte therefore does not matter. A binary STL has more control bytes: in its numbers, and
+    /// in the two attribute bytes after each triangle, which are usually 0.
     pub(super) fn is_text(&self) -> bool {
         let near = &self.bytes[..self.bytes.len().min(1024)];
         near.iter()

@@ -88,8 +88,8 @@ pub(super) fn face(patches: &Patches, sheets: &Sheets, patch: usize) -> Face {
     face
 }
 
-/// Returns the volume of the caps that close a patch, and the volume that they could gain by bulging. `ends`
-/// are the directed open edges of the patch.
+/// Returns the signed volume of the flat caps that close a patch, and a bound for its uncertainty: the volume
+/// that the caps could add if they were bulged. `ends` are the directed open edges of the patch.
 fn closed(ends: &[[u32; 2]], sheets: &Sheets, from: &[f64; 3]) -> (f64, f64) {
     let mut volumes = 0.0;
     let mut doubt = 0.0;
