@@ -52,9 +52,9 @@ pub struct InputArgs {
         value_name = "MESH",
         help = mesh_formats(),
         allow_hyphen_values = false,
-        long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. \
-                       With -o FILE, several meshes form one grid; with -o DIR/, each mesh, also each in a folder, gives one \
-                       file. Folders are searched for files with a mesh extension; hidden files are skipped"
+        long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. With -o \
+                       FILE, several meshes form one grid; with -o DIR/, each mesh gives one file. A folder stands for its \
+                       files with a mesh extension; hidden files are skipped"
     )]
     pub meshes: Vec<PathBuf>,
 

@@ -15,9 +15,9 @@ pub struct RuleArgs {
     #[arg(
         long,
         value_name = "RULE",
-        long_help = "Occupied cells. surface: the mesh touches the cell. thin: the mesh crosses a line between \
-                       centres of its opposite faces. filled: it overlaps the part. solid: its centre is inside. offset: its \
-                       centre is within --radius. Fields: distance, fraction (share inside), area [default: surface]"
+        long_help = "Occupied cells. surface: the mesh touches the cell. thin: it crosses a line between centres of \
+                       opposite faces. filled: it overlaps the part. solid: the centre is inside. offset: the centre is \
+                       within --radius. Fields: distance, fraction (share inside), area [default: surface]"
     )]
     rule: Option<String>,
 
@@ -34,10 +34,9 @@ pub struct RuleArgs {
     solid: bool,
 
     #[arg(long, help = methods(), value_name = "METHOD",
-          long_help = "With --solid, --filled. Inside is: nonzero: winding number not 0. evenodd: odd number of crossings. flood: \
-                       not reached from outside. vote: evenodd on 2 of 3 axes. robust: winding number > 0.5 after \
-                       repair. auto: nonzero if closed and oriented, evenodd if closed, else robust \
-                       [default: auto]")]
+          long_help = "With --solid, --filled. nonzero: winding number not 0. evenodd: odd crossings. flood: not reached \
+                       from outside. vote: evenodd on 2 of 3 axes. robust: winding number > 0.5 after repair. auto: nonzero \
+                       if closed and oriented, evenodd if closed, or robust [default: auto]")]
     inside: Option<String>,
 
     /// with --inside flood: cap holes up to N cells wide
@@ -116,7 +115,7 @@ pub struct RuleArgs {
     #[command(flatten)]
     parts: PartArgs,
 
-    /// cells that a face on a wall marks: above, both, none
+    /// a face on a wall marks above, both or none
     #[arg(
         long,
         value_name = "up|both|none",
