@@ -189,8 +189,8 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, JobLabels, Matrix, Measure, MemoryPlan, PartChoice, Request,
-        ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+        AxisOrder, Extras, JobLabels, Matrix, Measure, MemoryPlan, PartChoice, Pose, PosedName,
+        Request, ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
     };
     #[doc(inline)]
     pub use voxelize_rules::run::{MemoryBudget, MemoryLimit};

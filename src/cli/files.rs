@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format, IMAGE_AXES};
-use voxelize::job::UnitOfLength;
 use voxelize::job::regions::RegionStore;
+use voxelize::job::{Pose, PosedName, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
 use voxelize::tool::text::file_label;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
@@ -23,6 +23,8 @@ use super::suggest;
 pub struct MeshSource {
     /// Sources of the joined meshes, at least one.
     pub parts: Vec<PartSource>,
+    /// File of `--scene` that names meshes.
+    pub scene: Option<PathBuf>,
 }
 
 /// A file or a stream with a mesh.
@@ -32,6 +34,8 @@ pub struct PartSource {
     pub given_name: Option<String>,
     /// `None` for standard input.
     pub file: Option<InputFile>,
+    /// Pose after the name, or in a scene.
+    pub pose: Pose,
 }
 
 /// Where `--json` writes.
@@ -42,9 +46,8 @@ pub enum Destination {
 }
 
 impl PartSource {
-    /// Finds the source for an argument: a mesh file, which must exist, `NAME=FILE`, or `-` for standard
-    /// input.
-    fn find(path: &Path, names: &Names) -> Result<Self> {
+    /// Finds the mesh of this name, which must exist, or of `NAME=FILE`, or of `FILE@rotate=z,90`.
+    pub fn find(path: &Path, names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
                 return Err(Error::usage("-: standard input is a terminal, not a mesh")
@@ -53,6 +56,7 @@ impl PartSource {
             return Ok(Self {
                 given_name: None,
                 file: None,
+                pose: Pose::default(),
             });
         }
         match path.metadata() {
@@ -60,14 +64,23 @@ impl PartSource {
             Ok(_) => Ok(Self {
                 given_name: None,
                 file: Some(names.reads(path, "a mesh of this run")?),
+                pose: Pose::default(),
             }),
-            Err(e) if e.kind() == ErrorKind::NotFound => match named(path) {
-                Some((name, file)) => Ok(Self {
-                    given_name: Some(name.to_string()),
-                    ..Self::find(Path::new(file), names)?
-                }),
-                None => Err(suggest::not_found(path)),
-            },
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                if let Some((file, pose)) = posed(path)? {
+                    return Ok(Self {
+                        pose,
+                        ..Self::find(&file, names)?
+                    });
+                }
+                match named(path) {
+                    Some((name, file)) => Ok(Self {
+                        given_name: Some(name.to_string()),
+                        ..Self::find(Path::new(file), names)?
+                    }),
+                    None => Err(suggest::not_found(path)),
+                }
+            }
             Err(e) => Err(Error::input(Code::Unreadable, e.to_string()).in_file(path)),
         }
     }
@@ -77,16 +90,27 @@ impl PartSource {
         self.file.as_ref().map(InputFile::path)
     }
 
-    /// Name for messages.
+    /// Name for messages, with the pose.
     pub fn name(&self) -> String {
+        self.with_pose(self.unposed_name())
+    }
+
+    /// Name of the file for messages.
+    pub fn unposed_name(&self) -> String {
         match &self.file {
             Some(file) => file.path().display().to_string(),
             None => "standard input".to_string(),
         }
     }
 
-    /// Name that the user gave, or the file name without its folders. `None` for standard input without a
-    /// given name.
+    fn with_pose(&self, name: String) -> String {
+        if self.pose.is_empty() {
+            return name;
+        }
+        format!("{name}@{}", self.pose)
+    }
+
+    /// Given name, or name of the file without folders.
     fn file_name(&self) -> Option<String> {
         match &self.given_name {
             Some(name) => Some(name.clone()),
@@ -109,6 +133,7 @@ impl MeshSource {
     pub fn find(path: &Path, names: &Names) -> Result<Self> {
         Ok(Self {
             parts: vec![PartSource::find(path, names)?],
+            scene: None,
         })
     }
 
@@ -122,7 +147,14 @@ impl MeshSource {
             return Err(Error::usage("-: standard input is named twice")
                 .with_hint("standard input can be read only once"));
         }
-        Ok(Self { parts })
+        Ok(Self { parts, scene: None })
+    }
+
+    /// Paths of the files, `-` for standard input.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.parts
+            .iter()
+            .map(|part| part.path().unwrap_or(Path::new("-")))
     }
 
     /// Path of the only file. `None` for standard input and for several meshes.
@@ -145,11 +177,10 @@ impl MeshSource {
 
     /// Names for records of the output, without folders. `None` for standard input.
     pub fn file_name(&self) -> Option<String> {
-        let names: Vec<_> = self
-            .parts
-            .iter()
-            .filter_map(PartSource::file_name)
-            .collect();
+        let mut names = vec![];
+        for part in &self.parts {
+            names.extend(part.file_name().map(|name| part.with_pose(name)));
+        }
         if names.is_empty() {
             None
         } else {
@@ -159,6 +190,9 @@ impl MeshSource {
 
     /// Name for outputs, without an extension.
     pub fn stem(&self) -> Result<OsString> {
+        if let Some(scene) = &self.scene {
+            return Ok(stem(scene));
+        }
         match (self.parts.as_slice(), self.path()) {
             (
                 [
@@ -178,8 +212,51 @@ impl MeshSource {
     }
 }
 
-/// Splits `NAME=FILE` into the name and the file. `None` if the argument does not have this form. The name
-/// must not contain a path separator.
+/// Splits the name of a mesh and its pose, `part.stl@rotate=z,90`. `None` for a name without a pose and for
+/// an existing file of the whole name.
+pub fn posed(path: &Path) -> Result<Option<(PathBuf, Pose)>> {
+    let Some(found) = path.to_str().and_then(PosedName::new) else {
+        return Ok(None);
+    };
+    let file = Path::new(found.file);
+    // A name before `=` may contain any character.
+    let is_pose = || found.has_known_step() || file.exists();
+    if path.exists() || !is_pose() {
+        return Ok(None);
+    }
+    let pose = Pose::new(&found.steps).map_err(|error| {
+        let error = error.about(found.file);
+        or_hint(error, "for example: part.stl@rotate=z,90@translate=0,0,5")
+    })?;
+    Ok(Some((file.to_path_buf(), pose)))
+}
+
+/// Refuses a pose after the name of a voxel file.
+pub fn refuse_pose(path: &Path) -> Result<()> {
+    match posed(path)? {
+        Some((file, pose)) => Err(Error::usage(format!("@{pose}: voxels have no pose"))
+            .in_file(file)
+            .with_hint("a pose belongs to a mesh")),
+        None => Ok(()),
+    }
+}
+
+/// Returns the file of a name of a mesh, `part.stl` for `NAME=part.stl@rotate=z,90`.
+pub fn file_of(path: &Path) -> PathBuf {
+    if path.exists() {
+        return path.to_path_buf();
+    }
+    let unposed = match posed(path) {
+        Ok(Some((file, _))) => file,
+        _ => path.to_path_buf(),
+    };
+    match named(&unposed) {
+        Some((_, file)) if !unposed.exists() => PathBuf::from(file),
+        _ => unposed,
+    }
+}
+
+/// Splits `NAME=FILE`. The name has no folder.
 pub fn named(path: &Path) -> Option<(&str, &str)> {
     let (name, file) = path.to_str()?.split_once('=')?;
     let is_name = !name.trim().is_empty() && !file.is_empty() && !name.contains(is_separator);

@@ -7,14 +7,14 @@ use serde::Serialize;
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, UnitOfLength, findings};
-use voxelize::mesh::read::{self, ReadOptions, Tolerance};
+use voxelize::job::{DEFAULT_RES, Pose, UnitOfLength, findings};
+use voxelize::mesh::read::{self, ReadNear, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{
     BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par,
 };
 
-use super::args::{MemoryArgs, ReadArgs, arguments};
+use super::args::{MemoryArgs, ReadArgs, SceneArgs, arguments};
 use super::command::{Call, Command};
 use super::contents::{self, Contents};
 use super::files;
@@ -28,6 +28,7 @@ use super::report::value::{
 };
 use super::report::{Object, Outcome, Report, ReportRows, empty};
 use super::run::{MeshInput, mesh_format, record_text, triangles};
+use super::scene;
 
 pub const COMMAND: Command = Command {
     name: "info",
@@ -47,8 +48,15 @@ A file that fails does not stop the others. The exit code is then the code of th
 #[derive(Debug, clap::Args)]
 struct InfoArgs {
     /// Meshes and voxel files, of any format that 'voxelize formats' lists
-    #[arg(value_name = "FILE", required = true, help_heading = "Files")]
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "scene",
+        help_heading = "Files"
+    )]
     files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -136,24 +144,37 @@ impl FileGrid {
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let args: InfoArgs = call.args()?;
-    let read = |path: &PathBuf| call.names.reads(path, "a file to be read");
-    let files = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let mut files = vec![];
+    for given in &args.files {
+        let (path, pose) = match files::posed(given)? {
+            Some(found) => found,
+            None => (given.clone(), Pose::default()),
+        };
+        let file = call.names.reads(&path, "a file to be read")?;
+        files.push((lossy(given), file, pose));
+    }
+    if let Some(path) = &args.scene.scene {
+        for part in scene::parts(path, &call.names)? {
+            let name = part.name();
+            files.extend(part.file.map(|file| (name, file, part.pose)));
+        }
+    }
     call.check_files()?;
     // The command writes nothing before its report. If a pipe blocks it, a signal may therefore end the
     // process at once.
     let _may_stall = call.signals.may_stall();
     let resources = call.resources(args.memory.max_memory)?;
-    for (n, file) in files.iter().enumerate() {
+    for (n, (name, file, pose)) in files.iter().enumerate() {
         call.printer
             .print(&Report::of(|report, info: &mut FileInfo| {
-                info.path = Some(lossy(file.path()));
+                info.path = Some(name.clone());
                 if n > 0 {
                     report.out.0 += "\n";
                 }
                 let tolerance = args.read.tolerance();
                 let rows = &mut report.out;
                 par::with_threads(resources.threads, || {
-                    describe(file, tolerance, &resources, call, info, rows)
+                    describe((file, pose), tolerance, &resources, call, info, rows)
                 })??;
                 Ok(Outcome::Done)
             }));
@@ -162,7 +183,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 fn describe(
-    file: &InputFile,
+    (file, pose): (&InputFile, &Pose),
     tolerance: Tolerance,
     resources: &Resources,
     call: &Call,
@@ -172,6 +193,9 @@ fn describe(
     let path = file.path();
     files::is_there(path)?;
     if files::voxel_format(path).is_some() || files::is_voxel_name(path) {
+        if !pose.is_empty() {
+            files::refuse_pose(Path::new(&info.path.clone().unwrap_or_default()))?;
+        }
         info.kind = Some("voxels");
         return describe_voxels(file, resources, info, rows);
     }
@@ -182,7 +206,7 @@ fn describe(
         .tolerance(tolerance)
         .memory(max_memory)
         .progress(&bar);
-    describe_mesh(file, &options, info, rows).map_err(|error| match error.code() {
+    describe_mesh((file, pose), &options, info, rows).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)
             .with_hint("'voxelize formats' lists the formats"),
@@ -195,14 +219,27 @@ fn describe(
 const PER_MESH: u64 = 3;
 
 fn describe_mesh(
-    file: &InputFile,
+    (file, pose): (&InputFile, &Pose),
     options: &ReadOptions,
     info: &mut FileInfo,
     rows: &mut ReportRows,
 ) -> Result<()> {
     let path = file.path();
     let companions = |path: &Path| file.reads_companion(path);
-    let loaded = read::read_file(path, &options.companions(&companions))?;
+    let near = if pose.translates() {
+        ReadNear::Mesh
+    } else {
+        ReadNear::Origin
+    };
+    let options = options.companions(&companions).near(near);
+    let mut loaded = read::read_file(path, &options)?;
+    if pose.scales() {
+        // The coordinates are then in another unit, which no file states.
+        loaded.unit = None;
+    }
+    let unit = loaded.unit;
+    pose.apply(&mut loaded, unit)
+        .map_err(|error| error.in_file(path))?;
     let mesh = &loaded.mesh;
     let bounds = mesh.bounds();
     let edges = mesh.edge_counts();
@@ -242,7 +279,7 @@ fn describe_mesh(
         "mesh",
         format!(
             "{}: {kind}, {}, {}",
-            path.display(),
+            info.path.as_deref().unwrap_or_default(),
             triangles(&input),
             bytes(loaded.bytes)
         ),

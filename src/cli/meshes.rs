@@ -1,5 +1,7 @@
 //! The conversion, which has no command name. Converts one or several meshes to cells.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use voxelize::{Error, Result};
 
@@ -41,7 +43,7 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
 /// Converts one mesh, or several joined meshes, to one grid.
 fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
-    let mesh = args.input.meshes.first().cloned();
+    let mesh = args.input.first().map(PathBuf::from);
     let options = call
         .argv
         .request()
@@ -118,7 +120,6 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
 
 /// Replaces every named file by a device. The formats stay those of the original names.
 fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
-    use std::path::PathBuf;
     use voxelize::format;
 
     let output = &mut args.output;

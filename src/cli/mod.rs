@@ -30,6 +30,7 @@ mod progress;
 mod regions;
 mod report;
 mod run;
+mod scene;
 mod schedule;
 mod signals;
 mod suggest;

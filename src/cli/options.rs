@@ -1,7 +1,7 @@
 //! Resolves the arguments and validates their combination. Errors that do not depend on the mesh are reported
 //! here, before the mesh is read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use voxelize::format::Sidecar;
@@ -23,6 +23,7 @@ use super::names::{Names, OutputFile};
 use super::output::Output;
 use super::report::display::bytes;
 use super::report::{ReportOptions, Verbosity};
+use super::scene;
 
 /// Options that decide which cells a grid has and how they are made. They do not depend on the mesh.
 #[derive(Clone)]
@@ -445,7 +446,8 @@ impl Options {
             Mode::Write
         };
         let meshes = args.input.meshes;
-        if meshes.is_empty() {
+        let scene_file = args.input.scene.scene.as_deref();
+        if meshes.is_empty() && scene_file.is_none() {
             return Err(Error::usage("no mesh is given")
                 .with_hint("'voxelize part.stl' is enough; 'voxelize -h' shows more"));
         }
@@ -453,11 +455,9 @@ impl Options {
         let resources = call.resources(args.run.max_memory)?;
         let options =
             JobOptions::new(request, &args.read, resources, names)?.reported(&call.printer.options);
-        let source = MeshSource::find_all(&meshes, names)?;
-        let job = Job {
-            source,
-            options: options.for_meshes(meshes.iter().map(PathBuf::as_path))?,
-        };
+        let source = scene::joined(&meshes, scene_file, names)?;
+        let options = options.for_meshes(source.paths())?;
+        let job = Job { source, options };
         let rule = &job.options.rule;
         let output = output(&args.output, job.options.kind(), &job.source, call)?;
         output.check_rounding(&record_of(rule))?;

@@ -153,13 +153,6 @@ pub fn not_found(path: &Path) -> Error {
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
     let error = no_such_file(path);
-    let moved = path.to_str().and_then(|path| path.rsplit_once('@'));
-    if moved.is_some_and(|(file, _)| Path::new(file.split('@').next().unwrap_or(file)).exists()) {
-        return error.with_hint(
-            "transforms after the name of a mesh belong to 'voxelize clearance'; this command has --translate, \
-             --rotate and --scale",
-        );
-    }
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
     match error.hint() {
         None if !is_folder => error.with_hint("check the name; '-' reads standard input"),

@@ -39,7 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that more than one package uses: the packages, and the reason.
-const SHARED: [(&str, &str, &str); 6] = [
+const SHARED: [(&str, &str, &str); 7] = [
     (
         "flate2",
         "formats meshes",
@@ -64,6 +64,11 @@ const SHARED: [(&str, &str, &str); 6] = [
         "serde_json",
         "core formats meshes voxelize",
         "records of grids, arrays of Zarr, glTF, and --json",
+    ),
+    (
+        "toml_edit",
+        "compare voxelize",
+        "lists of goldens, scenes of the command",
     ),
     ("zip", "formats meshes", ".npz and 3MF"),
 ];

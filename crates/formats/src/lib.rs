@@ -110,8 +110,9 @@ pub struct Format {
     pub max_bytes: Option<u64>,
     /// Variants of the format that a caller can choose; see [`SaveOptions::choices`].
     pub choices: &'static [Choice],
-    /// The format is written from slabs whose number of layers is a multiple of this number. Only the last
-    /// slab may have fewer.
+    /// The format is a map for robots, in which occupied cells are obstacles.
+    pub is_map: bool,
+    /// Slabs to write from have a multiple of this number of layers, except the last.
     pub slab_layers: usize,
     /// First bytes by which a file of this format is recognised. Empty if the format has no such bytes.
     magic: &'static [&'static [u8]],
@@ -478,6 +479,7 @@ impl Format {
         dtypes: &[],
         max_bytes: None,
         choices: &[],
+        is_map: false,
         slab_layers: 1,
         magic: &[],
         weak_magic: &[],

@@ -1,6 +1,6 @@
 //! Options of input and output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use voxelize::format::{Dtype, Format};
 use voxelize::mesh::read::{INPUTS, Tolerance};
@@ -44,7 +44,23 @@ impl ReadArgs {
     }
 }
 
-/// Options that name the input meshes.
+/// List of meshes with poses.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct SceneArgs {
+    /// meshes with names and poses, in TOML or JSON
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        long_help = "Read meshes with names and poses from FILE, TOML or JSON: [[mesh]] with file, and name, rotate, \
+                       rpy, matrix, scale, translate. Paths are relative to FILE. docs/how-to/robots.md shows one \
+                       [default: only the names given here]"
+    )]
+    pub scene: Option<PathBuf>,
+}
+
+/// Meshes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -52,16 +68,20 @@ pub struct InputArgs {
         value_name = "MESH",
         help = mesh_formats(),
         allow_hyphen_values = false,
-        long_help = "The mesh to read; 'voxelize formats' lists the formats. - is standard input and needs -o. With -o \
+        long_help = "The mesh to read; - is standard input and needs -o. FILE@rotate=z,90@translate=0,0,5 poses it. With -o \
                        FILE, several meshes form one grid; with -o DIR/, each mesh gives one file. A folder stands for its \
                        files with a mesh extension; hidden files are skipped"
     )]
     pub meshes: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub scene: SceneArgs,
+
     /// read mesh names, one per line; - is stdin
     #[arg(
         long,
         value_name = "LIST",
+        conflicts_with = "scene",
         long_help = "Read the names of more meshes and folders from LIST, one per line; - is standard input \
                        [default: only the names given here]"
     )]
@@ -78,7 +98,7 @@ pub struct InputArgs {
 
     /// make only a share of the meshes
     #[arg(long, value_name = "I/N", value_parser = values::share_of, allow_hyphen_values = true, hide_short_help = true,
-          conflicts_with = "same_grid",
+          conflicts_with_all = ["same_grid", "scene"],
           long_help = "Make every N-th mesh, from number I on. N processes with the same arguments and I from 1 to N \
                        make each mesh once. With --skip-existing a restarted process makes only the missing files [default: all]")]
     pub shard_list: Option<ProcessShare>,
@@ -86,14 +106,22 @@ pub struct InputArgs {
     /// one grid around all meshes
     #[arg(
         long,
-        conflicts_with = "like",
+        conflicts_with_all = ["like", "scene"],
         help_heading = "Grid",
         long_help = "One grid for all meshes, fitted to their common bounds; each mesh is read twice"
     )]
     pub same_grid: bool,
 }
 
-/// Returns the help text of the mesh argument: the file formats, and that folders are accepted.
+impl InputArgs {
+    /// Returns the first mesh, or the scene.
+    pub fn first(&self) -> Option<&Path> {
+        let scene = self.scene.scene.as_deref();
+        self.meshes.first().map(PathBuf::as_path).or(scene)
+    }
+}
+
+/// `STL, recognised by content; a folder: all in it`.
 fn mesh_formats() -> String {
     let mut names: Vec<_> = INPUTS
         .iter()
@@ -133,7 +161,7 @@ pub struct OutputArgs {
     /// one array of all meshes
     #[arg(
         long,
-        conflicts_with = "skip_existing",
+        conflicts_with_all = ["skip_existing", "scene"],
         hide_short_help = true,
         long_help = "With -o FILE.npz: the grids of all meshes in one array voxels[n,x,y,z], with names, origin and \
                        spacing; meshes that fail are left out. All grids have equal dims: --dims, --same-grid, \

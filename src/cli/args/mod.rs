@@ -17,7 +17,7 @@ use voxelize::job::{OptionValues, RequestOption};
 use voxelize::mesh::PairLimit;
 
 pub use self::choices::givers;
-pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs};
+pub use self::files::{FileArgs, InputArgs, OutputArgs, ReadArgs, SceneArgs};
 pub use self::grid::GridArgs;
 pub use self::rule::{DoubtArgs, LeakArgs, NearestArgs, QuantityArgs, RuleArgs, prefixed};
 use super::files::Destination;

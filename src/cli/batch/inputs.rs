@@ -147,13 +147,17 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         if name.as_os_str().is_empty() {
             return Err(Error::usage("'' is not the name of a file").with_hint("check the name"));
         }
-        let whole = match files::named(name) {
+        let unposed = match files::posed(name)? {
+            Some((file, _)) => file,
+            None => name.clone(),
+        };
+        let whole = match files::named(&unposed) {
             _ if name.is_dir() => name.canonicalize().unwrap_or_else(|_| name.clone()),
-            // The output is named after the name that the user gave.
-            Some((given, file)) if !name.exists() => {
+            // The output has the given name.
+            Some((given, file)) if !unposed.exists() => {
                 files::located(Path::new(file)).with_file_name(format!("{given}.mesh"))
             }
-            _ => files::located(name),
+            _ => files::located(&unposed),
         };
         if !name.is_dir() {
             let folder = whole.parent().unwrap_or(&whole).to_path_buf();
@@ -417,13 +421,19 @@ fn twice(first: &Path, second: &Path, output: &Path) -> Error {
         return Error::usage(format!("{one}: is named twice"))
             .with_hint("name it once; folders are searched, too");
     }
-    Error::usage(format!("{one} and {two} would both be written to {output}"))
-        .with_hint("rename one of them, or run voxelize once for each")
+    let error = Error::usage(format!("{one} and {two} would both be written to {output}"));
+    if files::file_of(first) == files::file_of(second) {
+        return error.with_hint("name one of them: NAME=FILE");
+    }
+    error.with_hint("rename one of them, or run voxelize once for each")
 }
 
 /// Refuses named pipes, because the meshes are read twice.
 pub fn refuse_pipes(found: &[FoundMesh]) -> Result<()> {
-    match found.iter().find(|found| files::is_pipe(&found.path)) {
+    match found
+        .iter()
+        .find(|found| files::is_pipe(&files::file_of(&found.path)))
+    {
         Some(pipe) => Err(Error::usage("--same-grid: a pipe cannot be read twice")
             .in_file(&pipe.path)
             .with_hint("write it to a file first, or give the grid by --bounds and --voxel-size")),

@@ -89,7 +89,12 @@ struct Item {
 impl Item {
     /// Returns the size of the mesh file in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
-        self.path.metadata().map_or(0, |found| found.len())
+        let path = match &self.ready {
+            Ok((source, _)) => source.path(),
+            Err(_) => None,
+        };
+        let found = path.and_then(|path| path.metadata().ok());
+        found.map_or(0, |found| found.len())
     }
 }
 
@@ -110,8 +115,13 @@ pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
         meshes,
         files_from,
         shard_list,
+        scene,
         ..
     } = input;
+    // A scene is one grid; clap refuses the options of many grids with it.
+    if scene.scene.is_some() {
+        return false;
+    }
     let is_one_file = output.output.as_ref().is_some_and(|path| {
         !output::is_folder(path)
             && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
@@ -195,7 +205,11 @@ impl BatchOptions {
         // Each process names the outputs of all meshes, not only of its share, so that all processes agree on
         // names and conflicts.
         let mut items = inputs::items(found, &output, call)?;
-        let mut options = options.for_meshes(items.iter().map(|item| item.path.as_path()))?;
+        let paths: Vec<_> = items
+            .iter()
+            .map(|item| files::file_of(&item.path))
+            .collect();
+        let mut options = options.for_meshes(paths.iter().map(PathBuf::as_path))?;
         let bytes = items.len() as u64 * PER_MESH;
         options
             .admit(bytes, "the names and reports of the meshes")

@@ -13,10 +13,12 @@ use voxelize::job::{Measure, OpenObjects, findings};
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, arguments, prefixed, values};
+use super::args::{
+    GridArgs, PairArgs, ReadArgs, RunArgs, SceneArgs, arguments, prefixed, values,
+};
 use super::batch::inputs;
 use super::command::{Call, Command};
-use super::files::MeshSource;
+use super::files::{self, MeshSource, PartSource};
 use super::junit::{self, JunitCase, JunitResult};
 use super::names::OutputFile;
 use super::options::{Job, JobOptions};
@@ -24,6 +26,7 @@ use super::report::display::{bytes, counted, number};
 use super::report::value::{lossy, outputs};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::{self, RunReport};
+use super::scene;
 use report::{CheckReport, CheckedMesh, Gates, Walls};
 
 pub const COMMAND: Command = Command {
@@ -52,8 +55,15 @@ Exit codes: 0 checked; 1 a mesh lacks a property of --require, or has walls thin
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// Meshes, of any format that 'voxelize formats' lists, or folders of them; - is standard input
-    #[arg(value_name = "MESH", required = true, help_heading = "Input")]
+    #[arg(
+        value_name = "MESH",
+        required_unless_present = "scene",
+        help_heading = "Input"
+    )]
     meshes: Vec<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     /// Write the defects of one mesh to FILE: a .stl has their triangles, a voxel format their cells with
     /// labels
@@ -127,6 +137,15 @@ fn wall() -> impl TypedValueParser<Value = Measure> {
     })
 }
 
+/// Mesh to be checked.
+enum Source {
+    Named(PathBuf),
+    /// Mesh of a scene.
+    Part(PartSource),
+    /// Error of a folder.
+    Problem(Error),
+}
+
 /// Number of places listed per finding, in text and in JSON.
 const PLACES: [usize; 2] = [5, 20];
 
@@ -140,15 +159,34 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         .any(|arg| call.given(arg.get_id().as_str()));
     let resources = call.resources(args.run.max_memory)?;
     let options = JobOptions::new(request, &args.read, resources, &call.names)?;
+    let mut found = vec![];
+    for (path, problem) in inputs::in_folders(&args.meshes, &call.bar())? {
+        let file = files::file_of(&path);
+        if problem.is_none() {
+            call.names.reads(&file, "a mesh to be checked")?;
+        }
+        found.push((path, file, problem));
+    }
+    let mut parts = vec![];
+    if let Some(path) = &args.scene.scene {
+        parts = scene::parts(path, &call.names)?;
+    }
+    let paths = found.iter().map(|(_, file, _)| file.as_path());
     let options = JobOptions {
         has_findings: true,
         has_numbers: true,
-        ..options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?
+        ..options.for_meshes(paths.chain(parts.iter().filter_map(PartSource::path)))?
     };
-    let meshes = inputs::in_folders(&args.meshes, &call.bar())?;
-    for (path, _) in meshes.iter().filter(|(_, problem)| problem.is_none()) {
-        call.names.reads(path, "a mesh to be checked")?;
+    let mut meshes: Vec<(String, Source)> = vec![];
+    for (path, _, problem) in found {
+        let source = problem.map_or(Source::Named(path.clone()), Source::Problem);
+        meshes.push((lossy(&path), source));
     }
+    meshes.extend(
+        parts
+            .into_iter()
+            .map(|part| (part.name(), Source::Part(part))),
+    );
     let mark = args
         .mark
         .as_deref()
@@ -164,20 +202,25 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     call.check_files()?;
     let started = Instant::now();
     let mut cases = vec![];
-    for (n, (path, problem)) in meshes.into_iter().enumerate() {
+    for (n, (name, source)) in meshes.into_iter().enumerate() {
         let began = Instant::now();
         let first_case = cases.len();
-        let class = lossy(&path);
+        let class = name.clone();
         let report = Report::of(|report, result: &mut CheckedMesh| {
-            result.path = Some(lossy(&path));
-            if let Some(problem) = problem {
-                return Err(problem);
-            }
+            result.path = Some(name);
+            let source = match source {
+                Source::Problem(problem) => return Err(problem),
+                Source::Named(path) => MeshSource::find(&path, &call.names),
+                Source::Part(part) => Ok(MeshSource {
+                    parts: vec![part],
+                    scene: None,
+                }),
+            };
             if n > 0 {
                 report.out.0 += "\n";
             }
             let job = Job {
-                source: MeshSource::find(&path, &call.names)?,
+                source: source?,
                 options: options.clone(),
             };
             let mut checking = Checking {

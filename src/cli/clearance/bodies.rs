@@ -6,7 +6,7 @@ use voxelize::job::{NamedObject, OpenObjects, objects};
 use voxelize::mesh::read::Loaded;
 use voxelize::{Error, Mesh, Result};
 
-use super::meshes::PlacedMesh;
+use crate::cli::files::PartSource;
 
 /// Memory of a triangle of an object in bytes: its coordinates and its number.
 pub const OBJECT_BYTES: u64 = 36 + 4 + 12;
@@ -25,14 +25,17 @@ pub struct ComparedMesh {
 }
 
 impl ComparedMesh {
-    pub fn of_file(named: &PlacedMesh, loaded: Loaded) -> Self {
-        let mut names = vec![named.name.clone(), named.path.display().to_string()];
-        for part in [named.path.file_name(), named.path.file_stem()] {
-            names.extend(part.map(|part| part.to_string_lossy().into_owned()));
+    pub fn of_file(source: &PartSource, loaded: Loaded) -> Self {
+        let mut names = vec![source.name(), source.unposed_name()];
+        if let Some(path) = source.path() {
+            for part in [path.file_name(), path.file_stem()] {
+                names.extend(part.map(|part| part.to_string_lossy().into_owned()));
+            }
         }
+        names.extend(source.given_name.clone());
         Self {
-            name: named.name.clone(),
-            path: named.name.clone(),
+            name: source.given_name.clone().unwrap_or_else(|| source.name()),
+            path: source.name(),
             object: None,
             names,
             mesh: loaded.mesh,
@@ -41,7 +44,7 @@ impl ComparedMesh {
 }
 
 /// Returns the objects of a file.
-pub fn objects_of(named: &PlacedMesh, loaded: &Loaded) -> Result<Vec<ComparedMesh>> {
+pub fn objects_of(source: &PartSource, loaded: &Loaded) -> Result<Vec<ComparedMesh>> {
     let open = if loaded.format == "3mf" {
         OpenObjects::Alone
     } else {
@@ -50,7 +53,7 @@ pub fn objects_of(named: &PlacedMesh, loaded: &Loaded) -> Result<Vec<ComparedMes
     let objects = objects(&loaded.mesh, open)?;
     if objects.len() < 2 {
         let error = Error::usage("clearance compares at least two meshes or objects of one file")
-            .in_file(&named.name);
+            .in_file(source.name());
         return Err(error.with_hint(
             "voxelize clearance A B; 'voxelize check' finds where a mesh crosses itself",
         ));
@@ -65,7 +68,7 @@ pub fn objects_of(named: &PlacedMesh, loaded: &Loaded) -> Result<Vec<ComparedMes
         let mut names = given;
         names.push(name.clone());
         compared.push(ComparedMesh {
-            path: named.name.clone(),
+            path: source.name(),
             object: Some(name.clone()),
             mesh: loaded.mesh.piece(&triangles),
             name,

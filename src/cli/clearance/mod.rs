@@ -14,18 +14,21 @@ use voxelize::compare::clearance::{
 use voxelize::job::{Measure, UnitOfLength};
 use voxelize::{Mesh, Rational, Result, Run, par};
 
-use super::args::{MemoryArgs, PairArgs, ReadArgs, arguments, prefixed, transform, values};
+use super::args::{
+    MemoryArgs, PairArgs, ReadArgs, SceneArgs, arguments, prefixed, transform, values,
+};
 use super::command::{Call, Command};
+use super::files::{self, PartSource};
 use super::junit::{self, JunitCase, JunitResult};
 use super::memory::Resources;
-use super::names::InputFile;
 use super::progress::Bar;
 use super::report::display::counted;
 use super::report::value::lossy;
 use super::report::{Outcome, Report, empty, value};
+use super::scene;
 use bodies::{ComparedMesh, OBJECT_BYTES, allowed_pairs, objects_of};
 use mark::ContactMark;
-use meshes::{MemoryLeft, PlacedMesh, read_all};
+use meshes::{MemoryLeft, read_all};
 use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, PairVerdict, mesh_row};
 
 /// Maximum number of listed places of a collision: in JSON and with `-v`, and in the plain text.
@@ -46,6 +49,7 @@ voxelize clearance gearbox.3mf                  the objects of one file with eac
 voxelize clearance *.stl --min-distance 0.2 --allow pin,plate   but these two may meet
 voxelize clearance pin.stl plate.stl@translate=0,0,5   with the plate moved up by 5
 voxelize clearance gear.stl rack.stl --mark contact.vox   and 'voxelize view contact.vox' shows where
+voxelize clearance --scene robot.toml           all pairs of a list of meshes with poses
 voxelize clearance a.stl b.stl --json           the closest points and triangles for programs",
     notes: "\
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
@@ -54,8 +58,9 @@ meshes touch, it may be unknown whether they share volume; --min-distance then f
 collisions. Closest points lie on the triangles; the direction is from B to A. The volume that closed meshes \
 share is computed, the depth of penetration is not. docs/reference/clearance.md defines the terms.
 
-The name of a mesh may be followed by transforms: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, with \
-the same meaning as the options of 'voxelize', in any order. Its coordinates are then rounded to 32-bit floats.
+A mesh may have a pose of its own after its name: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, as the \
+options of 'voxelize'; rpy=R,P,Y is roll, pitch and yaw of URDF. Its coordinates are then rounded to 32-bit floats. \
+--scene reads names and poses from a file.
 
 Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share volume; 2 usage error; \
 3 a mesh cannot be read; 4 a mesh has no triangles; 5 too little memory, or too many pairs to decide; \
@@ -68,10 +73,17 @@ Exit codes: 0 compared; 1 with --min-distance, if two meshes are closer or share
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "voxelize clearance [OPTIONS] A [B ...]")]
 struct ClearanceArgs {
-    /// Meshes, of any format that 'voxelize formats' lists, with transforms such as @translate=0,0,5 after
+    /// Meshes, of any format that 'voxelize formats' lists, with poses such as @translate=0,0,5 after
     /// their names; all pairs are compared, or all pairs of objects of a single file
-    #[arg(value_name = "MESH", required = true, help_heading = "Files")]
+    #[arg(
+        value_name = "MESH",
+        required_unless_present = "scene",
+        help_heading = "Files"
+    )]
     meshes: Vec<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     /// Fail with exit code 1 if two meshes are closer than D, in units of the files or with a unit such as 0.2mm,
     /// or share volume; decided exactly, for D as written [default: none]
@@ -124,13 +136,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     };
     let mut cases = vec![];
     let report = Report::of(|report, result| {
-        let named = args
-            .meshes
-            .iter()
-            .map(|mesh| PlacedMesh::new(mesh))
-            .collect::<Result<Vec<_>>>()?;
-        let read = |mesh: &PlacedMesh| call.names.reads(&mesh.path, "a mesh to be read");
-        let files = named.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let sources = sources(&args, call)?;
         let mark = ContactMark::new(&args, call)?;
         call.check_files()?;
         let resources = call.resources(args.memory.max_memory)?;
@@ -138,8 +144,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
         let comparison = Comparison {
             args: &args,
-            named,
-            files: &files,
+            sources,
             mark,
             resources: &resources,
             call,
@@ -152,7 +157,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         Ok(outcome)
     });
     if let Outcome::Failed(error) = &report.outcome {
-        let name = lossy(&args.meshes[0]);
+        let first = args.meshes.first().or(args.scene.scene.as_ref());
+        let name = first.map_or_else(String::new, |path| lossy(path));
         cases = vec![JunitCase {
             class: name.clone(),
             name,
@@ -172,11 +178,23 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     Ok(vec![report])
 }
 
+/// Finds the named meshes and those of the scene.
+fn sources(args: &ClearanceArgs, call: &Call) -> Result<Vec<PartSource>> {
+    let mut sources = vec![];
+    for mesh in &args.meshes {
+        files::is_there(&files::file_of(mesh))?;
+        sources.push(PartSource::find(mesh, &call.names)?);
+    }
+    if let Some(path) = &args.scene.scene {
+        sources.extend(scene::parts(path, &call.names)?);
+    }
+    Ok(sources)
+}
+
 /// Comparison of all pairs of the meshes.
 struct Comparison<'a> {
     args: &'a ClearanceArgs,
-    named: Vec<PlacedMesh>,
-    files: &'a [InputFile],
+    sources: Vec<PartSource>,
     mark: Option<ContactMark>,
     resources: &'a Resources,
     call: &'a Call<'a>,
@@ -192,14 +210,13 @@ impl Comparison<'_> {
     ) -> Result<(Outcome, Vec<JunitCase>)> {
         let Self {
             args,
-            files,
             resources,
             call,
             bar,
             ..
         } = *self;
         let mut budget = MemoryLeft::new(resources);
-        let (mut meshes, unit) = read_all(args, &self.named, files, &mut budget, bar)?;
+        let (mut meshes, unit) = read_all(args, &self.sources, &mut budget, bar)?;
         let min_distance = args
             .min_distance
             .as_ref()
@@ -208,8 +225,8 @@ impl Comparison<'_> {
             .transpose()
             .map_err(|error| prefixed("--min-distance: ", &error))?;
         let mut findings = vec![];
-        for (named, loaded) in self.named.iter().zip(&meshes) {
-            let about = format!("{}: ", named.path.display());
+        for (source, loaded) in self.sources.iter().zip(&meshes) {
+            let about = format!("{}: ", source.unposed_name());
             findings.extend(
                 loaded
                     .findings
@@ -217,16 +234,16 @@ impl Comparison<'_> {
                     .map(|finding| (about.clone(), finding.clone())),
             );
         }
-        let compared = match (self.named.as_slice(), meshes.as_mut_slice()) {
-            ([named], [loaded]) => {
+        let compared = match (self.sources.as_slice(), meshes.as_mut_slice()) {
+            ([source], [loaded]) => {
                 let triangles = loaded.mesh.triangles().len() as u64;
                 budget.take(triangles * OBJECT_BYTES)?;
-                objects_of(named, loaded)?
+                objects_of(source, loaded)?
             }
             _ => {
-                let pairs = self.named.iter().zip(meshes);
+                let pairs = self.sources.iter().zip(meshes);
                 pairs
-                    .map(|(named, loaded)| ComparedMesh::of_file(named, loaded))
+                    .map(|(source, loaded)| ComparedMesh::of_file(source, loaded))
                     .collect()
             }
         };

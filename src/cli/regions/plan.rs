@@ -173,7 +173,7 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
         .reported(&call.printer.options);
     let source = MeshSource::find_all(&args.meshes, names)?;
     check_source(&source)?;
-    let options = options.for_meshes(args.meshes.iter().map(PathBuf::as_path))?;
+    let options = options.for_meshes(source.paths())?;
     let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");
     let Some(zarr) = zarr else {
         let error = Error::usage("regions are made in a folder of Zarr").in_file(&args.output);
@@ -200,8 +200,15 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     Ok(Job { source, options })
 }
 
-/// Fails for meshes that the regions cannot read again from a file of their own name: a pipe, or `NAME=FILE`.
+/// Refuses meshes that a process of a region cannot read again: from a pipe, with a name or with a pose.
 pub fn check_source(source: &MeshSource) -> Result<()> {
+    let posed = source.parts.iter().find(|part| !part.pose.is_empty());
+    if let Some(name) = posed.map(PartSource::name) {
+        let error = Error::usage(format!("{name}: regions read meshes without poses"));
+        return Err(error.with_hint(
+            "--rotate, --matrix and --translate move all meshes; 'voxelize' makes a grid of poses at once",
+        ));
+    }
     if let Some(name) = source
         .parts
         .iter()

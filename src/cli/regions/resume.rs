@@ -1,6 +1,8 @@
 //! `--resume` plans, makes and finishes a store in one process. After a crash it continues with the missing
 //! regions.
 
+use std::path::Path;
+
 use voxelize::format::Durability;
 use voxelize::grid::record::INSIDE;
 use voxelize::job::findings;
@@ -30,7 +32,7 @@ pub fn resume(args: ConvertArgs, call: &Call) -> Result<Vec<Report>> {
 
 fn one(args: ConvertArgs, call: &Call) -> Report {
     let mut found = RunReport::new(call.started);
-    let mesh = args.input.meshes.first().cloned();
+    let mesh = args.input.first().map(Path::to_path_buf);
     let mut options = match options(args, call) {
         Ok(options) => options,
         Err(error) => {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use voxelize::format::Choice;
-use voxelize::job::{JobLabels, findings, other_unit};
+use voxelize::job::{JobLabels, UnitOfLength, UpAxis, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
@@ -37,6 +37,8 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     let mut all: Vec<(String, Loaded)> = timed(&mut report.times.read, read)?;
     for (source, (_, loaded)) in sources.iter().zip(&mut all) {
         let other = other_unit(loaded.unit, &job.options.grid.transform);
+        // A scale converts the coordinates.
+        let other = other.filter(|_| !source.pose.scales());
         let findings = std::mem::take(&mut loaded.findings)
             .into_iter()
             .chain(other);
@@ -47,12 +49,10 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
                 _ => finding.about(&source.name()),
             }));
     }
-    let near = all[0].1.near.clone();
     bar.clear();
-    let stated: Vec<_> = all
-        .iter()
-        .map(|(_, loaded)| (loaded.unit, loaded.up))
-        .collect();
+    let stated = stated(sources, &all);
+    apply_poses(sources, &mut all, &stated, &job.options)?;
+    let near = all[0].1.near.clone();
     let files = sources
         .iter()
         .zip(&all)
@@ -87,14 +87,93 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     Ok(mesh)
 }
 
-/// Reads all files. If the mesh is far from the origin and all files can be read twice, the coordinates are
-/// relative to a point near the first file.
+/// Unit and up axis that a file states.
+type Stated = (Option<UnitOfLength>, Option<UpAxis>);
+
+/// Returns the unit and the up axis that each file states, after its pose. A mesh whose pose scales it has the
+/// unit of the other meshes. If poses turn meshes to different up axes, the meshes that are not turned decide.
+fn stated(sources: &[PartSource], all: &[(String, Loaded)]) -> Vec<Stated> {
+    let both = || sources.iter().zip(all.iter().map(|(_, loaded)| loaded));
+    let unscaled = both().find(|(source, _)| !source.pose.scales());
+    let unit = unscaled.and_then(|(_, loaded)| loaded.unit);
+    let mut stated: Vec<Stated> = vec![];
+    for (source, loaded) in both() {
+        let unit = if source.pose.scales() {
+            unit
+        } else {
+            loaded.unit
+        };
+        stated.push((unit, loaded.up.map(|up| source.pose.up(up))));
+    }
+    if one_up(stated.iter().map(|(_, up)| *up)).is_ok() {
+        return stated;
+    }
+    let unturned = both()
+        .zip(&stated)
+        .find(|((source, _), _)| !source.pose.turns());
+    let up = unturned.and_then(|(_, (_, up))| *up);
+    for (source, (_, turned)) in sources.iter().zip(&mut stated) {
+        if source.pose.turns() {
+            *turned = up;
+        }
+    }
+    stated
+}
+
+/// Applies the poses of the meshes. Meanwhile a mesh is in memory twice.
+fn apply_poses(
+    sources: &[PartSource],
+    all: &mut [(String, Loaded)],
+    stated: &[Stated],
+    options: &JobOptions,
+) -> Result<()> {
+    if sources.iter().all(|source| source.pose.is_empty()) {
+        return Ok(());
+    }
+    let unit = if options.request.scale.is_some() {
+        // Poses are applied before the scale, in the unit of the files.
+        one_unit(stated.iter().map(|(unit, _)| *unit))?
+    } else {
+        options.request.transform(stated)?.unit
+    };
+    let held = held(all);
+    for (source, (_, loaded)) in sources.iter().zip(all) {
+        if source.pose.is_empty() {
+            continue;
+        }
+        let copy = size_of_val(loaded.mesh.triangles()) as u64;
+        options.admit(held + copy, "the meshes and one of them posed")?;
+        source
+            .pose
+            .apply(loaded, unit)
+            .map_err(|error| error.in_file(source.name()))?;
+    }
+    Ok(())
+}
+
+/// Reads all files. Coordinates of a mesh that is far from the origin are relative to a point near the
+/// first file, if all files can be read that way and no mesh has a pose. A mesh whose pose moves it may be
+/// relative to a point of its own.
 fn read_all(
     sources: &[PartSource],
     options: &JobOptions,
     bar: &Bar,
     signals: &Signals,
 ) -> Result<Vec<(String, Loaded)>> {
+    if sources.iter().any(|source| !source.pose.is_empty()) {
+        let mut all: Vec<(String, Loaded)> = vec![];
+        for source in sources {
+            let near = if source.pose.translates() {
+                ReadNear::Mesh
+            } else {
+                ReadNear::Origin
+            };
+            let held = held(&all);
+            let loaded = read_one(source, options, near, held, bar, signals)?;
+            all.push((source.label(), loaded));
+        }
+        return Ok(all);
+    }
     let is_file = |source: &PartSource| source.path().is_some_and(|path| !files::is_pipe(path));
     let is_repeatable = sources.len() == 1 || sources.iter().all(is_file);
     let wants_near = options.reads_near && options.grid.may_be_near() && is_repeatable;
@@ -112,11 +191,7 @@ fn read_all(
     let point = all[0].1.near.clone();
     let near = ReadNear::Point(&point);
     for source in others {
-        let held: u64 = all
-            .iter()
-            .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
-            .sum();
-        let loaded = read_one(source, options, near, held, bar, signals)?;
+        let loaded = read_one(source, options, near, held(&all), bar, signals)?;
         if loaded.near != point {
             let options = JobOptions {
                 reads_near: false,
@@ -130,7 +205,14 @@ fn read_all(
     Ok(all)
 }
 
-/// Reads one file. The meshes that were read before take `held` bytes of memory.
+/// Returns the memory of meshes in bytes.
+fn held(all: &[(String, Loaded)]) -> u64 {
+    all.iter()
+        .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
+        .sum()
+}
+
+/// Reads a file while others hold `held` bytes of memory.
 fn read_one(
     source: &PartSource,
     options: &JobOptions,
@@ -205,11 +287,7 @@ fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> 
         let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
         return mesh.with_parts(PartKind::File, parts);
     }
-    let need = 2 * all
-        .iter()
-        .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
-        .sum::<u64>();
-    options.admit(need, "the meshes and one of all")?;
+    options.admit(2 * held(&all), "the meshes and one of all")?;
     Mesh::join(
         all.iter()
             .map(|(name, loaded)| (name.as_str(), &loaded.mesh)),
@@ -276,7 +354,8 @@ impl MeshFile {
             ..
         } = *loaded;
         Self {
-            path: source.name(),
+            path: source.unposed_name(),
+            pose: (!source.pose.is_empty()).then(|| source.pose.to_string()),
             format,
             bytes,
             packing: packing.name(),
@@ -381,6 +460,10 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     report
         .warnings
         .extend(free_inside(&job.options.rule, target.choices));
+    let is_default = job.options.request.rule.is_none() && job.options.request.ties.is_none();
+    if is_default && output.format.is_map {
+        report.warnings.extend(findings::on_walls(mesh, &lattice));
+    }
     options
         .aux_outputs()
         .try_for_each(|aux| aux.check_lattice(&placed))?;

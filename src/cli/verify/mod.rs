@@ -336,7 +336,7 @@ fn check(tasks: &[Task], reach: Reach, names: &Names) -> Result<()> {
         check_case(task, names)?;
     }
     for task in tasks {
-        check_reach(task, "mesh", &task.mesh, reach)?;
+        check_reach(task, "mesh", &task.file(), reach)?;
         if let Wanted::File(golden) = &task.wanted {
             check_reach(task, "golden", golden.path(), reach)?;
         }

@@ -12,7 +12,7 @@ use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Vo
 use super::case;
 use crate::cli::args::{PowerArgs, ReadArgs};
 use crate::cli::command::Call;
-use crate::cli::files::MeshSource;
+use crate::cli::files::{self, MeshSource};
 use crate::cli::guard::guarded;
 use crate::cli::memory::Resources;
 use crate::cli::names::{InputFile, Names, OutputFile};
@@ -81,12 +81,11 @@ impl Task {
         }
         let resources = Resources::new(&PowerArgs::default(), None)?;
         let options = JobOptions::new(request, &ReadArgs::default(), resources, names)?;
-        let mut options = options.for_meshes([self.mesh.as_path()].into_iter())?;
+        let mut options = options.for_meshes([self.file()].iter().map(PathBuf::as_path))?;
         options.has_findings = true;
         let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {
-            // Suggests similar file names only. In a list, `-` does not mean standard input, and words are
-            // not commands.
-            Code::NotFound => suggest::no_such_file(&self.mesh),
+            // A name in a list never means standard input.
+            Code::NotFound => suggest::no_such_file(&self.file()),
             _ => error,
         })?;
         Ok(Job { source, options })
@@ -103,7 +102,12 @@ impl Task {
 
     /// Returns the size of the mesh file in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
-        self.mesh.metadata().map_or(0, |found| found.len())
+        self.file().metadata().map_or(0, |found| found.len())
+    }
+
+    /// Returns the file of the mesh, without its pose.
+    pub fn file(&self) -> PathBuf {
+        files::file_of(&self.mesh)
     }
 
     /// Returns how many grids are in memory at the same time. The golden file counts as one.

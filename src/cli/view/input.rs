@@ -1,6 +1,6 @@
 //! Input of a picture: the cells of a voxel file, the cells of a voxelized mesh, or the mesh itself.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args as _;
@@ -15,12 +15,13 @@ use crate::cli::args::{GridArgs, ReadArgs, RuleArgs};
 use crate::cli::argv::exclusive;
 use crate::cli::command::Call;
 use crate::cli::contents;
-use crate::cli::files::{self, MeshSource};
+use crate::cli::files;
 use crate::cli::memory::Resources;
 use crate::cli::names::InputFile;
 use crate::cli::options::{Job, JobOptions};
 use crate::cli::report::Object;
 use crate::cli::run::{self, RunReport, timed};
+use crate::cli::scene;
 
 /// Input file that has been read, with its properties.
 pub struct ViewInput {
@@ -64,34 +65,43 @@ impl ViewSource {
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         if args.picture.mesh {
             refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
-        } else if is_voxel_file(&args.file)? {
+        } else if let Some(file) = voxel_file(args)? {
             let mesh = ReadArgs::augment_args(cells);
             refuse_given(
                 call,
                 mesh,
-                &args.file.display().to_string(),
+                &file.display().to_string(),
                 "a voxel file has its own grid",
             )?;
-            let file = call.names.reads(&args.file, "the input")?;
+            let file = call.names.reads(&file, "the input")?;
             return Ok(Self::Voxels(file, resources.for_job()));
         }
-        let ViewArgs { file, read, .. } = args;
-        let options = JobOptions::new(call.argv.request()?, read, resources, &call.names)?
+        let options = JobOptions::new(call.argv.request()?, &args.read, resources, &call.names)?
             .reported(&call.printer.options);
-        let source = MeshSource::find(file, &call.names)?;
-        let options = options.for_meshes([file.as_path()].into_iter())?;
+        let file = args.file.as_slice();
+        let source = scene::joined(file, args.scene.scene.as_deref(), &call.names)?;
+        let options = options.for_meshes(source.paths())?;
         Ok(Self::Mesh(Box::new(Job { source, options })))
     }
 }
 
-/// Returns `true` if the content or the name of the file is that of a voxel file.
-fn is_voxel_file(path: &Path) -> Result<bool> {
+/// Returns the voxel file that the arguments name. `None` for meshes.
+fn voxel_file(args: &ViewArgs) -> Result<Option<PathBuf>> {
+    let Some(given) = args.file.as_deref().filter(|file| file.as_os_str() != "-") else {
+        return Ok(None);
+    };
+    let path = files::file_of(given);
     if path.as_os_str() == "-" {
-        return Ok(false);
+        return Ok(None);
     }
-    files::is_there(path)?;
-    // The content of a pipe is not examined, because a pipe can be read only once.
-    Ok(files::is_voxel_name(path) || !files::is_pipe(path) && files::voxel_format(path).is_some())
+    files::is_there(&path)?;
+    // A pipe cannot be read twice.
+    let is_voxels = files::is_voxel_name(&path)
+        || !files::is_pipe(&path) && files::voxel_format(&path).is_some();
+    if is_voxels {
+        files::refuse_pose(given)?;
+    }
+    Ok(is_voxels.then_some(path))
 }
 
 impl ViewInput {
@@ -103,7 +113,7 @@ impl ViewInput {
         call: &Call,
     ) -> Result<Self> {
         let found = RunReport::new(Instant::now());
-        let name = args.file.display().to_string();
+        let name = args.input().display().to_string();
         let unit = call
             .argv
             .request()?

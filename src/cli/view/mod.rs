@@ -13,7 +13,7 @@ use voxelize::view::{self, Layer, Picture, Up};
 use voxelize::{Cells, Code, Error, Finding, Kind, Progress, Rational, Result, par, tool};
 
 use super::args::values::{LayerChoice, PixelSize};
-use super::args::{self, GridArgs, ReadArgs, RuleArgs, RunArgs, values};
+use super::args::{self, GridArgs, ReadArgs, RuleArgs, RunArgs, SceneArgs, values};
 use super::command::{Call, Command};
 use super::contents;
 use super::files::{Destination, MadeFolders};
@@ -66,9 +66,17 @@ struct ViewArgs {
     picture: PictureArgs,
 
     /// A mesh, which is voxelized, or a voxel file of any format that 'voxelize formats' lists, known
-    /// by its content; - is a mesh from standard input
-    #[arg(value_name = "FILE", help_heading = "Input")]
-    file: PathBuf,
+    /// by its content; - is a mesh from standard input; part.stl@rotate=z,90 poses a mesh
+    #[arg(
+        value_name = "FILE",
+        help_heading = "Input",
+        required_unless_present = "scene",
+        conflicts_with = "scene"
+    )]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     #[command(flatten)]
     grid: GridArgs,
@@ -86,6 +94,14 @@ struct ViewArgs {
 
     #[command(flatten)]
     run: RunArgs,
+}
+
+impl ViewArgs {
+    /// Returns the file to draw, or the scene.
+    fn input(&self) -> &Path {
+        let scene = self.scene.scene.as_deref();
+        self.file.as_deref().or(scene).unwrap_or(Path::new(""))
+    }
 }
 
 /// Options of the picture.
@@ -195,7 +211,7 @@ fn show(
     result: &mut Drawing,
 ) -> Result<Outcome> {
     result.input = Some(DrawnFile {
-        path: lossy(&args.file),
+        path: lossy(args.input()),
         mesh: None,
     });
     let mut options = PictureOptions::new(&args, call)?;

@@ -10,7 +10,7 @@ use super::ViewArgs;
 use crate::cli::args::values::{LayerChoice, PixelSize};
 use crate::cli::argv::exclusive;
 use crate::cli::command::Call;
-use crate::cli::files::{has_extension, stem, with_suffix};
+use crate::cli::files::{file_of, has_extension, stem, with_suffix};
 use crate::cli::memory::Resources;
 use crate::cli::names::OutputFile;
 use crate::cli::output::{check_stdout, is_folder};
@@ -214,7 +214,7 @@ fn output_path(args: &ViewArgs, content: PictureContent, call: &Call) -> Result<
             }
         }
         (None, PictureContent::Text(_)) => PathBuf::from("-"),
-        (None, _) => implied(&args.file)?,
+        (None, _) => implied(&file_of(args.input()))?,
         (Some(path), _) if path.as_os_str() == "-" => {
             check_stdout(call, "FILE.png")?;
             path.clone()

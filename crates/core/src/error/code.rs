@@ -402,6 +402,9 @@ codes! {
     BadList "bad-list" REFUSED
         "a list of file names that contains other data"
         &["write one name per line", "or use `-0` if the names end in NUL"];
+    BadScene "bad-scene" REFUSED
+        "the file of `--scene` is not a list of meshes with their poses"
+        &["write [[mesh]] tables with file, name, rotate, translate and the other keys of a pose"];
     ClosedPipe "closed-pipe" REFUSED
         "the output pipe was closed early"
         &["nothing: this is not a failure"];

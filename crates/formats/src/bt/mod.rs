@@ -64,7 +64,8 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits],
     dtypes: &[Dtype::Bool],
     choices: &[Choice::MarkFree],
-    // Nodes are stored depth first, so consecutive nodes may be in distant layers.
+    is_map: true,
+    // Nodes are stored depth first, so a node may be far above the node before it.
     slab_layers: super::WHOLE,
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),

@@ -75,6 +75,45 @@ pub fn not_subtracted(mesh: &Mesh, what: &str) -> Option<Finding> {
     Some(Finding::new(Code::W023, text))
 }
 
+/// Returns the finding that at least a tenth of the mesh's area lies on walls between two cells of the grid
+/// (W004). The rule surface marks the cells on the high side of these walls, also where that side is outside of
+/// the part. The first and the last wall of a lattice that ends there do no harm.
+pub fn on_walls(mesh: &Mesh, lattice: &Lattice) -> Option<Finding> {
+    const PART: f64 = 0.1;
+    let axes = [0, 1, 2].map(|axis| lattice.axis(axis));
+    let mut area = 0.0;
+    let mut area_on_walls = 0.0;
+    let mut count = 0;
+    for triangle in mesh.triangles() {
+        let [a, b, c] = triangle.map(|p| p.map(f64::from));
+        let [u, v]: [[f64; 3]; 2] = [b, c].map(|p| std::array::from_fn(|axis| p[axis] - a[axis]));
+        let product: [f64; 3] = std::array::from_fn(|axis| {
+            let [s, t] = [(axis + 1) % 3, (axis + 2) % 3];
+            u[s] * v[t] - u[t] * v[s]
+        });
+        let twice = product.into_iter().map(|c| c * c).sum::<f64>().sqrt();
+        area += twice;
+        let is_on_wall = (0..3).any(|axis| {
+            let [a, b, c] = triangle.map(|p| p[axis]);
+            let last = 2 * lattice.dims()[axis] as i64;
+            let wall = axes[axis].snapped(a).filter(|_| a == b && b == c);
+            wall.is_some_and(|m| m % 2 == 0 && m > 0 && m < last)
+        });
+        if is_on_wall && twice > 0.0 {
+            area_on_walls += twice;
+            count += 1;
+        }
+    }
+    if area_on_walls < PART * area || count == 0 {
+        return None;
+    }
+    let triangles = counted(count, "triangle lies", "triangles lie");
+    let text = format!(
+        "{triangles} on walls between cells: the rule surface marks the cells above them, also outside of the part"
+    );
+    Some(Finding::new(Code::W004, text).with_hint("`--filled` marks the cells that the part fills"))
+}
+
 /// Returns the finding that a mesh with these bounds is smaller than one cell along every axis (W021).
 fn less_than_a_cell(
     mesh: &Bounds,

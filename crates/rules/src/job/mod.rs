@@ -6,6 +6,7 @@ mod measure;
 mod paint;
 mod parts;
 mod plan;
+mod pose;
 mod prepared;
 pub mod regions;
 mod request;
@@ -21,6 +22,7 @@ mod voxelizer;
 pub use self::measure::{Measure, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects};
 pub use self::plan::{MemoryPhase, MemoryPlan};
+pub use self::pose::{Pose, PosedName};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::request::{
     DEFAULT_RES, OPTIONS, OptionValues, Request, RequestOption, ResolvedRequest, option_of_field,

@@ -224,8 +224,16 @@ impl Transform {
     }
 
     /// Returns a function that applies the axis order, the matrix without its translation, and the rotations
-    /// to a point.
+    /// to a point, and rounds the result to 32-bit floats.
     fn turner(&self) -> impl Fn(Point) -> Point + use<> {
+        let turn = self.turner_in_doubles();
+        // The addition of zero turns a negative zero into zero.
+        move |p| turn(p).map(|c| c as f32 + 0.0)
+    }
+
+    /// Returns a function that applies the axis order, the matrix without its translation, and the rotations
+    /// to a point.
+    fn turner_in_doubles(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
         let axes = self.axes;
         let matrix = self
             .matrix
@@ -239,8 +247,7 @@ impl Transform {
                 Some(multiply) => multiply(p),
                 None => p.map(f64::from),
             };
-            // The addition of zero turns a negative zero into zero.
-            turn(multiplied).map(|c| c as f32 + 0.0)
+            turn(multiplied)
         }
     }
 
@@ -293,13 +300,17 @@ impl Transform {
         if !self.turns() {
             return Ok(mesh);
         }
-        let turn = self.turner();
+        self.mapped(&mesh, self.turner())
+    }
+
+    /// Applies a function to the vertices of the mesh.
+    fn mapped(&self, mesh: &Mesh, point: impl Fn(Point) -> Point) -> Result<Mesh> {
         let is_mirror = self.is_mirror();
         let turned = mesh.map(|[a, b, c]| {
             // In a mirrored mesh, two vertices of each triangle are swapped, so that the triangle still faces
             // outwards.
             let [b, c] = if is_mirror { [c, b] } else { [b, c] };
-            [a, b, c].map(|p| turn(*p))
+            [a, b, c].map(|p| point(*p))
         })?;
         Ok(if is_mirror {
             turned.with_turned_corners()
@@ -309,22 +320,22 @@ impl Transform {
     }
 
     /// Maps the mesh to the coordinates of the grid, including scale and translation. Each coordinate is
-    /// computed in doubles and rounded to a 32-bit float. To voxelize the mesh, use [`apply`](Self::apply)
+    /// computed in doubles and rounded once, to a 32-bit float. To voxelize the mesh, use [`apply`](Self::apply)
     /// and [`place`](Self::place) instead, which avoid this rounding.
     ///
     /// # Errors
     /// Fails if there is not enough memory for another mesh, or if a coordinate exceeds the range of floats.
     pub fn apply_all(&self, mesh: Mesh) -> Result<Mesh> {
-        let mesh = self.apply(mesh)?;
         if !self.is_scaled() && !self.is_moved() {
-            return Ok(mesh);
+            return self.apply(mesh);
         }
+        let turn = self.turner_in_doubles();
         let scale = self.scale.to_f64();
         let by = self.shift().each_ref().map(Rational::to_f64);
-        let point = |p: &Point| {
-            std::array::from_fn(|a| (scale * f64::from(p[a]) + by[a] + 0.0) as f32 + 0.0)
-        };
-        mesh.map(|triangle| triangle.each_ref().map(point))
+        self.mapped(&mesh, |p| {
+            let turned = turn(p);
+            std::array::from_fn(|a| (scale * turned[a] + by[a]) as f32 + 0.0)
+        })
     }
 
     /// Converts a length exactly to the unit of the file. If the transform scales coordinates, converts it to

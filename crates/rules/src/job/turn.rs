@@ -8,11 +8,18 @@ use voxelize_core::geom::degrees::cos_sin;
 use voxelize_core::geom::{Point, Rational};
 use voxelize_core::grid::AXES;
 
-/// Rotation about an axis of the grid, such as `z,90`. It is counterclockwise if seen from the positive end
-/// of the axis.
+/// Number of decimals from which on an angle in radians may stand for a quarter turn.
+const FEWEST_DECIMALS: usize = 4;
+
+/// Rotation about an axis of the grid, such as `z,90` or `z,0.5rad`. It is counterclockwise if seen from the
+/// positive end of the axis.
 ///
 /// Rotations by multiples of 90 degrees are exact. For other angles, sine and cosine are the doubles nearest
 /// to the exact values. Coordinates are computed in doubles and rounded only once, to 32-bit floats.
+///
+/// No decimal in radians is a quarter turn. So an angle with at least four decimals that differs from a
+/// multiple of π/2 by less than one unit of its last decimal, or by less than 1e-15, stands for this multiple:
+/// `1.5708rad`, `3.14159265rad`.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -20,12 +27,16 @@ use voxelize_core::grid::AXES;
 ///
 /// let rotation: Rotation = "z,-22.5".parse()?;
 /// assert_eq!((rotation.to_string(), rotation.is_exact()), ("z,-45/2".to_string(), false));
+/// let rotation: Rotation = "z,1.5708rad".parse()?;
+/// assert_eq!((rotation.to_string(), rotation.is_exact()), ("z,90".to_string(), true));
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rotation {
     axis: usize,
     degrees: Rational,
+    /// Angle as written, if it was written in radians and is not a multiple of 90 degrees.
+    radians: Option<Rational>,
 }
 
 impl FromStr for Rotation {
@@ -33,24 +44,67 @@ impl FromStr for Rotation {
 
     fn from_str(text: &str) -> Result<Self> {
         let expected = || Error::usage("expected an axis and degrees such as z,90");
-        let (name, degrees) = text.split_once(',').ok_or_else(expected)?;
+        let (name, angle) = text.split_once(',').ok_or_else(expected)?;
         let axis = AXES
             .iter()
             .position(|axis| name.trim().parse() == Ok(*axis))
             .ok_or_else(expected)?;
-        let degrees = Rational::parse(degrees.trim()).map_err(Error::usage)?;
-        quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
-        Ok(Self { axis, degrees })
+        let angle = angle.trim();
+        if let Some(radians) = angle.strip_suffix("rad") {
+            return Self::in_radians(axis, radians.trim_end());
+        }
+        Self::in_degrees(axis, angle.strip_suffix("deg").unwrap_or(angle).trim_end())
     }
 }
 
 impl fmt::Display for Rotation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{}", AXES[self.axis], short(&self.degrees))
+        let axis = AXES[self.axis];
+        match &self.radians {
+            Some(radians) => write!(f, "{axis},{}rad", short(radians)),
+            None => write!(f, "{axis},{}", short(&self.degrees)),
+        }
     }
 }
 
 impl Rotation {
+    fn in_degrees(axis: usize, text: &str) -> Result<Self> {
+        let degrees = Rational::parse(text).map_err(Error::usage)?;
+        quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many degrees"))?;
+        Ok(Self {
+            axis,
+            degrees,
+            radians: None,
+        })
+    }
+
+    fn in_radians(axis: usize, text: &str) -> Result<Self> {
+        let radians = Rational::parse(text).map_err(Error::usage)?;
+        let degrees = &(&radians * &Rational::from(180)) / &pi();
+        let quarters =
+            quarters_nearest(&degrees).ok_or_else(|| Error::usage("too many radians"))?;
+        let multiple = &(&Rational::from(quarters) * &pi()) / &Rational::from(2);
+        let decimals = text.split_once('.').map_or("", |(_, decimals)| decimals);
+        let mut unit = Rational::parse("1e-15").map_err(Error::usage)?;
+        let is_long =
+            decimals.len() >= FEWEST_DECIMALS && decimals.bytes().all(|b| b.is_ascii_digit());
+        if is_long && decimals.len() < 15 {
+            unit = Rational::parse(&format!("1e-{}", decimals.len())).map_err(Error::usage)?;
+        }
+        if (&radians - &multiple).abs() < unit {
+            return Ok(Self {
+                axis,
+                degrees: &Rational::from(quarters) * &Rational::from(90),
+                radians: None,
+            });
+        }
+        Ok(Self {
+            axis,
+            degrees,
+            radians: Some(radians),
+        })
+    }
+
     /// Returns true if the angle is a multiple of 90 degrees, so that the rotation does not round
     /// coordinates.
     pub fn is_exact(&self) -> bool {
@@ -76,6 +130,7 @@ impl Rotation {
         Some(Self {
             axis: self.axis,
             degrees: &degrees[0] + &degrees[1],
+            radians: None,
         })
     }
 
@@ -96,6 +151,49 @@ impl Rotation {
             p
         }
     }
+}
+
+/// Parses roll, pitch and yaw as URDF defines them: rotations about the fixed axes x, then y, then z, in
+/// radians. `deg` after a number states degrees.
+///
+/// # Errors
+/// Fails if there are not three angles, or if an angle without a suffix is more than a full turn.
+pub(super) fn roll_pitch_yaw(text: &str) -> Result<Vec<Rotation>> {
+    let words: Vec<_> = text
+        .split([',', ' '])
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.len() != AXES.len() {
+        let given = words.len();
+        return Err(Error::usage(format!(
+            "expected three angles, R,P,Y, not {given}"
+        )));
+    }
+    let mut rotations = vec![];
+    for (axis, word) in words.into_iter().enumerate() {
+        let rotation = if let Some(degrees) = word.strip_suffix("deg") {
+            Rotation::in_degrees(axis, degrees)?
+        } else if let Some(radians) = word.strip_suffix("rad") {
+            Rotation::in_radians(axis, radians)?
+        } else {
+            let rotation = Rotation::in_radians(axis, word)?;
+            if rotation.degrees.abs() > Rational::from(360) {
+                let error = Error::usage(format!("{word} radians are more than a turn"));
+                return Err(error.with_hint(format!(
+                    "{word}deg is in degrees; {word}rad is in radians all the same"
+                )));
+            }
+            rotation
+        };
+        rotations.push(rotation);
+    }
+    Ok(rotations)
+}
+
+/// Returns π with a relative error below 1e-39.
+fn pi() -> Rational {
+    let digits = "3.141592653589793238462643383279502884197";
+    Rational::parse(digits).unwrap_or(Rational::ZERO)
 }
 
 /// Sequence of rotations. Consecutive rotations about the same axis are combined by adding their angles
@@ -366,9 +464,70 @@ mod tests {
         ] {
             assert_eq!(turned(rotations, point), expected, "{rotations:?}");
         }
-        for wrong in ["z", "w,90", "z,", "z,1e40", "90,z"] {
+        for wrong in ["z", "w,90", "z,", "z,1e40", "90,z", "z,rad", "z,1e40rad"] {
             assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn radians_near_a_quarter_turn_stand_for_it() {
+        let mut tried = 0;
+        for (text, expected) in [
+            ("1.5708", "x,90"),
+            ("1.57079", "x,90"),
+            ("1.57079632", "x,90"),
+            ("1.5707963267948966", "x,90"),
+            ("-1.5708", "x,-90"),
+            ("3.1415", "x,180"),
+            ("3.141592653589793", "x,180"),
+            ("4.71238898038469", "x,270"),
+            ("6.2832", "x,360"),
+            ("0.0000", "x,0"),
+            ("0", "x,0"),
+            ("-5.55111512312578e-17", "x,0"),
+            ("1.57", "x,157/100rad"),
+            ("3.14", "x,157/50rad"),
+            ("1.5706", "x,7853/5000rad"),
+            ("0.5", "x,1/2rad"),
+        ] {
+            let rotation: Rotation = format!("x,{text}rad").parse().unwrap();
+            assert_eq!(rotation.to_string(), expected, "{text}");
+            assert_eq!(rotation.to_string().parse::<Rotation>().unwrap(), rotation);
+            tried += 1;
+        }
+        assert!(tried > 10);
+        let [x, y, _] = turned(&["z,0.5rad"], [1.0, 0.0, 0.0]);
+        assert!((x - 0.5_f64.cos()).abs() < 2e-16 && (y - 0.5_f64.sin()).abs() < 2e-16);
+    }
+
+    /// The matrix of URDF is Rz(yaw) · Ry(pitch) · Rx(roll).
+    #[test]
+    fn roll_pitch_and_yaw_turn_about_fixed_axes() {
+        let angles = [0.3_f64, -1.1, 2.4];
+        let [[cr, sr], [cp, sp], [cy, sy]] = angles.map(|angle| [angle.cos(), angle.sin()]);
+        let rows = [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ];
+        let turn = Turns::new(&roll_pitch_yaw("0.3, -1.1, 2.4").unwrap()).turner();
+        for (column, point) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+            .into_iter()
+            .enumerate()
+        {
+            for (row, c) in rows.iter().zip(turn(point)) {
+                assert!((row[column] - c).abs() < 1e-15, "{column}");
+            }
+        }
+        let quarter = |text: &str| {
+            let rotations = roll_pitch_yaw(text).unwrap();
+            rotations
+                .iter()
+                .map(Rotation::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(quarter("1.5708,0,90deg"), "x,90 y,0 z,90");
     }
 
     #[test]

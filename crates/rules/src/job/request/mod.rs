@@ -4,7 +4,7 @@
 //! the names and texts of options. This module parses the texts, checks the options for conflicts, and
 //! resolves them to a transform, a rule and a fit.
 
-mod parse;
+pub(super) mod parse;
 
 use std::path::PathBuf;
 

@@ -56,7 +56,7 @@ pub(super) fn dims(text: &str) -> Result<[usize; 3]> {
 }
 
 /// Parses a point, such as `-0.5,0,0`.
-pub(super) fn point(text: &str) -> Result<[Measure; 3]> {
+pub(in crate::job) fn point(text: &str) -> Result<[Measure; 3]> {
     let numbers = measures(text)?;
     let given = numbers.len();
     numbers
@@ -99,7 +99,7 @@ fn at_most(n: usize) -> Result<usize> {
 }
 
 /// Parses a positive number, such as `0.001` or `1/3`.
-pub(super) fn factor(text: &str) -> Result<Rational> {
+pub(in crate::job) fn factor(text: &str) -> Result<Rational> {
     let factor = Rational::parse(text).map_err(Error::usage)?;
     if factor.is_positive() {
         Ok(factor)
