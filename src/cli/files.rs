@@ -212,23 +212,25 @@ impl MeshSource {
     }
 }
 
-/// Splits the name of a mesh and its pose, `part.stl@rotate=z,90`. `None` for a name without a pose and for
-/// an existing file of the whole name.
+/// Splits the name of a mesh and the steps of its pose, `part.stl@rotate=z,90`. `None` for a name without a
+/// pose and for an existing file of the whole name.
+fn split_pose(path: &Path) -> Option<PosedName<'_>> {
+    let found = PosedName::new(path.to_str()?)?;
+    // A name before `=` may contain any character.
+    let is_pose = found.has_known_step() || Path::new(found.file).exists();
+    (is_pose && !path.exists()).then_some(found)
+}
+
+/// Returns the file and the pose of `part.stl@rotate=z,90`. `None` for a name without a pose.
 pub fn posed(path: &Path) -> Result<Option<(PathBuf, Pose)>> {
-    let Some(found) = path.to_str().and_then(PosedName::new) else {
+    let Some(found) = split_pose(path) else {
         return Ok(None);
     };
-    let file = Path::new(found.file);
-    // A name before `=` may contain any character.
-    let is_pose = || found.has_known_step() || file.exists();
-    if path.exists() || !is_pose() {
-        return Ok(None);
-    }
     let pose = Pose::new(&found.steps).map_err(|error| {
         let error = error.about(found.file);
         or_hint(error, "for example: part.stl@rotate=z,90@translate=0,0,5")
     })?;
-    Ok(Some((file.to_path_buf(), pose)))
+    Ok(Some((PathBuf::from(found.file), pose)))
 }
 
 /// Refuses a pose after the name of a voxel file.
@@ -243,16 +245,10 @@ pub fn refuse_pose(path: &Path) -> Result<()> {
 
 /// Returns the file of a name of a mesh, `part.stl` for `NAME=part.stl@rotate=z,90`.
 pub fn file_of(path: &Path) -> PathBuf {
-    if path.exists() {
-        return path.to_path_buf();
-    }
-    let unposed = match posed(path) {
-        Ok(Some((file, _))) => file,
-        _ => path.to_path_buf(),
-    };
-    match named(&unposed) {
+    let unposed = split_pose(path).map_or(path, |found| Path::new(found.file));
+    match named(unposed) {
         Some((_, file)) if !unposed.exists() => PathBuf::from(file),
-        _ => unposed,
+        _ => unposed.to_path_buf(),
     }
 }
 

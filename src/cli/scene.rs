@@ -105,13 +105,13 @@ fn bad(text: impl Into<String>) -> Error {
 }
 
 /// Key of a mesh with its value. Numbers are as written.
-struct Entry {
+struct SceneEntry {
     key: String,
-    value: EntryValue,
+    value: SceneValue,
     line: u64,
 }
 
-enum EntryValue {
+enum SceneValue {
     One(String),
     Many(Vec<String>),
     /// Value that is neither text, nor a number, nor an array of these.
@@ -119,8 +119,8 @@ enum EntryValue {
 }
 
 /// Keys of a mesh, and the line where the mesh begins.
-struct Table {
-    entries: Vec<Entry>,
+struct SceneTable {
+    entries: Vec<SceneEntry>,
     line: u64,
 }
 
@@ -143,7 +143,7 @@ fn is_toml(text: &str) -> bool {
     begin.starts_with('[') && serde_json::from_str::<Json>(text).is_err()
 }
 
-fn mesh(table: &Table, path: &Path) -> Result<SceneMesh> {
+fn mesh(table: &SceneTable, path: &Path) -> Result<SceneMesh> {
     let mut file = None;
     let mut name = None;
     let mut pose = Pose::default();
@@ -160,13 +160,13 @@ fn mesh(table: &Table, path: &Path) -> Result<SceneMesh> {
                 .with_hint(hint));
         }
         let value = match (&entry.value, entry.key.as_str()) {
-            (EntryValue::One(text), _) => vec![text.clone()],
-            (EntryValue::Many(_), "file" | "name" | "scale") | (EntryValue::Other, _) => {
+            (SceneValue::One(text), _) => vec![text.clone()],
+            (SceneValue::Many(_), "file" | "name" | "scale") | (SceneValue::Other, _) => {
                 return Err(
                     about(bad("expected a text or a number")).with_hint(example(&entry.key))
                 );
             }
-            (EntryValue::Many(texts), _) => texts.clone(),
+            (SceneValue::Many(texts), _) => texts.clone(),
         };
         match entry.key.as_str() {
             "file" => file = Some(value.concat()),
@@ -219,7 +219,7 @@ fn example(key: &str) -> &'static str {
     }
 }
 
-fn toml_tables(text: &str) -> Result<Vec<Table>> {
+fn toml_tables(text: &str) -> Result<Vec<SceneTable>> {
     let line_of = |span: Option<Range<usize>>| {
         let before = &text.as_bytes()[..span.map_or(0, |span| span.start).min(text.len())];
         before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
@@ -250,13 +250,13 @@ fn toml_tables(text: &str) -> Result<Vec<Table>> {
         for (table, span) in all {
             let mut entries = vec![];
             for (key, item) in table.iter() {
-                entries.push(Entry {
+                entries.push(SceneEntry {
                     key: key.to_string(),
-                    value: item.as_value().map_or(EntryValue::Other, toml_value),
+                    value: item.as_value().map_or(SceneValue::Other, toml_value),
                     line: line_of(table.key(key).and_then(Key::span)),
                 });
             }
-            tables.push(Table {
+            tables.push(SceneTable {
                 entries,
                 line: line_of(span),
             });
@@ -265,27 +265,27 @@ fn toml_tables(text: &str) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-fn toml_value(value: &Toml) -> EntryValue {
+fn toml_value(value: &Toml) -> SceneValue {
     match value {
         Toml::Array(all) => {
             let mut texts = vec![];
             for value in all {
                 match toml_value(value) {
-                    EntryValue::One(text) => texts.push(text),
-                    EntryValue::Many(row) => texts.extend(row),
-                    EntryValue::Other => return EntryValue::Other,
+                    SceneValue::One(text) => texts.push(text),
+                    SceneValue::Many(row) => texts.extend(row),
+                    SceneValue::Other => return SceneValue::Other,
                 }
             }
-            EntryValue::Many(texts)
+            SceneValue::Many(texts)
         }
-        Toml::String(text) => EntryValue::One(text.value().clone()),
-        Toml::Integer(number) => EntryValue::One(number.display_repr().trim().replace('_', "")),
-        Toml::Float(number) => EntryValue::One(number.display_repr().trim().replace('_', "")),
-        _ => EntryValue::Other,
+        Toml::String(text) => SceneValue::One(text.value().clone()),
+        Toml::Integer(number) => SceneValue::One(number.display_repr().trim().replace('_', "")),
+        Toml::Float(number) => SceneValue::One(number.display_repr().trim().replace('_', "")),
+        _ => SceneValue::Other,
     }
 }
 
-fn json_tables(text: &str) -> Result<Vec<Table>> {
+fn json_tables(text: &str) -> Result<Vec<SceneTable>> {
     let root: Json = serde_json::from_str(text).map_err(|error| {
         let why = error.to_string();
         let why = why.split(" at line").next().unwrap_or_default();
@@ -318,40 +318,40 @@ fn json_tables(text: &str) -> Result<Vec<Table>> {
             };
             let entries: Vec<_> = table
                 .iter()
-                .map(|(key, value)| Entry {
+                .map(|(key, value)| SceneEntry {
                     key: key.clone(),
                     value: json_value(value),
                     line: next_line(key),
                 })
                 .collect();
             let line = entries.first().map_or(line, |entry| entry.line);
-            tables.push(Table { entries, line });
+            tables.push(SceneTable { entries, line });
         }
     }
     let entries = || tables.iter().flat_map(|table| &table.entries);
-    let is_plain = !entries().any(|entry| matches!(entry.value, EntryValue::Other));
+    let is_plain = !entries().any(|entry| matches!(entry.value, SceneValue::Other));
     if is_plain && keys.len() != root.len() + entries().count() {
         return Err(bad("a key occurs twice in one object").with_hint("leave out one of them"));
     }
     Ok(tables)
 }
 
-fn json_value(value: &Json) -> EntryValue {
+fn json_value(value: &Json) -> SceneValue {
     match value {
-        Json::String(text) => EntryValue::One(text.clone()),
-        Json::Number(number) => EntryValue::One(number.to_string()),
+        Json::String(text) => SceneValue::One(text.clone()),
+        Json::Number(number) => SceneValue::One(number.to_string()),
         Json::Array(all) => {
             let mut texts = vec![];
             for value in all {
                 match json_value(value) {
-                    EntryValue::One(text) => texts.push(text),
-                    EntryValue::Many(row) => texts.extend(row),
-                    EntryValue::Other => return EntryValue::Other,
+                    SceneValue::One(text) => texts.push(text),
+                    SceneValue::Many(row) => texts.extend(row),
+                    SceneValue::Other => return SceneValue::Other,
                 }
             }
-            EntryValue::Many(texts)
+            SceneValue::Many(texts)
         }
-        _ => EntryValue::Other,
+        _ => SceneValue::Other,
     }
 }
 

@@ -55,6 +55,8 @@ mod numbers;
 #[cfg(feature = "cli")]
 mod odd_meshes;
 #[cfg(feature = "cli")]
+mod poses;
+#[cfg(feature = "cli")]
 mod readme;
 #[cfg(feature = "cli")]
 mod region_commands;

@@ -138,7 +138,7 @@ fn wall() -> impl TypedValueParser<Value = Measure> {
 }
 
 /// Mesh to be checked.
-enum Source {
+enum CheckSource {
     Named(PathBuf),
     /// Mesh of a scene.
     Part(PartSource),
@@ -177,15 +177,15 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         has_numbers: true,
         ..options.for_meshes(paths.chain(parts.iter().filter_map(PartSource::path)))?
     };
-    let mut meshes: Vec<(String, Source)> = vec![];
+    let mut meshes: Vec<(String, CheckSource)> = vec![];
     for (path, _, problem) in found {
-        let source = problem.map_or(Source::Named(path.clone()), Source::Problem);
+        let source = problem.map_or(CheckSource::Named(path.clone()), CheckSource::Problem);
         meshes.push((lossy(&path), source));
     }
     meshes.extend(
         parts
             .into_iter()
-            .map(|part| (part.name(), Source::Part(part))),
+            .map(|part| (part.name(), CheckSource::Part(part))),
     );
     let mark = args
         .mark
@@ -209,9 +209,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let report = Report::of(|report, result: &mut CheckedMesh| {
             result.path = Some(name);
             let source = match source {
-                Source::Problem(problem) => return Err(problem),
-                Source::Named(path) => MeshSource::find(&path, &call.names),
-                Source::Part(part) => Ok(MeshSource {
+                CheckSource::Problem(problem) => return Err(problem),
+                CheckSource::Named(path) => MeshSource::find(&path, &call.names),
+                CheckSource::Part(part) => Ok(MeshSource {
                     parts: vec![part],
                     scene: None,
                 }),

@@ -239,7 +239,7 @@ fn bad_calls_are_refused() {
          2 clearance cube.stl inner.stl --json=inner.stl
              err inner.stl
          2 clearance cube.stl inner.stl@turn=z,90
-             err @turn=z,90: is not one of axes, matrix, rotate, scale, translate
+             err @turn=z,90: is not one of axes, matrix, rotate, rpy, scale, translate
          2 clearance cube.stl inner.stl@translate=1,2
              err expected 3 numbers
          2 clearance cube.stl inner.stl@scale=2@scale=3

@@ -52,7 +52,7 @@ macro_rules! subjects {
     };
 }
 
-subjects! { checks clearance codes convert diff dry_run errors formats help info json many memory reading regions summary verify verify_errors view warnings }
+subjects! { checks clearance codes convert diff dry_run errors formats help info json many memory poses reading regions summary verify verify_errors view warnings }
 
 #[test]
 fn every_transcript_is_of_a_subject() {
