@@ -189,7 +189,7 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, JobLabels, Matrix, Measure, MemoryPlan, PartChoice, Pose, PosedName,
+        AxisOrder, Extras, JobLabels, Matrix, Measure, MemoryPlan, MeshPose, PartChoice, PosedName,
         Request, ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
     };
     #[doc(inline)]

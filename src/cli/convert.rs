@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use voxelize::format::{self, ARRAYS};
 use voxelize::grid::InMemory;
-use voxelize::job::{Pose, Transform};
+use voxelize::job::{MeshPose, Transform};
 use voxelize::{Code, Finding, Result, par};
 
 use super::args::{FileArgs, MemoryArgs, OutputArgs, arguments};
@@ -121,7 +121,7 @@ fn convert(
         parts: vec![PartSource {
             given_name: None,
             file: Some(source),
-            pose: Pose::default(),
+            pose: MeshPose::default(),
         }],
         scene: None,
     };

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use voxelize::format::{self, Carries, Format, IMAGE_AXES};
 use voxelize::job::regions::RegionStore;
-use voxelize::job::{Pose, PosedName, UnitOfLength};
+use voxelize::job::{MeshPose, PosedName, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
 use voxelize::tool::text::file_label;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
@@ -35,7 +35,7 @@ pub struct PartSource {
     /// `None` for standard input.
     pub file: Option<InputFile>,
     /// Pose after the name, or in a scene.
-    pub pose: Pose,
+    pub pose: MeshPose,
 }
 
 /// Where `--json` writes.
@@ -46,7 +46,8 @@ pub enum Destination {
 }
 
 impl PartSource {
-    /// Finds the mesh of this name, which must exist, or of `NAME=FILE`, or of `FILE@rotate=z,90`.
+    /// Finds the source for an argument: a mesh file, which must exist, `FILE@rotate=z,90`, `NAME=FILE`, or `-`
+    /// for standard input.
     pub fn find(path: &Path, names: &Names) -> Result<Self> {
         if path.as_os_str() == "-" {
             if std::io::stdin().is_terminal() {
@@ -56,7 +57,7 @@ impl PartSource {
             return Ok(Self {
                 given_name: None,
                 file: None,
-                pose: Pose::default(),
+                pose: MeshPose::default(),
             });
         }
         match path.metadata() {
@@ -64,7 +65,7 @@ impl PartSource {
             Ok(_) => Ok(Self {
                 given_name: None,
                 file: Some(names.reads(path, "a mesh of this run")?),
-                pose: Pose::default(),
+                pose: MeshPose::default(),
             }),
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 if let Some((file, pose)) = posed(path)? {
@@ -110,7 +111,8 @@ impl PartSource {
         format!("{name}@{}", self.pose)
     }
 
-    /// Given name, or name of the file without folders.
+    /// Name that the user gave, or the file name without its folders. `None` for standard input without a
+    /// given name.
     fn file_name(&self) -> Option<String> {
         match &self.given_name {
             Some(name) => Some(name.clone()),
@@ -222,11 +224,11 @@ fn split_pose(path: &Path) -> Option<PosedName<'_>> {
 }
 
 /// Returns the file and the pose of `part.stl@rotate=z,90`. `None` for a name without a pose.
-pub fn posed(path: &Path) -> Result<Option<(PathBuf, Pose)>> {
+pub fn posed(path: &Path) -> Result<Option<(PathBuf, MeshPose)>> {
     let Some(found) = split_pose(path) else {
         return Ok(None);
     };
-    let pose = Pose::new(&found.steps).map_err(|error| {
+    let pose = MeshPose::new(&found.steps).map_err(|error| {
         let error = error.about(found.file);
         or_hint(error, "for example: part.stl@rotate=z,90@translate=0,0,5")
     })?;
@@ -252,7 +254,8 @@ pub fn file_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Splits `NAME=FILE`. The name has no folder.
+/// Splits `NAME=FILE` into the name and the file. `None` if the argument does not have this form. The name
+/// must not contain a path separator.
 pub fn named(path: &Path) -> Option<(&str, &str)> {
     let (name, file) = path.to_str()?.split_once('=')?;
     let is_name = !name.trim().is_empty() && !file.is_empty() && !name.contains(is_separator);

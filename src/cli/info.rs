@@ -7,7 +7,7 @@ use serde::Serialize;
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, Pose, UnitOfLength, findings};
+use voxelize::job::{DEFAULT_RES, MeshPose, UnitOfLength, findings};
 use voxelize::mesh::read::{self, ReadNear, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{
@@ -148,7 +148,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     for given in &args.files {
         let (path, pose) = match files::posed(given)? {
             Some(found) => found,
-            None => (given.clone(), Pose::default()),
+            None => (given.clone(), MeshPose::default()),
         };
         let file = call.names.reads(&path, "a file to be read")?;
         files.push((lossy(given), file, pose));
@@ -183,7 +183,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 }
 
 fn describe(
-    (file, pose): (&InputFile, &Pose),
+    (file, pose): (&InputFile, &MeshPose),
     tolerance: Tolerance,
     resources: &Resources,
     call: &Call,
@@ -219,7 +219,7 @@ fn describe(
 const PER_MESH: u64 = 3;
 
 fn describe_mesh(
-    (file, pose): (&InputFile, &Pose),
+    (file, pose): (&InputFile, &MeshPose),
     options: &ReadOptions,
     info: &mut FileInfo,
     rows: &mut ReportRows,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 use toml_edit::{Document, Item, Key, TableLike, Value as Toml};
-use voxelize::job::Pose;
+use voxelize::job::MeshPose;
 use voxelize::{Code, Error, Result};
 
 use super::files::{self, MeshSource, PartSource};
@@ -45,7 +45,7 @@ struct SceneMesh {
     name: Option<String>,
     /// File, relative to the working directory.
     file: PathBuf,
-    pose: Pose,
+    pose: MeshPose,
     /// File and line of the scene that name the mesh, for hints.
     origin: String,
 }
@@ -146,7 +146,7 @@ fn is_toml(text: &str) -> bool {
 fn mesh(table: &SceneTable, path: &Path) -> Result<SceneMesh> {
     let mut file = None;
     let mut name = None;
-    let mut pose = Pose::default();
+    let mut pose = MeshPose::default();
     for entry in &table.entries {
         let about = |error: Error| error.about(&entry.key).at_line(entry.line);
         if !KEYS.contains(&entry.key.as_str()) {

@@ -1,6 +1,6 @@
 //! Poses of single meshes, after their names and in scenes, against meshes that were transformed before.
 
-use voxelize::job::{Pose, PosedName};
+use voxelize::job::{MeshPose, PosedName};
 use voxelize::{Mesh, Rational};
 
 use crate::support::place::{Place, Triangle, stl};
@@ -152,7 +152,7 @@ fn rotations_agree_with_quaternions() {
             .iter()
             .map(|(name, text)| (*name, text.as_str()))
             .collect();
-        let pose = Pose::new(&steps).unwrap();
+        let pose = MeshPose::new(&steps).unwrap();
         let triangle: Triangle =
             [(); 3].map(|()| [(); 3].map(|()| random.within(-9.0, 9.0) as f32));
         let mesh = Mesh::from_triangles(vec![triangle]).unwrap();
@@ -175,7 +175,7 @@ fn rotations_agree_with_quaternions() {
     }
     assert_eq!(compared, 2700);
     let PosedName { file, steps } = PosedName::new("a.stl@scale=1/3,rotate=z,10").unwrap();
-    let transform = Pose::new(&steps).unwrap().transform(None).unwrap();
+    let transform = MeshPose::new(&steps).unwrap().transform(None).unwrap();
     assert_eq!((file, transform.scale), ("a.stl", Rational::new(1, 3)));
 }
 

@@ -112,7 +112,8 @@ pub struct Format {
     pub choices: &'static [Choice],
     /// The format is a map for robots, in which occupied cells are obstacles.
     pub is_map: bool,
-    /// Slabs to write from have a multiple of this number of layers, except the last.
+    /// The format is written from slabs whose number of layers is a multiple of this number. Only the last
+    /// slab may have fewer.
     pub slab_layers: usize,
     /// First bytes by which a file of this format is recognised. Empty if the format has no such bytes.
     magic: &'static [&'static [u8]],

@@ -60,7 +60,7 @@ pub struct SceneArgs {
     pub scene: Option<PathBuf>,
 }
 
-/// Meshes.
+/// Options that name the input meshes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
@@ -121,7 +121,7 @@ impl InputArgs {
     }
 }
 
-/// `STL, recognised by content; a folder: all in it`.
+/// Returns the help text of the mesh argument: the file formats, and that folders are accepted.
 fn mesh_formats() -> String {
     let mut names: Vec<_> = INPUTS
         .iter()

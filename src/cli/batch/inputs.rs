@@ -153,7 +153,7 @@ pub fn all(names: &[PathBuf], bar: &Bar) -> Result<(Vec<FoundMesh>, Skipped)> {
         };
         let whole = match files::named(&unposed) {
             _ if name.is_dir() => name.canonicalize().unwrap_or_else(|_| name.clone()),
-            // The output has the given name.
+            // The output is named after the name that the user gave.
             Some((given, file)) if !unposed.exists() => {
                 files::located(Path::new(file)).with_file_name(format!("{given}.mesh"))
             }

@@ -1,4 +1,4 @@
-//! Meshes of a comparison, each with its own pose.
+//! Meshes to compare, each with its own pose.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::cli::memory::Resources;
 use crate::cli::progress::Bar;
 use crate::cli::report::display::bytes;
 
-/// Memory of a triangle in bytes.
+/// Memory of one triangle in bytes.
 const TRIANGLE: u64 = size_of::<[[f32; 3]; 3]>() as u64;
 
 /// Reads all meshes within the memory limit and transforms them. Returns them with their common unit.
@@ -23,7 +23,8 @@ pub fn read_all(
     bar: &Bar,
 ) -> Result<(Vec<Loaded>, Option<UnitOfLength>)> {
     let read = sources.iter().map(|source| {
-        // A mesh that is far from the origin is moved before its coordinates are rounded.
+        // A mesh that will be moved is read relative to a point near it, because far from the origin
+        // coordinates lose digits when they are rounded to 32 bits.
         let near = if source.pose.translates() {
             ReadNear::Mesh
         } else {
@@ -56,7 +57,7 @@ pub fn read_all(
             ))
         })?,
     };
-    // A transform of the axes overrides the up axis of the file.
+    // If the user turns a mesh, the up axis that its file states is ignored.
     let as_stated = meshes
         .iter()
         .zip(sources)
@@ -71,7 +72,7 @@ pub fn read_all(
         let transform = source.pose.transform(unit).map_err(about)?;
         loaded.findings.extend(other_unit(loaded.unit, &transform));
         if !source.pose.is_empty() {
-            // Meanwhile both meshes are in memory.
+            // The mesh before and after the transform are in memory at the same time.
             budget.admit(loaded.mesh.triangles().len() as u64 * TRIANGLE)?;
         }
         source.pose.apply(loaded, unit).map_err(about)?;

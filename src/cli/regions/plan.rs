@@ -200,7 +200,8 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     Ok(Job { source, options })
 }
 
-/// Refuses meshes that a process of a region cannot read again: from a pipe, with a name or with a pose.
+/// Fails for meshes that the regions cannot read again from a file of their own name: a pipe, `NAME=FILE`, or a
+/// mesh with a pose.
 pub fn check_source(source: &MeshSource) -> Result<()> {
     let posed = source.parts.iter().find(|part| !part.pose.is_empty());
     if let Some(name) = posed.map(PartSource::name) {

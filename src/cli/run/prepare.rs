@@ -151,9 +151,9 @@ fn apply_poses(
     Ok(())
 }
 
-/// Reads all files. Coordinates of a mesh that is far from the origin are relative to a point near the
-/// first file, if all files can be read that way and no mesh has a pose. A mesh whose pose moves it may be
-/// relative to a point of its own.
+/// Reads all files. If the mesh is far from the origin and all files can be read twice, the coordinates are
+/// relative to a point near the first file. If a mesh has a pose, only meshes whose pose moves them are
+/// relative to a point, each to its own.
 fn read_all(
     sources: &[PartSource],
     options: &JobOptions,
@@ -212,7 +212,7 @@ fn held(all: &[(String, Loaded)]) -> u64 {
         .sum()
 }
 
-/// Reads a file while others hold `held` bytes of memory.
+/// Reads one file. The meshes that were read before take `held` bytes of memory.
 fn read_one(
     source: &PartSource,
     options: &JobOptions,

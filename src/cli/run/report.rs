@@ -82,10 +82,10 @@ pub fn surface_and_interior(labels: &[(Label, u64)]) -> Option<[u64; 2]> {
 #[derive(Clone, Serialize)]
 pub struct MeshFile {
     pub path: String,
-    /// `rotate=z,90`.
+    /// Pose, such as `rotate=z,90`. `None` without a pose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pose: Option<String>,
-    /// `stl-binary`.
+    /// Name of the format, such as `stl-binary`.
     pub format: &'static str,
     pub bytes: u64,
     /// Compression, such as `gzip`. `None` if the file is not compressed.

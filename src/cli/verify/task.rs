@@ -84,7 +84,8 @@ impl Task {
         let mut options = options.for_meshes([self.file()].iter().map(PathBuf::as_path))?;
         options.has_findings = true;
         let source = MeshSource::find(&self.mesh, names).map_err(|error| match error.code() {
-            // A name in a list never means standard input.
+            // Suggests similar file names only. In a list, `-` does not mean standard input, and words are
+            // not commands.
             Code::NotFound => suggest::no_such_file(&self.file()),
             _ => error,
         })?;

@@ -95,7 +95,7 @@ fn voxel_file(args: &ViewArgs) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     files::is_there(&path)?;
-    // A pipe cannot be read twice.
+    // The content of a pipe is not examined, because a pipe can be read only once.
     let is_voxels = files::is_voxel_name(&path)
         || !files::is_pipe(&path) && files::voxel_format(&path).is_some();
     if is_voxels {

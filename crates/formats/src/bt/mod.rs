@@ -65,7 +65,7 @@ pub(super) const FORMAT: Format = Format {
     dtypes: &[Dtype::Bool],
     choices: &[Choice::MarkFree],
     is_map: true,
-    // Nodes are stored depth first, so a node may be far above the node before it.
+    // Nodes are stored depth first, so consecutive nodes may be in distant layers.
     slab_layers: super::WHOLE,
     limits,
     warnings: |lattice, _| shift(lattice).into_iter().collect(),

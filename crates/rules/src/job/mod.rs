@@ -22,7 +22,7 @@ mod voxelizer;
 pub use self::measure::{Measure, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects};
 pub use self::plan::{MemoryPhase, MemoryPlan};
-pub use self::pose::{Pose, PosedName};
+pub use self::pose::{MeshPose, PosedName};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::request::{
     DEFAULT_RES, OPTIONS, OptionValues, Request, RequestOption, ResolvedRequest, option_of_field,

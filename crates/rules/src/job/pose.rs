@@ -23,16 +23,16 @@ const STEPS: [&str; 6] = ["axes", "matrix", "rotate", "rpy", "scale", "translate
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
-/// use voxelize::job::{Pose, PosedName};
+/// use voxelize::job::{MeshPose, PosedName};
 ///
 /// let PosedName { file, steps } = PosedName::new("arm.stl@translate=0,0,5,rpy=0,0,1.5708").unwrap();
-/// let pose = Pose::new(&steps)?;
+/// let pose = MeshPose::new(&steps)?;
 /// assert_eq!((file, pose.to_string()), ("arm.stl", "translate=0,0,5@rpy=0,0,1.5708".to_string()));
 /// assert!(pose.transform(None)?.rotates_exactly());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pose {
+pub struct MeshPose {
     axes: Option<AxisOrder>,
     matrix: Option<Matrix>,
     rotate: Vec<Rotation>,
@@ -42,7 +42,7 @@ pub struct Pose {
     given: Vec<(&'static str, String)>,
 }
 
-impl fmt::Display for Pose {
+impl fmt::Display for MeshPose {
     /// Writes the steps as they follow the name of a mesh, without the first `@`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps: Vec<_> = self
@@ -109,7 +109,7 @@ fn steps_of(group: &str) -> Vec<(&str, &str)> {
     steps
 }
 
-impl Pose {
+impl MeshPose {
     /// Creates a pose of these steps.
     ///
     /// # Errors
@@ -288,12 +288,12 @@ mod tests {
             (&[("rpy", "0,0,1grad")], "@rpy=0,0,1grad"),
             (&[("translate", "1,2")], "expected three numbers"),
         ] {
-            let error = Pose::new(steps).unwrap_err().to_string();
+            let error = MeshPose::new(steps).unwrap_err().to_string();
             assert!(error.contains(words), "{steps:?}: {error}");
             tried += 1;
         }
         assert!(tried > 5);
-        let moved = Pose::new(&[("translate", "5mm,0,0"), ("axes", "x,-z,y")]).unwrap();
+        let moved = MeshPose::new(&[("translate", "5mm,0,0"), ("axes", "x,-z,y")]).unwrap();
         let error = moved.transform(None).unwrap_err();
         assert!(
             error.message().starts_with("@translate=5mm,0,0: "),
