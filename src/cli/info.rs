@@ -239,7 +239,7 @@ fn describe_mesh(
     }
     let unit = loaded.unit;
     pose.apply(&mut loaded, unit)
-        .map_err(|error| error.in_file(path))?;
+        .map_err(|error| error.in_file(info.path.as_deref().unwrap_or_default()))?;
     let mesh = &loaded.mesh;
     let bounds = mesh.bounds();
     let edges = mesh.edge_counts();

@@ -141,5 +141,6 @@ fn on_devices(mut args: ConvertArgs) -> ConvertArgs {
         .or_else(unnamed);
     output.output = Some(PathBuf::from("/dev/null"));
     args.input.meshes.fill(PathBuf::from("/dev/zero"));
+    args.input.scene.scene = None;
     args
 }

@@ -473,7 +473,7 @@ mod tests {
             (
                 "[[mesh]]\nfile = \"a\"\ntranslate = [0, 0]\n",
                 3,
-                "translate: expected three numbers",
+                "translate: expected 3 numbers",
             ),
             (
                 "{\"mesh\": [\n{\"file\": \"a\",\n\"turn\": 1}]}",

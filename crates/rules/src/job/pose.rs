@@ -174,11 +174,7 @@ impl MeshPose {
     pub fn transform(&self, unit: Option<UnitOfLength>) -> Result<Transform> {
         let mut translate = [const { Rational::ZERO }; 3];
         for (length, measure) in translate.iter_mut().zip(self.translate.iter().flatten()) {
-            *length = measure.in_units_of(unit).map_err(|error| {
-                let text = self.given.iter().find(|(name, _)| *name == "translate");
-                let text = text.map_or("", |(_, text)| text);
-                error.about(&format!("@translate={text}"))
-            })?;
+            *length = measure.in_units_of(unit)?;
         }
         Ok(Transform {
             axes: self.axes.unwrap_or_default(),
@@ -283,10 +279,10 @@ mod tests {
                 &[("scale", "2"), ("scale", "3")],
                 "@scale=3: is there twice",
             ),
-            (&[("rpy", "1,2")], "expected three angles"),
+            (&[("rpy", "1,2")], "expected 3 angles R,P,Y, found 2"),
             (&[("rpy", "0,0,90")], "90 radians are more than a turn"),
             (&[("rpy", "0,0,1grad")], "@rpy=0,0,1grad"),
-            (&[("translate", "1,2")], "expected three numbers"),
+            (&[("translate", "1,2")], "expected 3 numbers X,Y,Z, found 2"),
         ] {
             let error = MeshPose::new(steps).unwrap_err().to_string();
             assert!(error.contains(words), "{steps:?}: {error}");
@@ -296,7 +292,7 @@ mod tests {
         let moved = MeshPose::new(&[("translate", "5mm,0,0"), ("axes", "x,-z,y")]).unwrap();
         let error = moved.transform(None).unwrap_err();
         assert!(
-            error.message().starts_with("@translate=5mm,0,0: "),
+            error.message().starts_with("the unit of the file is"),
             "{error}"
         );
         assert_eq!(moved.up(UpAxis::Y), UpAxis::Z);

@@ -166,7 +166,7 @@ pub(super) fn roll_pitch_yaw(text: &str) -> Result<Vec<Rotation>> {
     if words.len() != AXES.len() {
         let given = words.len();
         return Err(Error::usage(format!(
-            "expected three angles, R,P,Y, not {given}"
+            "expected 3 angles R,P,Y, found {given}"
         )));
     }
     let mut rotations = vec![];
