@@ -361,7 +361,7 @@ impl Comparison<'_> {
             );
             outcome = Outcome::CheckFailed(Some(why));
         }
-        let class = self.named[0].path.display().to_string();
+        let class = self.sources[0].unposed_name();
         let cases = infos.iter().map(|pair| pair.case(&class)).collect();
         result.pairs = Some(infos);
         Ok((outcome, cases))
