@@ -130,8 +130,8 @@ pub mod compare {
     pub use voxelize_compare::{Case, CaseResult, Gate, Golden, Goldens};
     #[doc(inline)]
     pub use voxelize_compare::{
-        Deepest, Difference, DifferenceDepth, FieldDifference, LargestDifference, Mismatch, check, clearance,
-        confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
+        Deepest, Difference, DifferenceDepth, FieldDifference, LargestDifference, Mismatch, check,
+        clearance, confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
     };
 }
 

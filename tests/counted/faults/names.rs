@@ -116,7 +116,9 @@ pub fn no_file_is_lost_to_a_name() -> Counts {
     let mut refused = 0;
     let mut kept = 0;
     let mut wrong = vec![];
-    let plain = COLLISIONS.lines().map(|row| ((|_: &Place| ()) as fn(&Place), row));
+    let plain = COLLISIONS
+        .lines()
+        .map(|row| ((|_: &Place| ()) as fn(&Place), row));
     for (prepare, row) in plain.chain(PREPARED.iter().copied()) {
         let (code, line) = row.split_once(' ').unwrap();
         let place = place_with_grids();
@@ -291,7 +293,9 @@ golden.raw.json | verify --update raw.toml";
             fs::create_dir_all(place.path("out")).unwrap();
             place.write(name, bytes);
             let run = place.run(line).expect(6);
-            let is_named = run.err.contains("nothing in it shows that voxelize wrote it");
+            let is_named = run
+                .err
+                .contains("nothing in it shows that voxelize wrote it");
             assert!(is_named, "{line}, {name}\n{}", run.err);
             assert_eq!(fs::read(place.path(name)).unwrap(), bytes, "{line}: {name}");
             kept += 1;

@@ -19,7 +19,7 @@ mod turn;
 mod voxelizer;
 
 pub use self::measure::{Measure, WrittenLength, WrittenShell};
-pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects};
+pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};
 pub use self::request::{
