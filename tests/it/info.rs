@@ -279,13 +279,12 @@ fn parts_and_colours_of_a_mesh_are_listed() {
         &place,
         r#"0 info parts.obj --json
             /mesh/parts/0 {"kind": "object", "name": "body", "triangles": 2}
-            /mesh/parts/1 {"kind": "object", "name": "lid", "triangles": 2}
-            /mesh/parts/2 {"kind": "object", "name": "lid (2)", "triangles": 1}
-            /mesh/parts/3 {"kind": "material", "name": "steel", "triangles": 3}
-            /mesh/parts/4 {"kind": "material", "name": "glass", "triangles": 2}
+            /mesh/parts/1 {"kind": "object", "name": "lid", "triangles": 3}
+            /mesh/parts/2 {"kind": "material", "name": "steel", "triangles": 3}
+            /mesh/parts/3 {"kind": "material", "name": "glass", "triangles": 2}
             /mesh/colours {"texture": 0, "vertex": 4, "single": 1}
            0 info parts.obj
-            out objects: body (2 triangles), lid (2), lid (2) (1)
+            out objects: body (2 triangles), lid (3)
             out materials: steel (3 triangles), glass (2)
             out vertex colours on 4 triangles, one colour each on 1
            0 info cube.stl --json

@@ -189,7 +189,11 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     } else {
         vec![]
     };
-    let options = case::given(&request).to_string();
+    let mut options = case::given(&request);
+    if !only.is_empty() {
+        options.0.retain(|option| option.name != "only");
+    }
+    let options = options.to_string();
     if !options.is_empty() {
         let error = Error::usage(format!("{options}: options come from the list of goldens"));
         let is_voxels = format::sniff(&args.goldens).is_some();
