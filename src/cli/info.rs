@@ -7,7 +7,8 @@ use serde::Serialize;
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
-use voxelize::job::{DEFAULT_RES, MeshPose, UnitOfLength, findings};
+use voxelize::job::{DEFAULT_RES, MeshPose, UnitOfLength, findings, part_sizes};
+use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{self, ReadNear, ReadOptions, Tolerance};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{
@@ -34,7 +35,7 @@ pub const COMMAND: Command = Command {
     name: "info",
     about: "describe a mesh or a voxel file",
     examples: "\
-voxelize info part.stl           triangles, bounds, holes, suggested cell sizes
+voxelize info part.stl           triangles, bounds, holes, parts, suggested cell sizes
 voxelize info part.vox           its grid, how it was made, its digests
 voxelize info *.npz --json       one line of JSON for each file",
     notes: "\
@@ -96,6 +97,27 @@ struct MeshInfoJson {
     median_edge: Option<f64>,
     dropped: u64,
     unit: Option<&'static str>,
+    parts: Vec<PartJson>,
+    colours: Option<ColourCounts>,
+}
+
+/// Object or material of a mesh.
+#[derive(Serialize)]
+struct PartJson {
+    kind: &'static str,
+    name: String,
+    triangles: u64,
+}
+
+/// Numbers of triangles by the source of their colours.
+#[derive(Default, Serialize)]
+struct ColourCounts {
+    /// Triangles with a texture.
+    texture: u64,
+    /// Triangles without a texture whose corners have different colours.
+    vertex: u64,
+    /// Triangles of a single colour.
+    single: u64,
 }
 
 /// Suggested options for a grid of the mesh, and the grid that they make.
@@ -262,6 +284,8 @@ fn describe_mesh(
         median_edge: median,
         dropped: loaded.dropped,
         unit,
+        parts: parts(mesh),
+        colours: ColourCounts::new(mesh),
     });
     let mut warnings = loaded.findings.clone();
     warnings.extend(findings::not_subtracted(mesh, "this description"));
@@ -292,6 +316,12 @@ fn describe_mesh(
             format!("{extent}{}: {}", suffix(unit), ranges(corners)),
         );
         rows.row("closed", about.closed_text());
+    }
+    for (n, text) in parts_text(&about.parts).iter().enumerate() {
+        rows.row(if n == 0 { "parts" } else { "" }, text);
+    }
+    if let Some(colours) = &about.colours {
+        rows.row("colours", colours.text());
     }
     let suggestions = suggestions(bounds, median);
     for (n, suggestion) in suggestions.iter().enumerate() {
@@ -336,6 +366,81 @@ impl MeshInfoJson {
                 counted(self.open_edges, "open edge", "open edges")
             ),
         }
+    }
+}
+
+/// Returns the objects and then the materials of a mesh, each in the order of the file.
+fn parts(mesh: &Mesh) -> Vec<PartJson> {
+    let mut parts = vec![];
+    for kind in [PartKind::Object, PartKind::Material] {
+        for (name, triangles) in part_sizes(mesh, kind) {
+            parts.push(PartJson {
+                kind: kind.name(),
+                name,
+                triangles,
+            });
+        }
+    }
+    parts
+}
+
+/// Returns a line for each kind of part: `objects: body (12 triangles), lid (12)`.
+fn parts_text(parts: &[PartJson]) -> Vec<String> {
+    let mut lines = vec![];
+    for kind in [PartKind::Object, PartKind::Material] {
+        let of_kind: Vec<_> = parts
+            .iter()
+            .filter(|part| part.kind == kind.name())
+            .collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        let texts = of_kind.iter().enumerate().map(|(n, part)| match n {
+            0 => {
+                let triangles = counted(part.triangles, "triangle", "triangles");
+                format!("{} ({triangles})", part.name)
+            }
+            _ => format!("{} ({})", part.name, grouped(part.triangles)),
+        });
+        lines.push(format!("{}s: {}", kind.name(), display::listed(texts)));
+    }
+    lines
+}
+
+impl ColourCounts {
+    /// Counts the triangles of a mesh. `None` if the mesh has no colours.
+    fn new(mesh: &Mesh) -> Option<Self> {
+        let colours = mesh.colours()?;
+        let mut counts = Self::default();
+        for triangle in 0..mesh.triangles().len() as u32 {
+            if colours.texture(triangle).is_some() {
+                counts.texture += 1;
+            } else if colours.only(triangle).is_none() {
+                counts.vertex += 1;
+            } else {
+                counts.single += 1;
+            }
+        }
+        Some(counts)
+    }
+
+    /// Returns `textures on 1,200 triangles, vertex colours on 8, one colour each on 12`.
+    fn text(&self) -> String {
+        let mut texts: Vec<String> = vec![];
+        for (what, count) in [
+            ("textures", self.texture),
+            ("vertex colours", self.vertex),
+            ("one colour each", self.single),
+        ] {
+            if count == 0 {
+                continue;
+            }
+            texts.push(match texts.is_empty() {
+                true => format!("{what} on {}", counted(count, "triangle", "triangles")),
+                false => format!("{what} on {}", grouped(count)),
+            });
+        }
+        texts.join(", ") + "; --labels colour keeps them"
     }
 }
 
@@ -539,10 +644,6 @@ impl CellsInfo {
         let is_hollow = Rule::from_record(record).is_some_and(|rule| rule.is_hollow());
         let surface = of(&Label::SURFACE).or(occupied.filter(|_| is_hollow));
         let interior = of(&Label::INTERIOR).or(surface.map(|_| 0));
-        let volume = match (&voxels.lattice, occupied) {
-            (Some(lattice), Some(occupied)) => Some(value::volume(occupied, lattice)),
-            _ => volume_of_shares(voxels),
-        };
         Self {
             contents: Some(contents),
             grid: Some(FileGrid::new(voxels.lattice.as_ref(), Some(voxels.dims()))),
@@ -559,8 +660,17 @@ impl CellsInfo {
                 ..Counts::default()
             }),
             labels: Some(labels),
-            volume,
+            volume: volume(voxels),
         }
+    }
+}
+
+/// Returns the volume of the occupied cells, or of the shares of cells. `None` if the cells hold neither, or if
+/// their size is unknown.
+pub fn volume(voxels: &Voxels) -> Option<f64> {
+    match (&voxels.lattice, voxels.occupied()) {
+        (Some(lattice), Ok(occupied)) => Some(value::volume(occupied.count(), lattice)),
+        _ => volume_of_shares(voxels),
     }
 }
 

@@ -402,6 +402,23 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
     Ok(wanted)
 }
 
+/// Returns the density of the material. `None` if it was not given.
+pub fn density(density: Option<Rational>, rule: &Rule) -> Result<Option<Rational>> {
+    if density.is_none() || has_volume(rule) {
+        return Ok(density);
+    }
+    let error = Error::usage(format!("--density: the rule {} has no volume", rule.name()));
+    Err(error.with_hint("--solid, --filled and --rule fraction have one"))
+}
+
+/// Returns `true` if the cells of a rule have the volume of a part, and not that of a shell around its surface.
+pub fn has_volume(rule: &Rule) -> bool {
+    match rule {
+        Rule::Fraction { .. } => true,
+        _ => rule.kind() == CellKind::Bits && !rule.is_hollow(),
+    }
+}
+
 /// Whether the run writes its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -421,6 +438,8 @@ pub struct Options {
     pub nearest: Option<OutputFile>,
     /// Quantities that are stored as arrays in addition to the field.
     pub quantities: Quantities,
+    /// Density of the material in g/cm³. `None` if it was not given.
+    pub density: Option<Rational>,
     pub mode: Mode,
 }
 
@@ -465,6 +484,7 @@ impl Options {
         let leak = leak(&args.leak, rule, output.sidecar, call)?;
         let nearest = nearest(&args.nearest, rule, call)?;
         let quantities = quantities(&args.quantities, &job.options, &output)?;
+        let density = density(args.density, rule)?;
         Ok(Self {
             job,
             output,
@@ -472,6 +492,7 @@ impl Options {
             leak,
             nearest,
             quantities,
+            density,
             mode,
         })
     }

@@ -281,3 +281,52 @@ fn labels_of_materials_have_the_colours_of_their_materials() {
     assert_eq!(found[1], ("blue", Some([0, 0, 255])));
     assert_eq!((found.len(), found[2].0), (3, "plain"));
 }
+
+#[test]
+fn colours_that_are_left_out_are_noted_where_the_output_could_hold_them() {
+    let place = Place::new();
+    boxes(&place);
+    let corners = "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\n";
+    place.write(
+        "two.obj",
+        format!("{corners}usemtl a\nf 1 3 2\nf 1 2 4\nusemtl b\nf 1 4 3\nf 2 3 4\n"),
+    );
+    place.write(
+        "one.obj",
+        format!("{corners}usemtl a\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nusemtl b\n"),
+    );
+    const COLOURS: &str = "the colours of the mesh are left out; --labels colour keeps them";
+    const MATERIALS: &str = "the materials of the mesh are left out; --labels material keeps them";
+    let mut noted = 0;
+    for (call, text) in [
+        ("box.obj -r 4 -o a.vox", COLOURS),
+        ("box.obj -r 4 --filled -o a.npz", COLOURS),
+        ("box.obj -r 4 -n -o a.vox", COLOURS),
+        ("two.obj -r 4 --solid -o a.vox", MATERIALS),
+        ("box.obj -r 4 --labels colour -o a.vox", ""),
+        ("box.obj -r 4 --labels material -o a.vox", ""),
+        ("box.obj -r 4 --rule distance -o a.npz", ""),
+        ("box.obj -r 4 -o a.binvox", ""),
+        ("one.obj -r 4 -o a.vox", ""),
+        ("cube.stl -r 4 -o a.vox", ""),
+    ] {
+        let run = place.run(call).expect(0);
+        assert_eq!(!text.is_empty(), run.err.contains("are left out"), "{call}");
+        assert!(run.err.contains(text), "{call}: {}", run.err);
+        let json = place.run(&format!("{call} --json")).expect(0).json();
+        let codes = json["warnings"].as_array().unwrap().iter();
+        let notes: Vec<_> = codes.filter(|one| one["code"] == "W026").collect();
+        assert_eq!(notes.len(), usize::from(!text.is_empty()), "{call}");
+        for note in notes {
+            assert_eq!(note["level"], "note", "{call}");
+            let words = format!(
+                "{}; {}",
+                note["message"].as_str().unwrap(),
+                note["hint"].as_str().unwrap()
+            );
+            assert_eq!(words, text, "{call}");
+            noted += 1;
+        }
+    }
+    assert_eq!(noted, 4);
+}

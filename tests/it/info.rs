@@ -266,3 +266,32 @@ fn images_of_types_that_are_not_read_are_described() {
             err of type 'int16', not uint8 or float",
     );
 }
+
+/// Two objects, two materials, and colours of the corners.
+const PARTS: &str = "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 0 0 1\nv 0 0 1 1 0 0\nv 1 1 1 1 0 0\nv 2 1 1 1 0 0\n\
+    o body\nusemtl steel\nf 1 3 2\nf 1 2 4\no lid\nf 1 4 3\nusemtl glass\nf 2 3 4\no lid\nf 4 5 6\no empty\n";
+
+#[test]
+fn parts_and_colours_of_a_mesh_are_listed() {
+    let place = Place::new();
+    place.write("parts.obj", PARTS);
+    rows::check(
+        &place,
+        r#"0 info parts.obj --json
+            /mesh/parts/0 {"kind": "object", "name": "body", "triangles": 2}
+            /mesh/parts/1 {"kind": "object", "name": "lid", "triangles": 3}
+            /mesh/parts/2 {"kind": "material", "name": "steel", "triangles": 3}
+            /mesh/parts/3 {"kind": "material", "name": "glass", "triangles": 2}
+            /mesh/colours {"texture": 0, "vertex": 4, "single": 1}
+           0 info parts.obj
+            out objects: body (2 triangles), lid (3)
+            out materials: steel (3 triangles), glass (2)
+            out vertex colours on 4 triangles, one colour each on 1
+           0 info cube.stl --json
+            /mesh/parts []
+            /mesh/colours null
+           0 info cube.stl
+            no out parts
+            no out colours"#,
+    );
+}

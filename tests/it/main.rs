@@ -19,6 +19,8 @@ mod repair;
 mod stores;
 
 #[cfg(feature = "cli")]
+mod amounts;
+#[cfg(feature = "cli")]
 mod check;
 #[cfg(feature = "cli")]
 mod cli;

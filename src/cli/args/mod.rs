@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Id};
+use voxelize::Rational;
 use voxelize::job::{OptionValues, RequestOption};
 use voxelize::mesh::PairLimit;
 
@@ -74,6 +75,14 @@ pub struct ConvertArgs {
                        'voxelize plan' distributes regions among machines. Readers see no group until the last region \
                        is complete [default: the output appears when it is complete]")]
     pub resume: bool,
+
+    /// density in g/cm³: print the mass
+    #[arg(long, value_name = "G", value_parser = values::density, help_heading = "Output", hide_short_help = true,
+          allow_negative_numbers = true,
+          long_help = "Density of the material in g/cm³: 1.24 for PLA, 1.1 for resin. The summary and --json then have the mass \
+                       of the occupied cells or shares in g. Needs the unit of the mesh and a rule with a volume: --solid, \
+                       --filled or --rule fraction [default: no mass]")]
+    pub density: Option<Rational>,
 
     /// print grid, memory and bytes; write nothing
     #[arg(short = 'n', long, help_heading = "Run")]

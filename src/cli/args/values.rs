@@ -76,6 +76,15 @@ pub fn portion(text: &str) -> Result<Rational, String> {
     Ok(portion)
 }
 
+/// Parses `1.24`: a density in grams per cubic centimetre.
+pub fn density(text: &str) -> Result<Rational, String> {
+    let density = Rational::parse(text)?;
+    if !density.is_positive() {
+        return Err("must be more than 0".to_string());
+    }
+    Ok(density)
+}
+
 /// Share that one of several processes makes: `3/64` is the third of 64 shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessShare {

@@ -39,6 +39,8 @@ struct BatchOptions {
     output: Output,
     doubt: Option<DoubtOptions>,
     quantities: Quantities,
+    /// Density of the material in g/cm³. `None` if it was not given.
+    density: Option<Rational>,
     grids: Grids,
     mode: Mode,
 }
@@ -188,6 +190,7 @@ impl BatchOptions {
         };
         output.check_rounding(&options::record_of(&options.rule))?;
         let quantities = options::quantities(&args.quantities, &options, &output)?;
+        let density = options::density(args.density, &options.rule)?;
         let mut named = args.input.meshes;
         if let Some(file) = &args.input.files_from {
             named.extend(inputs::read_list(
@@ -229,6 +232,7 @@ impl BatchOptions {
             output,
             doubt,
             quantities,
+            density,
             grids,
             mode,
         })
@@ -340,6 +344,7 @@ impl BatchOptions {
             leak: None,
             nearest: None,
             quantities,
+            density: self.density.clone(),
             mode: self.mode,
         };
         // The meshes share one progress bar, which counts meshes. The bar of a single job is off.

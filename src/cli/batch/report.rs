@@ -97,7 +97,11 @@ impl Entry {
             report
                 .err
                 .line(format!("{name}{}", in_brief(options, found)));
-            report.err.findings(&name, &found.warnings, verbosity);
+            let left_out = run::left_out(options, found);
+            let findings = found.warnings.iter().cloned().chain(left_out);
+            report
+                .err
+                .findings(&name, &findings.collect::<Vec<_>>(), verbosity);
         }
         match &mut report.outcome {
             Outcome::CheckFailed(Some(why)) => *why = format!("{name}{why}"),

@@ -75,6 +75,15 @@ pub fn volume(volume: f64, unit: Option<&str>) -> String {
     }
 }
 
+/// Returns a number with three digits, or with all digits before the point if there are more: `5.26`, `43.2`,
+/// `1,235`.
+pub fn three_digits(value: f64) -> String {
+    if value >= 1000.0 {
+        return grouped_number(value.round());
+    }
+    number(format!("{value:.2e}").parse().unwrap_or(value))
+}
+
 /// Returns the size of the cells and the corner of the grid: `cells of 0.5, corner (-0.5, -0.5, -0.5)`.
 pub fn cells(lattice: &Lattice) -> String {
     cells_in(lattice, None)

@@ -22,7 +22,7 @@ pub use self::fill::{voxelizer, voxels};
 pub use self::inside::record_text;
 pub use self::object::{InputInfo, MeshJson, RunResult, empty};
 pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
-pub use self::report::{MeshInput, RunReport, timed};
+pub use self::report::{MeshInput, RunReport, left_out, timed};
 pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_line, triangles};
 pub use self::verbose::verbose;
 

@@ -16,7 +16,7 @@ use voxelize::tool::text::GridCoordinates;
 use voxelize::{Lattice, Rational, Rule};
 
 use super::inside::InsideInfo;
-use super::report::{DoubtReport, MeshFile, RunReport, surface_and_interior};
+use super::report::{DoubtReport, MeshFile, RunReport, left_out, surface_and_interior};
 use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::value::{
     self, ArrayValues, CornersJson, Counts, Digests, FieldValues, FieldsJson, Grid, LabelCount,
@@ -39,6 +39,8 @@ pub struct RunResult {
     counts: Option<Counts>,
     field: Option<FieldValues>,
     volume: Option<f64>,
+    volume_ml: Option<f64>,
+    mass_g: Option<f64>,
     digest: Option<Digests>,
     warnings: Vec<Warning>,
     run: Option<ThreadsJson>,
@@ -148,7 +150,13 @@ impl RunResult {
             return result;
         };
         let job = &options.job.options;
+        let left_out = left_out(options, found);
+        result.warnings.extend(left_out.as_ref().map(Warning::from));
         result.set_options(job, found, own_fields);
+        result.volume_ml = found.volume_ml(job, &Rational::ONE);
+        if let Some(density) = &options.density {
+            result.mass_g = found.volume_ml(job, density);
+        }
         if let Some(lattice) = &found.lattice {
             result.set_cells(&job.rule, lattice, found);
         }

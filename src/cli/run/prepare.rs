@@ -9,7 +9,7 @@ use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
 
-use super::report::{MeshFile, MeshInput, RunReport, timed};
+use super::report::{MeshFile, MeshInput, MeshLook, RunReport, timed};
 use crate::cli::args::prefixed;
 use crate::cli::files::{self, PartSource};
 use crate::cli::guard;
@@ -75,7 +75,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             return Err(error.in_file(job.source.name()));
         }
     }
-    report.has_colours = mesh.colours().is_some();
+    report.look = MeshLook::of(&mesh);
     job.options.take_stated(&stated, near)?;
     let mesh = job
         .options
@@ -438,6 +438,12 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
 pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
     let job = &options.job;
     let output = &options.output;
+    if options.density.is_some() && job.options.grid.transform.unit.is_none() {
+        let error = Error::usage("--density: the unit of the mesh is unknown");
+        return Err(error
+            .in_file(job.source.name())
+            .with_hint("state it: `--unit mm`"));
+    }
     let lattice = fit(job, mesh, report)?;
     // The lattice in the coordinates that output files use.
     let placed = job.options.grid.placed(&lattice)?;

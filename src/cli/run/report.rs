@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
-use voxelize::grid::{FieldSummary, Hash, Label, Quantity};
-use voxelize::job::{MemoryPlan, SharedCells};
+use voxelize::grid::{CellKind, FieldSummary, Hash, Label, Quantity};
+use voxelize::job::{JobLabels, MemoryPlan, SharedCells};
+use voxelize::mesh::PartKind;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{InsideReport, LostFeatures};
-use voxelize::{Bounds, Digest, Finding, Inside, Lattice, Rational};
+use voxelize::{Bounds, Code, Digest, Finding, Inside, Lattice, Mesh, Rational};
 
+use crate::cli::options::{JobOptions, Options, has_volume};
 use crate::cli::report::display::{counted, grouped, number, percent};
 
 /// Results of a run. A value is `None` if the run did not reach the step that computes it.
@@ -48,8 +50,8 @@ pub struct RunReport {
     pub field: Option<FieldSummary>,
     /// Sum of the shares of all cells. `None` unless the cells are shares of volume.
     pub shares: Option<f64>,
-    /// The mesh has colours.
-    pub has_colours: bool,
+    /// What `--labels` could keep of the look of the mesh. `None` if the mesh has neither colours nor materials.
+    pub look: Option<MeshLook>,
     /// Arrays that are stored in addition to the field, each with its digest.
     pub arrays: Vec<(Quantity, Hash)>,
     /// Labels, each with the number of its cells.
@@ -67,6 +69,50 @@ pub struct RunReport {
     pub times: Times,
     /// Files that were written.
     pub outputs: Option<Vec<Written>>,
+}
+
+/// What a mesh has in addition to its shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum MeshLook {
+    /// Colours or textures.
+    Colours,
+    /// Several materials without colours.
+    Materials,
+}
+
+impl MeshLook {
+    /// Returns what this mesh has in addition to its shape.
+    pub fn of(mesh: &Mesh) -> Option<Self> {
+        if mesh.colours().is_some() {
+            return Some(Self::Colours);
+        }
+        let parts = mesh.parts(PartKind::Material)?;
+        let mut others = 1..mesh.triangles().len() as u32;
+        let has_several =
+            parts.names().len() > 1 && others.any(|triangle| parts.of(triangle) != parts.of(0));
+        has_several.then_some(Self::Materials)
+    }
+}
+
+/// Returns the note that the output could hold the colours or materials of the mesh, but that they are left out
+/// (W026). `None` if nothing is left out.
+pub fn left_out(options: &Options, found: &RunReport) -> Option<Finding> {
+    let job = &options.job.options;
+    let holds_labels = options
+        .output
+        .target()
+        .format
+        .kinds
+        .contains(&CellKind::Labels);
+    if job.rule.kind() != CellKind::Bits || job.labels() != JobLabels::Off || !holds_labels {
+        return None;
+    }
+    let (what, hint) = match found.look? {
+        MeshLook::Colours => ("colours", "`--labels colour` keeps them"),
+        MeshLook::Materials => ("materials", "`--labels material` keeps them"),
+    };
+    let text = format!("the {what} of the mesh are left out");
+    Some(Finding::new(Code::W026, text).with_hint(hint))
 }
 
 /// Returns the numbers of surface cells and interior cells. `None` if the labels stand for something else.
@@ -124,6 +170,26 @@ impl RunReport {
         Self {
             started: Some(started),
             ..Self::default()
+        }
+    }
+
+    /// Returns the volume of the part in millilitres, which are cubic centimetres, times `factor`. `None` if the
+    /// rule has no volume, or if the unit or the number of cells is unknown. The count of cells, the size of a
+    /// cell and the factor are multiplied exactly.
+    pub fn volume_ml(&self, job: &JobOptions, factor: &Rational) -> Option<f64> {
+        let lattice = self.lattice.as_ref()?;
+        if !has_volume(&job.rule) {
+            return None;
+        }
+        let centimetres = job.grid.transform.unit?.millimetres() * Rational::new(1, 10);
+        let cube = &(&centimetres * &centimetres) * &centimetres;
+        let cell = &(&lattice.cell_volume() * &cube) * factor;
+        match self.shares {
+            Some(shares) => Some(shares * cell.to_f64()),
+            None => {
+                let cells = Rational::from(i64::try_from(self.occupied?).unwrap_or(i64::MAX));
+                Some((&cell * &cells).to_f64())
+            }
         }
     }
 

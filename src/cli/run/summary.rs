@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use voxelize::format::{Carries, Choice, Dtype, FileSize, Written};
-use voxelize::grid::{AXES, CellKind};
+use voxelize::grid::AXES;
 use voxelize::job::system::peak_memory;
-use voxelize::job::{JobLabels, MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
+use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::run::Plan as Strategy;
 use voxelize::{Bounds, Lattice, Length, Rational, Rule, ShellThickness};
 
 use super::inside::option_text;
-use super::report::{MeshInput, RunReport, surface_and_interior};
+use super::report::{MeshInput, RunReport, left_out, surface_and_interior};
 use crate::cli::contents::{made_values, range};
 use crate::cli::memory::Resources;
 use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::display::{
     self, bytes, counted, durations, grouped, listed, number, occupancy, suffix,
 };
-use crate::cli::report::{ReportRows, value};
+use crate::cli::report::{ReportRows, hint_text, value};
 
 /// Maximum number of rows about pairs of labels that share cells.
 const SHOWN_PAIRS: usize = 6;
@@ -72,7 +72,11 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
     rows.row("rule", rule(job, lattice, found));
     if let Some(summary) = &found.field {
         rows.row("field", range(summary));
-        rows.row("cells", made_values(&job.rule, summary, lattice));
+        let mut text = made_values(&job.rule, summary, lattice);
+        if let Some(shares) = found.shares {
+            text += &volume(options, shares * lattice.cell_volume().to_f64(), found);
+        }
+        rows.row("cells", text);
         if !found.arrays.is_empty() {
             rows.row(
                 "arrays",
@@ -85,25 +89,16 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
             );
         }
     } else if let Some(occupied) = found.occupied {
-        rows.row("cells", cells(job, occupied, lattice, found.kept));
+        rows.row("cells", cells(options, occupied, lattice, found));
         // If all cells are surface cells, a row of labels would add nothing.
         let is_surface = matches!(surface_and_interior(&found.labels), Some([_, 0]));
         if !found.labels.is_empty() && !is_surface {
             label_rows(rows, found);
         }
     }
-    let holds_labels = options
-        .output
-        .target()
-        .format
-        .kinds
-        .contains(&CellKind::Labels);
-    let leaves_labels_out = job.rule.kind() == CellKind::Bits && job.labels() == JobLabels::Off;
-    if found.has_colours && leaves_labels_out && holds_labels {
-        rows.row(
-            "colours",
-            "the colours of the mesh are left out; --labels colour keeps them",
-        );
+    if let Some(finding) = left_out(options, found) {
+        let hint = finding.first.hint().map(hint_text).unwrap_or_default();
+        rows.row("colours", format!("{}; {hint}", finding.first.message()));
     }
     if let Some(doubt) = &found.doubt {
         rows.row("doubt", doubt.line());
@@ -313,10 +308,11 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
 }
 
 /// Returns the number of occupied cells and their volume: `63,084 of 262,144 (24.1 %), 72 of them by
-/// --keep-thin, volume 63,084 mm³`.
-fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) -> String {
+/// --keep-thin, volume 63,084 mm³ (63.1 ml)`.
+fn cells(options: &Options, occupied: u64, lattice: &Lattice, found: &RunReport) -> String {
+    let job = &options.job.options;
     let mut text = occupancy(occupied, lattice.dims());
-    if let Some(kept) = kept {
+    if let Some(kept) = found.kept {
         text += &format!(", {} of them by --keep-thin", grouped(kept));
     }
     if occupied == 0 {
@@ -331,15 +327,28 @@ fn cells(job: &JobOptions, occupied: u64, lattice: &Lattice, kept: Option<u64>) 
             text + "; hollow; --filled fills it"
         };
     }
-    let unit = job.grid.transform.unit.map(UnitOfLength::name);
-    text += &format!(
-        ", volume {}",
-        display::volume(value::volume(occupied, lattice), unit)
-    );
+    text += &volume(options, value::volume(occupied, lattice), found);
     if let Rule::Offset { radius } = &job.rule {
         text += &format!(
             "; cells inside, farther than the radius, are empty; --rule distance --signed --band all --iso {radius} fills them"
         );
+    }
+    text
+}
+
+/// Returns a volume in cubic units, in millilitres if the unit is known, and the mass if the density is known: `,
+/// volume 5,256 mm³ (5.26 ml), mass 6.52 g`.
+fn volume(options: &Options, volume: f64, found: &RunReport) -> String {
+    let job = &options.job.options;
+    let unit = job.grid.transform.unit.map(UnitOfLength::name);
+    let mut text = format!(", volume {}", display::volume(volume, unit));
+    if let Some(millilitres) = found.volume_ml(job, &Rational::ONE) {
+        text += &format!(" ({} ml)", display::three_digits(millilitres));
+    }
+    if let Some(density) = &options.density
+        && let Some(grams) = found.volume_ml(job, density)
+    {
+        text += &format!(", mass {} g", display::three_digits(grams));
     }
     text
 }

@@ -126,6 +126,17 @@ pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> V
     options
 }
 
+/// Returns the names by which `--only` knows a case: its name, and its mesh as a path, as a file name and without
+/// its extension.
+pub fn names(case: &Case) -> Vec<&str> {
+    let mesh = Path::new(&case.mesh);
+    let parts = [mesh.file_name(), mesh.file_stem()];
+    let mut names: Vec<&str> = case.name.as_deref().into_iter().collect();
+    names.push(&case.mesh);
+    names.extend(parts.into_iter().flatten().filter_map(|name| name.to_str()));
+    names
+}
+
 /// Returns the folder of a file.
 pub fn folder_of(file: &Path) -> &Path {
     file.parent()

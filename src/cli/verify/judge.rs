@@ -18,19 +18,25 @@ use crate::cli::names::{InputFile, OutputFile};
 use crate::cli::report::fitting;
 
 /// Compares the grid of a task with the expected result. If pictures are requested, draws the differences.
-pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseReport {
+///
+/// `room` limits the memory, in bytes, for the cells of a golden file if the case has no result.
+pub fn judge(
+    task: &Task,
+    made: &Result<CaseCells>,
+    time: Duration,
+    room: Option<u64>,
+) -> CaseReport {
     let mut report = CaseReport::new(time);
+    if let Wanted::Digest(grid, cells) = &task.wanted {
+        report.golden = Some(GridBrief::of_digest(*grid, *cells));
+    }
     let compared = guarded(|| {
         let made = made.as_ref().map_err(Error::clone)?;
         report.findings.clone_from(&made.findings);
         let outcome = match &task.wanted {
             Wanted::Digest(grid, cells) => {
-                let golden = GridBrief {
-                    grid: Some(*grid),
-                    cells: *cells,
-                };
-                report.golden = Some(golden);
-                if golden == GridBrief::of(made) {
+                if (Some(*grid), *cells) == (made.digest.grid, made.cells) {
+                    report.golden = Some(GridBrief::of(made));
                     CaseResult::Same
                 } else {
                     CaseResult::Digest
@@ -44,7 +50,16 @@ pub fn judge(task: &Task, made: &Result<CaseCells>, time: Duration) -> CaseRepor
     });
     report.outcome =
         compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
+    if let (Wanted::File(file), None, Err(_)) = (&task.wanted, report.golden, made) {
+        report.golden = golden_of(file, room);
+    }
     report
+}
+
+/// Returns the description of a golden file. `None` if its cells cannot be read within `room` bytes.
+fn golden_of(file: &InputFile, room: Option<u64>) -> Option<GridBrief> {
+    let golden = files::open_within(file, room).ok()?;
+    Some(GridBrief::of_file(&golden))
 }
 
 /// Compares a grid with the grid in a golden file.
@@ -64,6 +79,7 @@ fn against_file(
     let other = other_grid(recorded.lattice.as_ref(), &recorded.record, now)
         .map_err(|e| e.in_file(path))?;
     if !other.is_empty() {
+        report.golden = golden_of(file, made.room);
         return Ok(CaseResult::Grid(other));
     }
     let golden = files::open_voxels(file, &task.mesh, made.room)?;
@@ -71,10 +87,7 @@ fn against_file(
     if let (Some(pictures), CaseResult::Cells(difference)) = (&task.pictures, &outcome) {
         report.shown = draw(pictures, [&golden, now], difference)?;
     }
-    report.golden = Some(GridBrief {
-        grid: golden.digest().grid,
-        cells: golden.count(),
-    });
+    report.golden = Some(GridBrief::of_file(&golden));
     Ok(outcome)
 }
 

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
+use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
 use super::args::{self, GridArgs, RuleArgs, RunArgs, values};
@@ -19,8 +20,10 @@ use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MadeFolders, or_hint};
 use super::junit;
+use super::memory::Resources;
 use super::names::{InputFile, Names, OutputFile};
 use super::report::{Report, empty};
+use super::suggest;
 use task::{Task, Wanted};
 
 pub const COMMAND: Command = Command {
@@ -30,6 +33,7 @@ pub const COMMAND: Command = Command {
 voxelize verify goldens.toml                             every case of the list; exit 0 or 1
 voxelize verify goldens.toml --junit report.xml          and a report that CI services show
 voxelize verify goldens.toml --pictures differences/     and pictures of the differences
+voxelize verify goldens.toml --only part.stl             only the cases of one mesh
 voxelize verify part.npz part.stl --allow 3              one mesh against one voxel file
 voxelize verify --update goldens.toml part.stl -r 64     add a case, or record it again
 voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
@@ -144,22 +148,33 @@ impl GateArgs {
     }
 }
 
+const ONLY: &str = "Run only the cases whose name is NAME, or whose mesh is NAME: its path in the list, its file \
+name, or the file name without extension. May be repeated. With --update and MESH: use only the parts of this \
+name [default: all]";
+
 /// Adds the arguments. Options that decide the cells are hidden, because the help of the conversion describes
 /// them.
 fn arguments(command: clap::Command) -> clap::Command {
-    args::arguments::<VerifyArgs>(command).mut_args(|arg| {
+    let command = args::arguments::<VerifyArgs>(command).mut_args(|arg| {
         let is_of_conversion = matches!(arg.get_help_heading(), Some("Grid" | "Rule" | "Input"));
         if is_of_conversion {
             arg.hide(true)
         } else {
             arg
         }
+    });
+    command.mut_arg("only", |arg| {
+        arg.hide(false)
+            .hide_short_help(false)
+            .help_heading("Verify")
+            .help("run only the cases of this name or mesh; may be repeated")
+            .long_help(ONLY)
     })
 }
 
 fn run(call: &Call) -> Result<Vec<Report>> {
     let mut args: VerifyArgs = call.args()?;
-    let request = call.argv.request()?;
+    let mut request = call.argv.request()?;
     if args.verify.update {
         let mut meshes = vec![];
         for (path, problem) in inputs::in_folders(&args.meshes, &call.bar())? {
@@ -168,7 +183,17 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         args.meshes = meshes;
         return record::run(call, &args, &request);
     }
-    let options = case::given(&request).to_string();
+    // In a comparison with a list, the names are those of cases, not of parts.
+    let only = if args.meshes.is_empty() {
+        std::mem::take(&mut request.parts.only)
+    } else {
+        vec![]
+    };
+    let mut options = case::given(&request);
+    if !only.is_empty() {
+        options.0.retain(|option| option.name != "only");
+    }
+    let options = options.to_string();
     if !options.is_empty() {
         let error = Error::usage(format!("{options}: options come from the list of goldens"));
         let is_voxels = format::sniff(&args.goldens).is_some();
@@ -188,7 +213,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     };
     let goldens = call.names.reads(&args.goldens, "the file of goldens")?;
     let mut tasks = match args.meshes.as_slice() {
-        [] => listed(&goldens, gate, args.verify.reach(), &call.names)?,
+        [] => listed(&goldens, gate, &only, args.verify.reach(), &call.names)?,
         [mesh] => vec![single(&goldens, mesh, gate, &call.names)?],
         [_, second, ..] => {
             let error = Error::usage(format!(
@@ -215,8 +240,14 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             .make(folder)
             .map_err(|e| or_hint(e, "--pictures DIR names another folder"))?;
     }
+    // Cases that fail may read their golden files at the same time.
+    let room = Resources {
+        memory: resources.memory.divided(2 * resources.threads),
+        ..resources.clone()
+    }
+    .for_job();
     let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made, time| {
-        judge::judge(task, &made, time)
+        judge::judge(task, &made, time, room)
     })?;
     report::print(call, &args, &tasks, &reports);
     if let Some(junit) = &junit {
@@ -285,8 +316,14 @@ fn picture(
     Ok(file)
 }
 
-/// Returns the tasks for the cases of a list.
-fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<Vec<Task>> {
+/// Returns the tasks for the cases of a list, or only for the cases that `only` names.
+fn listed(
+    file: &InputFile,
+    gate: Gate,
+    only: &[String],
+    reach: Reach,
+    names: &Names,
+) -> Result<Vec<Task>> {
     let list = file.path();
     if format::sniff(list).is_some() {
         let message = format!(
@@ -298,7 +335,9 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
     }
     let mut tasks = vec![];
     let mut takes_gate = gate.is_closed();
-    for case in Goldens::open(list)?.cases() {
+    let goldens = Goldens::open(list)?;
+    check_names(list, goldens.cases(), only)?;
+    for case in goldens.cases() {
         let mut task = Task::new(list, case.clone());
         if let Golden::File(golden) = &case.golden {
             let golden = case::resolve(case::folder_of(list), golden);
@@ -309,7 +348,13 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
                 takes_gate = true;
             }
         }
-        tasks.push(task);
+        if only.is_empty()
+            || only
+                .iter()
+                .any(|name| case::names(case).contains(&name.as_str()))
+        {
+            tasks.push(task);
+        }
     }
     if !takes_gate {
         let option = if gate.allow.is_some() {
@@ -328,6 +373,27 @@ fn listed(file: &InputFile, gate: Gate, reach: Reach, names: &Names) -> Result<V
     }
     check(&tasks, reach, names)?;
     Ok(tasks)
+}
+
+/// Fails if a name of `--only` is not the name of a case.
+fn check_names(list: &Path, cases: &[Case], only: &[String]) -> Result<()> {
+    const SHOWN: usize = 12;
+    let known: Vec<&str> = cases.iter().flat_map(case::names).collect();
+    let Some(unknown) = only.iter().find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let unknown = sanitize(unknown);
+    let hint = match suggest::nearest(&unknown, known) {
+        Some(near) => format!("did you mean {}?", sanitize(near)),
+        None => {
+            let titles: Vec<_> = cases.iter().map(|case| sanitize(&case.title())).collect();
+            let more = if titles.len() > SHOWN { ", …" } else { "" };
+            let shown = &titles[..titles.len().min(SHOWN)];
+            format!("its cases are {}{more}", shown.join(", "))
+        }
+    };
+    let text = format!("--only: no case has the name or the mesh '{unknown}'");
+    Err(Error::usage(text).in_file(list).with_hint(hint))
 }
 
 /// Fails if a case cannot make a grid, or if a file is where the list may not refer to.

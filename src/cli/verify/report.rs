@@ -6,11 +6,13 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use voxelize::compare::{Case, CaseResult, Difference};
 use voxelize::grid::Hash;
-use voxelize::{Finding, Lattice};
+use voxelize::job::UnitOfLength;
+use voxelize::{Finding, Lattice, Voxels};
 
 use super::VerifyArgs;
 use super::task::{CaseCells, Task};
 use crate::cli::command::Call;
+use crate::cli::info::volume;
 use crate::cli::junit::{JunitCase, JunitResult};
 use crate::cli::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
 use crate::cli::report::{Outcome, Report, finding_line, hint, value};
@@ -85,11 +87,16 @@ impl CaseReport {
     }
 }
 
-/// Number of cells and digest of a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Number of cells, volume and digest of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GridBrief {
     /// Number of occupied cells.
     pub cells: u64,
+    /// Volume of the occupied cells, or of the shares of cells. `None` if it is unknown, as it is for a digest.
+    pub volume: Option<f64>,
+    /// Unit of the coordinates. `None` if it is unknown.
+    #[serde(skip)]
+    pub unit: Option<&'static str>,
     /// Digest of the cells and the lattice.
     #[serde(rename = "digest", serialize_with = "as_text")]
     pub grid: Option<Hash>,
@@ -104,9 +111,57 @@ fn as_text<S: Serializer>(
 
 impl GridBrief {
     pub fn of(made: &CaseCells) -> Self {
-        Self {
-            grid: made.digest.grid,
+        let brief = Self {
             cells: made.cells,
+            volume: None,
+            unit: None,
+            grid: made.digest.grid,
+        };
+        match &made.voxels {
+            Some(voxels) => brief.measured(voxels),
+            None => brief,
+        }
+    }
+
+    /// Creates the description of a golden that is a digest.
+    pub fn of_digest(grid: Hash, cells: u64) -> Self {
+        Self {
+            cells,
+            volume: None,
+            unit: None,
+            grid: Some(grid),
+        }
+    }
+
+    /// Creates the description of the cells of a golden file.
+    pub fn of_file(golden: &Voxels) -> Self {
+        let brief = Self {
+            cells: golden.count(),
+            volume: None,
+            unit: None,
+            grid: golden.digest().grid,
+        };
+        brief.measured(golden)
+    }
+
+    /// Adds the volume of these cells and its unit.
+    fn measured(self, voxels: &Voxels) -> Self {
+        let unit = voxels.record.transform("unit");
+        Self {
+            volume: volume(voxels),
+            unit: unit
+                .and_then(UnitOfLength::from_name)
+                .map(UnitOfLength::name),
+            ..self
+        }
+    }
+
+    /// Returns `27,000 cells (volume 27,000 mm³)`.
+    fn text(&self) -> String {
+        let cells = counted(self.cells, "cell", "cells");
+        match self.volume {
+            Some(volume) => format!("{cells} (volume {})", display::volume(volume, self.unit)),
+            None => cells,
         }
     }
 }
@@ -153,6 +208,13 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             let first = changes.first().map_or("", String::as_str);
             lines.push(format!("the grid changed: {first}{more}"));
             lines.extend(changes.iter().skip(1).map(|change| format!("  {change}")));
+            if let (Some(golden), Some(found)) = (report.golden, report.found) {
+                lines.push(format!(
+                    "golden has {}, now {}",
+                    golden.text(),
+                    found.text()
+                ));
+            }
         }
         CaseResult::Failed(error) => {
             lines.push(error.to_string());

@@ -1,9 +1,11 @@
 //! JSON and JUnit XML agree with the table.
 
-use roxmltree::{Document, Node};
-use serde_json::Value;
+use std::fs;
 
-use super::{bring, cases, dent_knot, meshes, read, recorded};
+use roxmltree::{Document, Node};
+use serde_json::{Value, json};
+
+use super::{bring, cases, dent_knot, meshes, outcomes, read, recorded};
 use crate::support::place::Place;
 use crate::support::rows;
 
@@ -208,5 +210,92 @@ fn warnings_about_a_mesh_are_in_the_answer() {
                /warnings/0/code "W006"
            0 verify open.toml -q
                no out"#,
+    );
+}
+
+#[test]
+fn cases_are_chosen_by_name_or_mesh() {
+    let place = recorded();
+    let text = read(&place, "goldens.toml").replacen("[[case]]", "[[case]]\nname = \"block\"", 1);
+    place.write("goldens.toml", text);
+    for (only, count) in [
+        ("--only block", 1),
+        ("--only meshes/cube.stl", 1),
+        ("--only cube.stl", 1),
+        ("--only cube --only knot --only knot.stl", 2),
+        ("--only cube --only f --only knot", 3),
+    ] {
+        let same = outcomes(&place, &format!("goldens.toml {only}"), 0);
+        assert_eq!(same, vec!["same"; count], "{only}");
+    }
+    // A case that is left out needs no mesh.
+    fs::remove_file(place.path("meshes/f.stl")).unwrap();
+    rows::check(
+        &place,
+        "0 verify goldens.toml --only knot
+             out goldens.toml: 1 of 1 case passes
+         3 verify goldens.toml --only f
+         2 verify goldens.toml --only bloc
+             err no case has the name or the mesh 'bloc'
+             err did you mean block?
+         2 verify goldens.toml --only screw
+             err its cases are block, meshes/f.stl --res 20, meshes/knot.stl --res 40",
+    );
+}
+
+#[test]
+fn a_changed_grid_has_counts_and_volumes_and_every_case_its_golden() {
+    let place = meshes();
+    rows::check(
+        &place,
+        "0 meshes/cube.stl --voxel-size 1 --solid --unit mm -o cube.npz
+         0 verify --update g.toml meshes/cube.stl --voxel-size 1 --solid --unit mm --golden cells
+         0 verify --update g.toml meshes/f.stl --voxel-size 0.5
+         0 verify --update g.toml meshes/knot.stl -r 20 --rule fraction --golden cells",
+    );
+    let volume = |name: &str| {
+        let json = place.run(&format!("info {name} --json")).expect(0).json();
+        json["volume"].as_f64().unwrap()
+    };
+    let knot = volume("cells/knot-res-20-rule-fraction.npz");
+    // The cube has the shape of the knot, and the other meshes are missing.
+    bring(&place, "knot.stl", "meshes/cube.stl");
+    fs::remove_file(place.path("meshes/f.stl")).unwrap();
+    fs::remove_file(place.path("meshes/knot.stl")).unwrap();
+    let now = place
+        .run("meshes/cube.stl --voxel-size 1 --solid --unit mm -o now.npz --json")
+        .expect(0)
+        .json();
+    let (cells, of_now) = (&now["counts"]["occupied"], volume("now.npz"));
+    let run = place.run("verify g.toml --json").expect(7);
+    let all = cases(&run);
+    assert_eq!(all.len(), 3);
+    let [cube, f, knots] = [&all[0], &all[1], &all[2]];
+    assert_eq!(cube["outcome"], "grid");
+    assert_eq!(
+        (&cube["golden"]["cells"], &cube["golden"]["volume"]),
+        (&json!(262_144), &json!(262_144.0))
+    );
+    assert_eq!(
+        (&cube["result"]["cells"], &cube["result"]["volume"]),
+        (cells, &json!(of_now))
+    );
+    assert!(cube["golden"]["digest"].is_string());
+    assert_eq!(
+        (&f["outcome"], &f["result"]),
+        (&json!("error"), &Value::Null)
+    );
+    assert!(f["golden"]["cells"].is_u64() && f["golden"]["volume"].is_null());
+    assert_eq!(
+        (&knots["outcome"], &knots["golden"]["volume"]),
+        (&json!("error"), &json!(knot))
+    );
+    rows::check(
+        &place,
+        "7 verify g.toml --junit report.xml
+             out golden has 262,144 cells (volume 262,144 mm³), now ",
+    );
+    assert!(
+        read(&place, "report.xml").contains("golden has 262,144 cells (volume 262,144 mm³), now ")
     );
 }

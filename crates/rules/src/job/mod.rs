@@ -20,7 +20,7 @@ mod turn;
 mod voxelizer;
 
 pub use self::measure::{Measure, WrittenLength, WrittenShell};
-pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects};
+pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::pose::{MeshPose, PosedName};
 pub use self::prepared::{JobResult, JobTimes, NearestSink, Prepared};

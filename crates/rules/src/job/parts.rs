@@ -313,6 +313,37 @@ fn named<'a>(mesh: &Mesh, parts: &'a MeshParts, kind: PartKind) -> Vec<Named<'a>
     named
 }
 
+/// Returns the parts of a mesh that have triangles, in the order of the file: the names by which labels and
+/// [`PartChoice`] know them, and the numbers of their triangles. Empty if the mesh has no parts of this kind.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::Mesh;
+/// use voxelize::job::part_sizes;
+/// use voxelize::mesh::{MeshParts, PartKind};
+///
+/// let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+/// let parts = MeshParts::new(["body", ""], [0, 1, 1])?;
+/// let mesh = Mesh::from_triangles(vec![triangle; 3])?.with_parts(PartKind::Object, parts)?;
+/// let sizes = part_sizes(&mesh, PartKind::Object);
+/// assert_eq!(sizes, [("body".to_string(), 1), ("object 2".to_string(), 2)]);
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+pub fn part_sizes(mesh: &Mesh, kind: PartKind) -> Vec<(String, u64)> {
+    let Some(parts) = mesh.parts(kind) else {
+        return vec![];
+    };
+    let mut triangles = vec![0; parts.names().len()];
+    for n in 0..mesh.triangles().len() as u32 {
+        triangles[parts.of(n) as usize] += 1;
+    }
+    let mut sizes = vec![];
+    for part in named(mesh, parts, kind) {
+        sizes.push((part.name, triangles[part.part as usize]));
+    }
+    sizes
+}
+
 /// Fails if a name does not refer to a part.
 fn check_names(names: &[String], parts: &[Named]) -> Result<()> {
     const SHOWN: usize = 12;
