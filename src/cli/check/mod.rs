@@ -13,9 +13,7 @@ use voxelize::job::{Measure, OpenObjects, findings};
 use voxelize::mesh::PairLimit;
 use voxelize::{Error, Lattice, Mesh, Result, Run, par};
 
-use super::args::{
-    GridArgs, PairArgs, ReadArgs, RunArgs, SceneArgs, arguments, prefixed, values,
-};
+use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, SceneArgs, arguments, prefixed, values};
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MeshSource, PartSource};
