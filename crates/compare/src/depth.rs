@@ -349,7 +349,7 @@ mod tests {
         let mut random = Random::new(3);
         let mut seen = [0; 2];
         for round in 0..60 {
-            let dims = [(); 3].map(|()| 1 + random.below(24) as usize);
+            let dims = [24, 8, 8].map(|most| 1 + random.below(most) as usize);
             let mut first = BitGrid::new(dims).unwrap();
             let mut second = BitGrid::new(dims).unwrap();
             let sparse = 2 + 20 * (round % 4);
