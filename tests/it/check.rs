@@ -383,9 +383,11 @@ fn meshes_of_folders_are_checked_with_those_below() {
     );
 }
 
-/// Returns an OBJ file of boxes. The first line of each is its name, the corners and a face to leave
-/// out follow.
-fn boxes(all: &[(&str, [f32; 3], [f32; 3], Option<usize>)]) -> String {
+/// Box of an OBJ file: its name, its low and high corner, and the face that is left out.
+type NamedBox<'a> = (&'a str, [f32; 3], [f32; 3], Option<usize>);
+
+/// Returns an OBJ file of boxes.
+fn boxes(all: &[NamedBox]) -> String {
     const FACES: [[usize; 4]; 6] = [
         [0, 2, 3, 1],
         [4, 5, 7, 6],

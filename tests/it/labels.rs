@@ -200,7 +200,7 @@ fn nothing_but_the_order_of_objects_decides() {
             let level = Level::available().into_iter().cycle().nth(round).unwrap();
             let mut voxelizer = labelling(rule).threads(1 + round % 3).level(level);
             if round % 2 == 0 {
-                let small = voxelizer.clone().memory(60_000);
+                let small = voxelizer.memory(60_000);
                 if small.prepare(&mesh, &lattice, Some(raw())).is_ok() {
                     voxelizer = small;
                 }

@@ -22,8 +22,11 @@ fn moved(triangles: &[Triangle], to: impl Fn([f32; 3]) -> [f32; 3]) -> Vec<Trian
     triangles.iter().map(|triangle| triangle.map(&to)).collect()
 }
 
+/// Map of a point.
+type PointMap = fn([f32; 3]) -> [f32; 3];
+
 /// Creates the bracket, a box, and the bracket after each exact pose, `0.stl`, `1.stl`, ….
-fn place(poses: &[(&str, fn([f32; 3]) -> [f32; 3])]) -> Place {
+fn place(poses: &[(&str, PointMap)]) -> Place {
     let place = Place::new();
     place.write("bracket.stl", stl(&bracket()));
     place.write("box.stl", stl(&between([3.0, 3.0, 3.0], [5.0, 4.5, 7.0])));
@@ -34,7 +37,7 @@ fn place(poses: &[(&str, fn([f32; 3]) -> [f32; 3])]) -> Place {
 }
 
 /// Poses whose results are exact.
-const EXACT: [(&str, fn([f32; 3]) -> [f32; 3]); 12] = [
+const EXACT: [(&str, PointMap); 12] = [
     ("translate=0.25,-3,40", |[x, y, z]| {
         [x + 0.25, y - 3.0, z + 40.0]
     }),
@@ -134,8 +137,8 @@ fn rotations_agree_with_quaternions() {
         if n % 2 == 0 {
             let angles = [(); 3].map(|()| random.within(-3.2, 3.2));
             steps.push(("rpy", angles.map(|angle| format!("{angle:.3}")).join(",")));
-            for axis in 0..3 {
-                let angle: f64 = format!("{:.3}", angles[axis]).parse().unwrap();
+            for (axis, angle) in angles.into_iter().enumerate() {
+                let angle: f64 = format!("{angle:.3}").parse().unwrap();
                 all = product(about(axis, angle), all);
             }
         } else {

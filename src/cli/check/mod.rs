@@ -139,7 +139,7 @@ fn wall() -> impl TypedValueParser<Value = Measure> {
 enum CheckSource {
     Named(PathBuf),
     /// Mesh of a scene.
-    Part(PartSource),
+    Part(Box<PartSource>),
     /// Error of a folder.
     Problem(Error),
 }
@@ -183,7 +183,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     meshes.extend(
         parts
             .into_iter()
-            .map(|part| (part.name(), CheckSource::Part(part))),
+            .map(|part| (part.name(), CheckSource::Part(Box::new(part)))),
     );
     let mark = args
         .mark
@@ -210,7 +210,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 CheckSource::Problem(problem) => return Err(problem),
                 CheckSource::Named(path) => MeshSource::find(&path, &call.names),
                 CheckSource::Part(part) => Ok(MeshSource {
-                    parts: vec![part],
+                    parts: vec![*part],
                     scene: None,
                 }),
             };

@@ -386,7 +386,7 @@ fn check_names(list: &Path, cases: &[Case], only: &[String]) -> Result<()> {
     let hint = match suggest::nearest(&unknown, known) {
         Some(near) => format!("did you mean {}?", sanitize(near)),
         None => {
-            let titles: Vec<_> = cases.iter().map(|case| sanitize(&case.title())).collect();
+            let titles: Vec<_> = cases.iter().map(|case| sanitize(case.title())).collect();
             let more = if titles.len() > SHOWN { ", …" } else { "" };
             let shown = &titles[..titles.len().min(SHOWN)];
             format!("its cases are {}{more}", shown.join(", "))

@@ -21,8 +21,11 @@ const COLLISIONS: &str = "\
 2 verify part.raw cube.stl --junit part.raw.json
 ";
 
+/// Function that creates the files of a case.
+type Preparation = fn(&Place);
+
 /// Ways to name a file twice that need links, lists or goldens.
-const PREPARED: &[(fn(&Place), &str)] = &[
+const PREPARED: &[(Preparation, &str)] = &[
     // The grid of a case's `--like`.
     (list, "2 verify list.toml --junit part.npz"),
     // The golden that is compared.

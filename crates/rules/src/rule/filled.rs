@@ -30,7 +30,7 @@ pub(super) enum PreparedShell<'a> {
     /// Cells within this number of steps of an empty cell.
     Steps(usize),
     /// Touched cells, and the cells of this offset of the mesh.
-    Wall(CoveredCells<'a>),
+    Wall(Box<CoveredCells<'a>>),
 }
 
 impl FilledCells<'_> {

@@ -732,7 +732,7 @@ impl Rule {
                     None => PreparedShell::All,
                     Some(ShellThickness::Steps(steps)) => PreparedShell::Steps(steps as usize),
                     Some(ShellThickness::Wall(wall)) => {
-                        PreparedShell::Wall(offset::prepared(mesh, lattice, wall))
+                        PreparedShell::Wall(Box::new(offset::prepared(mesh, lattice, wall)))
                     }
                 },
             }),

@@ -455,9 +455,9 @@ fn the_node_of_a_glb_turns_and_scales() {
         } else {
             [3.0, 2.0, 4.0]
         };
-        for axis in 0..3 {
+        for (axis, cells) in cells.into_iter().enumerate() {
             let size = f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]);
-            assert!((size - length * cells[axis]).abs() < 1e-6, "{bounds:?}");
+            assert!((size - length * cells).abs() < 1e-6, "{bounds:?}");
         }
     }
 }

@@ -63,8 +63,7 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
     let kind_6 = |packed: Vec<u8>| [vec![6], packed].concat();
     let halves = [0x3c00_u16, 0x4000].map(u16::to_le_bytes).concat();
     let not_zipped = [&[1][..], &(-8_i64).to_le_bytes(), &active].concat();
-    let mut seen = 0;
-    for (compression, kind, values, expected) in [
+    let cases = [
         (2, "", [&[0], &active[..]].concat(), values(4.0, 4.0)),
         (2, "", [&[1], &active[..]].concat(), values(-4.0, -4.0)),
         (
@@ -101,7 +100,8 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
         (3, "", kind_6(block(&zipped(&floats(&all)))), all.clone()),
         (3, "", not_zipped, values(-4.0, -4.0)),
         (6, "", kind_6(lz4()), vec![1.0; 512]),
-    ] {
+    ];
+    for (case, (compression, kind, values, expected)) in cases.into_iter().enumerate() {
         let mut file = Foreign {
             compression,
             kind: if kind.is_empty() {
@@ -117,11 +117,10 @@ fn values_of_other_programs_are_read_however_they_are_stored() {
         }
         for version in 222..=225 {
             file.version = version;
-            let found = read_vdb(&file.bytes()).unwrap_or_else(|error| panic!("{seen}: {error}"));
-            assert_eq!(values_of(&found), expected, "case {seen}");
+            let found = read_vdb(&file.bytes()).unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert_eq!(values_of(&found), expected, "case {case}");
             assert_eq!(found.field().unwrap().background(), 4.0);
         }
-        seen += 1;
     }
     let file = Foreign {
         compression: 0,
