@@ -239,7 +239,7 @@ fn a_scene_is_the_list_of_its_meshes() {
            0 info a.npz
              out upper arm@rotate=z,90@rotate=x,90@translate=0,0.5,20
            0 clearance --scene arm.json --json
-             /meshes/1/path "upper arm"
+             /meshes/1/path "bracket.stl@rotate=z,90@rotate=x,90@translate=0,0.5,20"
              /pairs/0/a "base"
              /pairs/0/relation "apart"
              /pairs/0/distance 14.75

@@ -303,7 +303,7 @@ fn pictures_that_cannot_be_read_are_noted() {
                     "0 {mesh} -r 4 --labels colour -o a.npz --json
                          /warnings/0/code \"S110\"
                      0 {mesh} -r 4 -o b.npz --json
-                         /warnings []"
+                         /warnings/0/code \"W026\""
                 ),
             );
             let warning = &runs[0].json()["warnings"][0]["message"];

@@ -192,7 +192,7 @@ fn pages_keep_to_their_length() {
         ("docs/README.md", 400),
         ("docs/tutorial.md", 1000),
         ("docs/how-to/", 3600),
-        ("docs/reference/", 12_000),
+        ("docs/reference/", 12_500),
         ("docs/explanation/", 4000),
     ];
     let mut sum = 0;
