@@ -402,11 +402,11 @@ mod tests {
     #[test]
     fn toml_and_json_say_the_same() {
         let toml = "# a robot\n[[mesh]]\nfile = \"a.stl\"\n\n[[mesh]]\nname = \"arm\"\nfile = \"b.stl\"\n\
-                    rotate = [\"x,90\", \"z,45\"]\ntranslate = [0, 0.10, \"5mm\"]\n";
+                    rotate = [\"x,90\", \"z,45\"]\ntranslate = [0, 0.1, \"5mm\"]\n";
         let inline = "mesh = [{file = \"a.stl\"},\n{name = \"arm\", file = \"b.stl\", rotate = [\"x,90\", \"z,45\"], \
-                      translate = \"0,0.10,5mm\"}]";
+                      translate = \"0,0.1,5mm\"}]";
         let json = "{\"mesh\": [{\"file\": \"a.stl\"},\n{\"name\": \"arm\", \"file\": \"b.stl\",\n\
-                    \"rotate\": [\"x,90\", \"z,45\"], \"translate\": [0, \"0.10\", \"5mm\"]}]}";
+                    \"rotate\": [\"x,90\", \"z,45\"], \"translate\": [0, \"0.1\", \"5mm\"]}]}";
         for (text, lines) in [(toml, [2, 5]), (inline, [1, 2]), (json, [1, 2])] {
             let found = meshes(text, Path::new("robots/r.toml")).unwrap();
             let [a, b] = found.as_slice() else {
@@ -419,7 +419,7 @@ mod tests {
             assert!(a.pose.is_empty() && b.name.as_deref() == Some("arm"));
             assert_eq!(
                 b.pose.to_string(),
-                "rotate=x,90@rotate=z,45@translate=0,0.10,5mm"
+                "rotate=x,90@rotate=z,45@translate=0,0.1,5mm"
             );
             for (mesh, line) in found.iter().zip(lines) {
                 assert_eq!(
