@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use voxelize::Mesh;
 use voxelize::job::{UnitOfLength, UpAxis};
 use voxelize::mesh::PartKind;
-use voxelize::mesh::read::{ReadOptions, Tolerance, read_file, read_stream};
+use voxelize::mesh::read::{ReadOptions, Tolerance, read_file};
 
 use super::indexed::{CUBE, SIDES};
 use super::inputs::{codes, refused, rows, sound, stream, too_large};
@@ -427,7 +427,8 @@ fn compressed_primitives_are_decoded() {
             damaged[at] ^= 1 << bit;
             // Read or rejected, within a limit.
             let options = ReadOptions::default().memory(1 << 20);
-            let _ = read_stream(&mut &compressed(&damaged)[..], "-", &options);
+            let _ =
+                voxelize::mesh::read::read_stream(&mut &compressed(&damaged)[..], "-", &options);
         }
     }
 }
