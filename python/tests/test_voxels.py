@@ -86,7 +86,7 @@ def test_arrays_beside_shares_are_those_of_the_file(tmp_path: Path) -> None:
             assert np.array_equal(written[name], array, equal_nan=True), name
     again = pickle.loads(pickle.dumps(made))
     assert np.array_equal(again.arrays["area"], area)
-    with pytest.raises(voxelize.UsageError, match="fraction has"):
+    with pytest.raises(voxelize.UsageError, match="fraction can"):
         voxelize.voxelize(F, res=9, with_="area")
     with pytest.raises(voxelize.UsageError, match="volume"):
         voxelize.fraction(F, res=9, with_="volume")

@@ -478,7 +478,7 @@ mod tests {
             (
                 "filled",
                 &[("variant", "keep-thin")],
-                "keep-thin: the rule filled",
+                "keep-thin: works only with the rule solid, not with the rule filled",
             ),
             (
                 "filled",
@@ -498,12 +498,12 @@ mod tests {
             (
                 "filled",
                 &[("close_holes", "3")],
-                "close-holes: needs a flood, but the inside is found by auto",
+                "close-holes: works only with the method flood, but the method is auto",
             ),
             (
                 "surface",
                 &[("close_holes", "3")],
-                "close-holes: needs a flood, but the rule surface",
+                "close-holes: works only with the method flood, but the rule surface",
             ),
             (
                 "solid",
@@ -518,7 +518,7 @@ mod tests {
             (
                 "fraction",
                 &[("inside", "vote")],
-                "inside: volumes need a closed mesh",
+                "inside: shares need a closed mesh",
             ),
             ("fraction", &[("ties", "up")], "ties: the rule fraction"),
             ("fraction", &[("band", "3")], "band: the rule fraction"),

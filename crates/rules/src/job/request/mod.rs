@@ -764,7 +764,7 @@ mod tests {
             ("res=1.5", "'1.5' is not a whole number"),
             ("res=99999999999999999999", "is out of range"),
             ("res=1,2,3", "one number is for the longest axis"),
-            ("dims=1,2", "expected three whole numbers, X,Y,Z, not 2"),
+            ("dims=1,2", "expected 3 whole numbers X,Y,Z, found 2"),
             ("dims=1,2,0", "must be at least 1"),
             (
                 "dims=32x32x32",
@@ -775,17 +775,18 @@ mod tests {
                 "voxel-size=1,2",
                 "expected one number or three, SX,SY,SZ, not 2",
             ),
-            ("origin=1,2", "expected three numbers, X,Y,Z, not 2"),
+            ("origin=1,2", "expected 3 numbers X,Y,Z, found 2"),
             (
                 "bounds=1,2",
-                "expected six numbers, X0,Y0,Z0,X1,Y1,Z1, not 2",
+                "expected 6 numbers X0,Y0,Z0,X1,Y1,Z1 with commas between them, found 2",
             ),
             ("pad=-1", "must not be below zero"),
-            ("pad=1,2", "expected one number, for all sides"),
+            ("pad=1,2", "expected one number, which applies to all sides"),
             ("pad=99999999999", "the maximum is"),
             ("scale=-1", "must be above zero"),
-            ("hollow=5mm", "is a number of cells and takes no unit"),
-            ("band=5mm", "is a number of cells and takes no unit"),
+            ("hollow=2.5", "a number of cells is whole"),
+            ("hollow=5miles", "'5miles' is not a decimal number"),
+            ("band=5mm", "a band is a number of cells without a unit"),
             ("iso=-1", "must not be below zero"),
             ("unit=mile", "there is no 'mile'"),
             ("ties=sideways", "there is no 'sideways'"),
@@ -831,7 +832,10 @@ mod tests {
                 "--inside: has no effect on unsigned distances",
             ),
             ("solid ties=up", "--ties: "),
-            ("close-holes=3", "--close-holes: needs a flood"),
+            (
+                "close-holes=3",
+                "--close-holes: works only with the method flood",
+            ),
         ] {
             let error = request(words).unwrap().resolve(&[]).unwrap_err();
             assert!(error.message().starts_with(message), "{words}: {error}");
