@@ -91,11 +91,15 @@ fn found(name: &str) -> Result<&'static CodeInfo> {
         }
     }
     let error = Error::usage(format!("'{name}' is not the code of an error or a warning"));
-    let names = CODES.iter().map(|row| row.name);
-    Err(match nearest(&name.to_ascii_uppercase(), names) {
-        Some(near) => error.with_hint(format!("did you mean {near}?")),
-        None => error.with_hint("`voxelize explain` lists all codes"),
-    })
+    // Codes are in upper case, or words in lower case.
+    let names = || CODES.iter().map(|row| row.name);
+    let near = nearest(&name.to_ascii_uppercase(), names());
+    Err(
+        match near.or_else(|| nearest(&name.to_ascii_lowercase(), names())) {
+            Some(near) => error.with_hint(format!("did you mean {near}?")),
+            None => error.with_hint("`voxelize explain` lists all codes"),
+        },
+    )
 }
 
 fn list(codes: &[ExplainedCode]) -> ReportRows {

@@ -118,6 +118,30 @@ fn the_command_makes_a_wall_in_every_unit() {
     place.run("verify a.npz cube.stl").expect(0);
 }
 
+/// A process that makes a region of a store reads only the triangles of its bin.
+#[test]
+fn a_bin_has_the_triangles_within_the_thickness() {
+    let place = Place::new();
+    for rule in ["solid", "filled"] {
+        let options = format!("-r 96 --{rule} --hollow 40vx");
+        let whole = place
+            .run(&format!("cube.stl {options} -o a.npz --json"))
+            .expect(0)
+            .json();
+        let store = format!("{rule}.zarr");
+        let plan = format!("plan cube.stl {options} --regions 3 --bin -o {store}");
+        place.run(&plan).expect(0);
+        for region in 1..=3 {
+            place.run(&format!("{store} --region {region}/3")).expect(0);
+        }
+        let finished = place
+            .run(&format!("finish {store} --json"))
+            .expect(0)
+            .json();
+        assert_eq!(finished["digest"], whole["digest"], "{rule}");
+    }
+}
+
 #[test]
 fn other_rules_and_a_thickness_of_zero_are_refused() {
     let wall = |text: &str| ShellThickness::Wall(text.parse().unwrap());

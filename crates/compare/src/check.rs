@@ -52,7 +52,7 @@ pub struct MeshCheck {
     pub defects: Vec<Defect>,
     /// Components of the mesh. Triangles that share a vertex belong to the same component.
     pub components: Vec<CheckedComponent>,
-    /// What the mesh is fit for.
+    /// Uses that the mesh is fit for.
     pub verdict: CheckVerdict,
     /// The search for contacts or for thin walls ended at its limit, so there may be more defects.
     pub is_partial: bool,
@@ -84,7 +84,7 @@ pub struct DefectInfo {
     pub name: &'static str,
     /// Nouns for one defect and for several defects.
     pub nouns: [&'static str; 2],
-    /// How the defect affects a fill.
+    /// Effect of the defect on a fill.
     pub effect: &'static str,
     /// The defect is decided exactly, without rounded numbers.
     pub exact: bool,

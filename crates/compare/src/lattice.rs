@@ -19,7 +19,7 @@ pub enum Mismatch {
     Origin(usize, [Rational; 2]),
     /// Size of a cell along an axis.
     Spacing(usize, [Rational; 2]),
-    /// Whether the last wall along an axis belongs to the lattice.
+    /// The last wall along an axis belongs to one lattice only.
     Closed(usize, [bool; 2]),
     /// Unit of the coordinates.
     Unit([String; 2]),

@@ -41,7 +41,7 @@ its region instead of the mesh, which is no longer needed. --max-memory is the l
 holds the whole mesh in memory. The same command makes damaged or removed bins again. --inside vote, --inside robust and \
 --band all need the whole mesh and are refused.
 
-Rules whose cells depend on cells outside a region are refused: --inside flood, --keep-thin and --hollow. There is no \
+Rules whose cells depend on cells outside a region are refused: --inside flood, --keep-thin and --hollow N without a unit. There is no \
 search for lost features.
 
 Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable mesh; 5 not even the lowest slab fits; \

@@ -294,7 +294,10 @@ fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
             ..
         } => (width.in_world(spacing), 0),
         Rule::Fraction { .. } | Rule::Area => (Rational::ZERO, LAYERS_OF_SUMS),
-        _ => (Rational::ZERO, 0),
+        _ => match rule.wall() {
+            Some(wall) => (wall.in_world(spacing), 0),
+            None => (Rational::ZERO, 0),
+        },
     };
     // One more layer is enough for snapping, which moves a coordinate by much less than a layer.
     &far + &(&spacing[2] * &Rational::from(layers + 1))
