@@ -1,4 +1,5 @@
-"""Meshes of other packages. A package is recognised by the attributes of its objects, and is never imported here.
+"""Meshes of other packages. A package is recognised by the attributes of its objects. Only `pxr`, the module of usd-core,
+is imported, and only for an object of it.
 
 Curved shapes of CAD packages become triangles that are at most `TOLERANCE` away from the shape.
 """
