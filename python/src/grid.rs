@@ -62,6 +62,8 @@ pub struct Saving {
     /// Name and value of each choice of the format. Flags have no value.
     choices: Vec<(String, Option<String>)>,
     values: Vec<i16>,
+    /// Width and height of the pictures of layers.
+    size: Option<[usize; 2]>,
     sidecar: bool,
     overwrite: bool,
 }
@@ -114,6 +116,7 @@ impl Saving {
             dtype: dtype.transpose()?,
             choices: &choices,
             values: &self.values,
+            plate: self.size,
             existing: if self.overwrite {
                 Existing::Replace
             } else {

@@ -39,6 +39,8 @@ pub struct JobOptions {
     pub has_findings: bool,
     /// Keep the vertex indices of the file.
     pub has_numbers: bool,
+    /// Read the textures of the mesh, because its colours are drawn.
+    pub draws_colours: bool,
     /// If a mesh is far from the origin, read its coordinates relative to a point near the mesh.
     pub reads_near: bool,
     /// Error to report if the file states no unit. `None` if no length needs the unit of the file.
@@ -127,6 +129,7 @@ impl JobOptions {
             resources,
             has_findings: tolerance == Tolerance::Strict,
             has_numbers: false,
+            draws_colours: false,
             reads_near: true,
             waiting,
         })
@@ -135,6 +138,11 @@ impl JobOptions {
     /// Returns what the labels of the cells stand for. `Off` if the cells have no labels of the mesh.
     pub fn labels(&self) -> JobLabels {
         self.request.labels.unwrap_or_default()
+    }
+
+    /// Returns `true` if the colours of the mesh are used, so that its textures are read.
+    pub fn needs_colours(&self) -> bool {
+        self.draws_colours || self.labels() == JobLabels::Colours
     }
 
     /// Fails if `what` needs more memory than the limit allows.

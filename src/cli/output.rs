@@ -41,6 +41,8 @@ pub struct Output {
     choices: Vec<Choice>,
     /// Requested numbers for empty cells and for labels.
     values: Vec<i16>,
+    /// Requested width and height of the pictures of layers.
+    plate: Option<[usize; 2]>,
     pub sidecar: Sidecar,
     skips_existing: bool,
     durability: Durability,
@@ -204,6 +206,7 @@ impl Output {
                 .values
                 .clone()
                 .map_or(vec![], |CellValues(values)| values),
+            plate: args.file.size,
             sidecar: if args.file.sidecar {
                 Sidecar::Write
             } else {
@@ -267,7 +270,7 @@ impl Output {
             return Err(Error::usage("--stack needs a file").with_hint("-o FILE.npz names it"));
         };
         let (format, by) = by_name(path, args, argv)?;
-        let is_other = ["dtype", "values", "sidecar"]
+        let is_other = ["dtype", "values", "size", "sidecar"]
             .into_iter()
             .find(|option| argv.with_value(option).is_some());
         if let Some(option) = is_other {
@@ -352,6 +355,9 @@ impl Output {
 
     /// Returns the number type of the file: the requested type, or the default of the format.
     pub fn dtype(&self) -> Option<Dtype> {
+        if self.kind == CellKind::Field && self.format.has_greys() {
+            return Some(Dtype::U8);
+        }
         self.dtype
             .or(self.format.dtypes_of(self.kind).first().copied())
     }
@@ -364,6 +370,7 @@ impl Output {
     pub fn save_options<'a>(&'a self, progress: &'a dyn Progress) -> SaveOptions<'a> {
         let Self {
             dtype,
+            plate,
             sidecar,
             durability,
             ..
@@ -376,6 +383,7 @@ impl Output {
             dtype,
             choices,
             values,
+            plate,
             sidecar,
             durability,
             later,
@@ -426,11 +434,19 @@ impl Output {
     /// Fails if a field would be rounded to bytes, unless its values are shares of cells. `record` names the
     /// rule of the field.
     pub fn check_rounding(&self, record: &Record) -> Result<()> {
-        match (self.kind, self.dtype) {
-            (CellKind::Field, Some(Dtype::U8)) => format::check_rule_of_bytes(record)
-                .map_err(|error| prefixed("--dtype u8: ", &error)),
-            _ => Ok(()),
+        if self.kind != CellKind::Field || self.dtype() != Some(Dtype::U8) {
+            return Ok(());
         }
+        let checked = self.format.check_shares(record);
+        checked.map_err(|error| match self.dtype {
+            Some(_) => prefixed("--dtype u8: ", &error),
+            None => error.in_file(self.name()),
+        })
+    }
+
+    /// Returns an upper bound, in bytes, for the compressed pixels around the cells on the plate.
+    pub fn plate_bytes(&self, dims: [usize; 3]) -> u64 {
+        self.format.plate_bytes(dims, self.plate)
     }
 
     /// Returns the path of the sidecar. `None` if no sidecar will be written.
@@ -453,7 +469,8 @@ impl Output {
     /// Fails if an option does not apply to the format or the destination.
     fn check_options(&self, argv: &Argv) -> Result<()> {
         let Format { name, dtypes, .. } = self.format;
-        if !self.format.holds_with(self.kind, &self.choices) {
+        let is_grey = self.kind == CellKind::Field && self.format.has_greys();
+        if !is_grey && !self.format.holds_with(self.kind, &self.choices) {
             let option = argv
                 .with_value("format")
                 .unwrap_or_else(|| typed(argv, &self.name()));
@@ -482,7 +499,7 @@ impl Output {
                 ))
                 .with_hint("omit --dtype; u8 is only for the rule fraction"));
             }
-            if !self.format.has_bytes_of_shares() {
+            if !is_grey && !self.format.has_bytes_of_shares() {
                 let known = Format::names_with_bytes_of_shares().join(", ");
                 return Err(
                     Error::usage(format!("--dtype u8: {name} stores fields as f32"))
@@ -511,6 +528,14 @@ impl Output {
             return Err(
                 Error::usage(format!("{}: {name} has no such choice", option.trim_end()))
                     .with_hint(format!("it is one of {}", givers(*other))),
+            );
+        }
+        if self.plate.is_some() && !self.format.has_plate() {
+            let option = argv.with_value("size").unwrap_or_default();
+            return Err(
+                Error::usage(format!("{option}: {name} has no pictures")).with_hint(
+                    "-o NAME.slices and -o NAME.slices.zip have; 'voxelize view' draws others",
+                ),
             );
         }
         if !self.file.is_stdout() {

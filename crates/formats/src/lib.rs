@@ -24,6 +24,8 @@ mod comments;
 mod container;
 mod dense;
 mod faces;
+#[doc(hidden)]
+pub mod group;
 mod hexahedra;
 mod image;
 mod nifti;
@@ -73,6 +75,8 @@ pub use self::save::{PendingNames, save, save_source, write_source_to, write_to}
 #[doc(hidden)]
 pub use self::save::{probe_output, save_bytes};
 pub use self::shares::check_rule as check_rule_of_bytes;
+#[doc(hidden)]
+pub use self::slices::{MAX_PLATE_SIDE, check_plate, draw_bits};
 pub use self::voxels::{InMemory, Voxels};
 
 /// Key in the [metadata](voxelize_core::grid::metadata::Metadata::extra) of a file for the names of the
@@ -357,6 +361,9 @@ pub struct SaveOptions<'a> {
     /// Numbers to store for empty cells and for labels 1, 2, …, if [`Format::takes_values`]. If there are two
     /// numbers, the second one stands for all occupied cells. Empty for the default numbers 0, 1, 2, ….
     pub values: &'a [i16],
+    /// Width and height in pixels of the pictures of layers, if [`Format::has_plate`]. The layers are in the
+    /// middle of the pictures. `None` for pictures of the size of a layer.
+    pub plate: Option<[usize; 2]>,
     /// Store bits as a segment with the name of the input, as in files whose name ends in `.seg.nrrd`.
     pub is_segmentation: bool,
     /// When a sidecar is written.
@@ -385,6 +392,7 @@ impl Default for SaveOptions<'_> {
             dtype: None,
             choices: &[],
             values: &[],
+            plate: None,
             is_segmentation: false,
             sidecar: Sidecar::default(),
             durability: Durability::default(),
@@ -448,8 +456,8 @@ pub fn named_by(path: &Path) -> Result<&'static Format> {
 /// Checks that `format` can hold cells of this kind on this lattice. Call this before the cells are computed.
 ///
 /// # Errors
-/// Fails if the format cannot hold the kind of cells, does not have the number type, or holds only cubic
-/// cells and the cells of the lattice are not cubes.
+/// Fails if the format cannot hold the kind of cells, does not have the number type, holds only cubic cells
+/// and the cells of the lattice are not cubes, or if a layer does not fit on the plate.
 pub fn check(
     kind: CellKind,
     lattice: &Lattice,
@@ -457,6 +465,7 @@ pub fn check(
     options: &SaveOptions,
 ) -> Result<()> {
     format.check_choices(options)?;
+    format.check_plate(lattice.dims(), options)?;
     format.dtype(kind, options)?;
     (format.limits)(Some(lattice), options.choices)
 }
@@ -628,8 +637,39 @@ impl Format {
         Ok(())
     }
 
+    /// Returns `true` if the format consists of pictures of layers, for which a size can be chosen; see
+    /// [`SaveOptions::plate`].
+    pub fn has_plate(&self) -> bool {
+        ["slices", "slices.zip"].contains(&self.name)
+    }
+
+    /// Returns an upper bound, in bytes, for the compressed pixels around the cells on the plate. 0 without a
+    /// plate.
+    pub fn plate_bytes(&self, [_, _, nz]: [usize; 3], plate: Option<[usize; 2]>) -> u64 {
+        match plate {
+            Some([width, height]) => (width * height).div_ceil(500) as u64 * nz as u64,
+            None => 0,
+        }
+    }
+
+    /// Checks that the layers of a grid fit on the plate, if there is one.
+    fn check_plate(&self, [nx, ny, _]: [usize; 3], options: &SaveOptions) -> Result<()> {
+        match options.plate {
+            None => Ok(()),
+            Some(plate) if self.has_plate() => slices::check_plate([nx, ny], plate),
+            Some(_) => Err(Error::usage(format!(
+                "{} has no pictures, so it has no plate",
+                self.name
+            ))
+            .with_hint("slices and slices.zip have one")),
+        }
+    }
+
     /// Returns the number type for cells of this kind: the type in the options, or the default.
     fn dtype(&self, kind: CellKind, options: &SaveOptions) -> Result<Dtype> {
+        if kind == CellKind::Field && self.has_greys() {
+            return self.dtype_of_greys(options.dtype);
+        }
         if !self.holds_with(kind, options.choices) {
             self.check_kind(kind)?;
         }

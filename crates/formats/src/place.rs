@@ -411,7 +411,7 @@ pub(super) fn sync_folder(folder: &Path) {
 
 /// Gives `file` the permissions of the file that it will replace. Also gives it the owner, if the system
 /// allows it.
-fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
+pub(super) fn keep_permissions(place: &Path, file: &File) -> io::Result<()> {
     let Ok(old) = fs::metadata(place) else {
         return Ok(());
     };

@@ -370,6 +370,7 @@ pub(super) fn checked_dtype(
         )));
     }
     format.check_choices(options)?;
+    format.check_plate(dims, options)?;
     (format.limits)(lattice, options.choices)?;
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;
@@ -378,7 +379,7 @@ pub(super) fn checked_dtype(
         options.choices,
     )?;
     if shares::are_bytes(source.cell_type(), dtype) {
-        shares::check_rule(source.record())?;
+        format.check_shares(source.record())?;
     }
     Ok(dtype)
 }

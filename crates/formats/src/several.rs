@@ -173,14 +173,11 @@ impl Drop for MadeFiles {
     }
 }
 
-/// Folder that is being written. It still has a temporary name.
-pub(super) struct NewFolder {
+/// Files in a folder with a temporary name. If the value is dropped, they are removed.
+pub(super) struct TemporaryFolder {
     /// Files in the folder. They are removed before the folder, because fields are dropped in order.
     made: MadeFiles,
     folder: TempDir,
-    pub(super) place: PathBuf,
-    /// Path as the caller gave it, for messages.
-    path: PathBuf,
     durability: Durability,
     /// Threads that sync complete files. `None` if the system cannot start threads.
     syncer: OnceLock<Option<FileSyncer>>,
@@ -188,18 +185,13 @@ pub(super) struct NewFolder {
     _lock: Option<File>,
 }
 
-impl NewFolder {
-    /// Creates a temporary folder next to the folder that it will replace. `place` is `path` with all links
-    /// followed.
-    ///
-    /// # Errors
-    /// Fails if the folder cannot be created.
-    pub(crate) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
-        let folder = temporary_folder(&place).map_err(|error| failure(error).in_file(path))?;
+impl TemporaryFolder {
+    /// Creates a folder next to `place`.
+    pub(super) fn create(place: &Path, durability: Durability) -> io::Result<Self> {
+        let folder = temporary_folder(place)?;
         let lock = File::open(folder.path())
             .ok()
             .filter(|folder| folder.try_lock().is_ok());
-        let path = path.to_path_buf();
         let made = MadeFiles {
             root: folder.path().to_path_buf(),
             names: Mutex::default(),
@@ -207,19 +199,20 @@ impl NewFolder {
         Ok(Self {
             made,
             folder,
-            place,
-            path,
             durability,
             syncer: OnceLock::new(),
             _lock: lock,
         })
     }
 
-    /// Fails if an existing folder must be kept.
-    pub(super) fn check(&self, existing: Existing) -> Result<()> {
-        existing
-            .check(&self.place)
-            .map_err(|error| error.in_file(&self.path))
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Takes the names of the files. From now on the files are removed only with the whole folder.
+    pub(super) fn take_names(&mut self) -> Vec<String> {
+        let names = self.made.names.get_mut();
+        std::mem::take(names.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Writes the file `name` in the folder and creates subfolders as needed. The file has a temporary name
@@ -229,7 +222,7 @@ impl NewFolder {
         name: &str,
         write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let path = self.folder.path().join(name);
+        let path = self.path().join(name);
         self.made
             .names
             .lock()
@@ -257,8 +250,8 @@ impl NewFolder {
     }
 
     /// Waits until all files and their names are on the disk.
-    fn finish_sync(&mut self) -> io::Result<()> {
-        for folder in folders_in(self.folder.path()) {
+    pub(super) fn finish_sync(&mut self) -> io::Result<()> {
+        for folder in folders_in(self.path()) {
             self.sync(Unsynced::Folder(folder))?;
         }
         match self.syncer.take().flatten() {
@@ -266,36 +259,73 @@ impl NewFolder {
             None => Ok(()),
         }
     }
+}
+
+/// Folder that is being written. It still has a temporary name.
+pub(super) struct NewFolder {
+    contents: TemporaryFolder,
+    pub(super) place: PathBuf,
+    /// Path as the caller gave it, for messages.
+    path: PathBuf,
+}
+
+impl NewFolder {
+    /// Creates a temporary folder next to the folder that it will replace. `place` is `path` with all links
+    /// followed.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be created.
+    pub(crate) fn create(path: &Path, place: PathBuf, durability: Durability) -> Result<Self> {
+        let contents = TemporaryFolder::create(&place, durability)
+            .map_err(|error| failure(error).in_file(path))?;
+        let path = path.to_path_buf();
+        Ok(Self {
+            contents,
+            place,
+            path,
+        })
+    }
+
+    /// Fails if an existing folder must be kept.
+    pub(super) fn check(&self, existing: Existing) -> Result<()> {
+        existing
+            .check(&self.place)
+            .map_err(|error| error.in_file(&self.path))
+    }
+
+    /// Writes the file `name` in the folder and creates subfolders as needed. The file has a temporary name
+    /// until it is complete.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.contents.write(name, write)
+    }
 
     /// Returns the description of the folder for the caller.
     pub(super) fn written(&self, format: &'static str) -> Written {
         Written {
             path: self.path.clone(),
             format,
-            bytes: bytes_in(self.folder.path()),
+            bytes: bytes_in(self.contents.path()),
         }
     }
 
     /// Gives the folder its final name. It replaces an existing folder.
     pub(super) fn persist(mut self, existing: Existing) -> Result<()> {
         self.check(existing)?;
-        self.finish_sync()
+        self.contents
+            .finish_sync()
             .map_err(|error| failure(error).in_file(&self.path))?;
-        let Self {
-            folder,
-            place,
-            path,
-            durability,
-            ..
-        } = self;
-        let new = folder.path();
-        let replaced = match fs::symlink_metadata(&place) {
-            Ok(_) => exchange(new, &place),
-            Err(_) => fs::rename(new, &place),
+        let new = self.contents.path();
+        let replaced = match fs::symlink_metadata(&self.place) {
+            Ok(_) => exchange(new, &self.place),
+            Err(_) => fs::rename(new, &self.place),
         };
-        replaced.map_err(|error| failure(error).in_file(&path))?;
-        sync_name(&place, durability);
-        // A replaced folder now has the temporary name, so it is removed when `folder` is dropped.
+        replaced.map_err(|error| failure(error).in_file(&self.path))?;
+        sync_name(&self.place, self.contents.durability);
+        // A replaced folder now has the temporary name, so it is removed when the contents are dropped.
         Ok(())
     }
 }

@@ -12,6 +12,9 @@ pub(super) const SCALE: [&str; 2] = ["value_scale", "1/255"];
 /// Formats that can store shares as bytes.
 const BYTE_FORMATS: [&str; 7] = ["npy", "npz", "nrrd", "nii", "nii.gz", "vti", "raw"];
 
+/// Formats that hold fields only as greys.
+const GREY_FORMATS: [&str; 2] = ["slices", "slices.zip"];
+
 /// Rule that makes fields of shares.
 const RULE: &str = "fraction";
 
@@ -60,6 +63,41 @@ impl Format {
             .collect()
     }
 
+    /// Returns `true` if the format holds fields only as greys: shares of cells, as 255ths, rounded to the
+    /// nearest. Its [`kinds`](Self::kinds) do not list fields, because it cannot hold others.
+    pub fn has_greys(&self) -> bool {
+        GREY_FORMATS.contains(&self.name)
+    }
+
+    /// Checks that a field which is to be stored as bytes consists of shares of cells.
+    ///
+    /// # Errors
+    /// Fails if the record states another rule.
+    pub fn check_shares(&self, record: &Record) -> Result<()> {
+        if !self.has_greys() {
+            return check_rule(record);
+        }
+        if is_of_shares(record) {
+            return Ok(());
+        }
+        let name = self.name;
+        let text =
+            format!("{name} stores shares of cells (the rule fraction) as greys, no other field");
+        Err(Error::usage(text).with_hint("use `--rule fraction`"))
+    }
+
+    /// Returns the type for a field in a format of greys: [`Dtype::U8`]. `wanted` is the requested type.
+    pub(super) fn dtype_of_greys(&self, wanted: Option<Dtype>) -> Result<Dtype> {
+        match wanted {
+            None | Some(Dtype::U8) => Ok(Dtype::U8),
+            Some(other) => Err(Error::usage(format!(
+                "{} stores shares of cells as 'u8', not '{}'",
+                self.name,
+                other.name()
+            ))),
+        }
+    }
+
     /// Checks that shares can be stored as bytes in this format with these options.
     pub(super) fn check_bytes_of_shares(&self, options: &SaveOptions) -> Result<()> {
         if !self.has_bytes_of_shares() {
@@ -88,12 +126,17 @@ impl Format {
     }
 }
 
+/// Returns `true` if the record states that the values are shares of cells.
+fn is_of_shares(record: &Record) -> bool {
+    record.rule_name.as_deref() == Some(RULE)
+}
+
 /// Checks that a field which is to be stored as bytes consists of shares of cells.
 ///
 /// # Errors
 /// Fails if the record states another rule.
 pub fn check_rule(record: &Record) -> Result<()> {
-    if record.rule_name.as_deref() == Some(RULE) {
+    if is_of_shares(record) {
         return Ok(());
     }
     Err(Error::usage(

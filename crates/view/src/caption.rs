@@ -15,50 +15,49 @@ const LONGEST: f64 = 0.22;
 /// Height of the bar in font pixels.
 const BAR: usize = 3;
 
+/// Maximum number of lines of text.
+const MOST_LINES: usize = 3;
+
+/// Minimum number of letters in a line. Text is not continued on shorter lines.
+const LEAST_LETTERS: usize = 16;
+
 impl Picture {
-    /// Adds a line of text below the picture. If the whole picture has one scale, also adds a bar whose
-    /// length is 1, 2 or 5 times a power of ten units. `unit` is written after the length. Text that is too
-    /// long is cut off.
+    /// Adds text below the picture. If the whole picture has one scale, also adds a bar whose length is 1, 2 or
+    /// 5 times a power of ten units. `unit` is written after the length. Text that is too long for a line is
+    /// continued on the next one, and cut off after three lines.
     #[must_use]
     pub fn with_caption(&self, text: &str, unit: &str, background: Background) -> Self {
         let [width, height] = self.size();
         let scale = scale_of([width, height]);
         let line = (font::HEIGHT + 2 * MARGIN) * scale;
-        let mut rows = vec![vec![CLEAR; width]; line];
-        fill(&mut rows, [0, 0], [width, line], GROUND);
         let margin = MARGIN * scale;
         let ink = pixel(TEXT, 1.0);
         let text_width = |text: &str| text.len() * font::ADVANCE * scale;
         let mut room = width.saturating_sub(2 * margin);
+        let mut bar = None;
         if let Some((pixels, name)) = self.bar(unit) {
             let needed = pixels + margin + text_width(&name);
             if needed + margin < room {
-                let left = width - margin - needed;
-                let top = (line - BAR * scale) / 2;
-                fill(
-                    &mut rows,
-                    [left, top],
-                    [pixels, BAR * scale],
-                    pixel(colours::INK, 1.0),
-                );
-                label(
-                    &mut rows,
-                    &name,
-                    [left + pixels + margin, margin],
-                    scale,
-                    ink,
-                );
                 room -= needed + margin;
+                bar = Some((width - margin - needed, pixels, name));
             }
         }
-        let letters = room / (font::ADVANCE * scale);
-        let shown: String = text
-            .chars()
-            .take(letters)
-            .map(|c| if c.is_ascii() { c } else { '?' })
-            .collect();
-        label(&mut rows, &shown, [margin, margin], scale, ink);
-        self.above(&Self::from_rows([width, line], &rows, background))
+        let lines = wrapped(text, room / (font::ADVANCE * scale));
+        let next = (font::HEIGHT + MARGIN) * scale;
+        let height = line + next * (lines.len() - 1);
+        let mut rows = vec![vec![CLEAR; width]; height];
+        fill(&mut rows, [0, 0], [width, height], GROUND);
+        if let Some((left, pixels, name)) = bar {
+            let top = (line - BAR * scale) / 2;
+            let colour = pixel(colours::INK, 1.0);
+            fill(&mut rows, [left, top], [pixels, BAR * scale], colour);
+            let left = left + pixels + margin;
+            label(&mut rows, &name, [left, margin], scale, ink);
+        }
+        for (n, text) in lines.iter().enumerate() {
+            label(&mut rows, text, [margin, margin + n * next], scale, ink);
+        }
+        self.above(&Self::from_rows([width, height], &rows, background))
     }
 
     /// Returns the length of the bar in pixels and its label. `None` if the picture has no single scale.
@@ -81,6 +80,29 @@ impl Picture {
         }
         Some((pixels, name))
     }
+}
+
+/// Divides a text at spaces into lines of at most `letters` letters. Returns at least one line. What does not fit
+/// is cut off.
+fn wrapped(text: &str, letters: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let count = lines.len();
+        let line = &mut lines[count - 1];
+        if line.is_empty() {
+            line.push_str(word);
+        } else if letters < LEAST_LETTERS || line.len() + 1 + word.len() <= letters {
+            *line += &format!(" {word}");
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines.truncate(MOST_LINES);
+    for line in &mut lines {
+        let shown = line.chars().take(letters);
+        *line = shown.map(|c| if c.is_ascii() { c } else { '?' }).collect();
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -108,5 +130,33 @@ mod tests {
         assert!(dark(0, 60) > 20 && dark(280, 400) > 74 * BAR && dark(80, 200) == 0);
         let plain = Picture::from_rows([400, 50], &rows, Background::Transparent);
         assert_eq!(plain.bar(""), None);
+    }
+
+    #[test]
+    fn long_text_is_continued_on_the_next_line() {
+        let text = "part.npz, z=40: 512 x 512 x 99 cells of 0.78125 x 0.78125 x 2.5 mm";
+        for (letters, lines) in [
+            (99, vec![text]),
+            (
+                40,
+                vec![
+                    "part.npz, z=40: 512 x 512 x 99 cells of",
+                    "0.78125 x 0.78125 x 2.5 mm",
+                ],
+            ),
+            (
+                20,
+                vec![
+                    "part.npz, z=40: 512",
+                    "x 512 x 99 cells of",
+                    "0.78125 x 0.78125 x",
+                ],
+            ),
+            (9, vec!["part.npz,"]),
+            (0, vec![""]),
+        ] {
+            assert_eq!(wrapped(text, letters), lines, "{letters}");
+        }
+        assert_eq!(wrapped("Würfel", 20), ["W?rfel"]);
     }
 }

@@ -132,7 +132,8 @@ pub(super) fn of(legend: &Legend) -> [Colour; 256] {
     })
 }
 
-const fn of_bytes([r, g, b]: [u8; 3]) -> Colour {
+/// Converts bytes to shares.
+pub(super) const fn of_bytes([r, g, b]: [u8; 3]) -> Colour {
     rgb(r, g, b)
 }
 

@@ -1,10 +1,10 @@
-//! Drawing of a mesh's triangles, for comparison with its cells. Each triangle is shaded flat. A pixel has
-//! four sample points, and at each the nearest triangle is drawn.
+//! Pictures of a mesh's triangles, for comparison with its cells. Each triangle is shaded flat. A pixel has
+//! four sample points. At each, the nearest triangle is drawn, with the colour of the mesh at that point.
 
 use std::ops::Range;
 
 use super::camera::Camera;
-use super::colours;
+use super::colours::{self, Colour};
 use super::picture::{CLEAR, Pixel, pixel};
 use super::shade;
 use voxelize_core::geom::Triangle;
@@ -22,6 +22,31 @@ const FINE: usize = 2;
 struct DrawnFacet {
     corners: [[f64; 3]; 3],
     light: f32,
+    /// Number of the triangle in the mesh.
+    triangle: u32,
+}
+
+/// What a sample point shows.
+#[derive(Clone, Copy)]
+struct Sample {
+    near: f64,
+    light: f32,
+    triangle: u32,
+}
+
+/// Sample point at which no triangle is drawn.
+const EMPTY: Sample = Sample {
+    near: f64::NEG_INFINITY,
+    light: 0.0,
+    triangle: 0,
+};
+
+/// Returns an upper bound for the memory of drawing this number of triangles, in bytes, in addition to the
+/// mesh and to [`bytes_for`](super::bytes_for).
+pub(super) fn bytes_for(triangles: usize, width: usize, threads: usize) -> u64 {
+    let band = width * BAND * FINE * FINE * size_of::<Sample>();
+    // A vector that grows may have twice the capacity that it needs.
+    (2 * triangles * size_of::<DrawnFacet>() + threads * band) as u64
 }
 
 /// Returns the extent of the vertices of a mesh along each of the given directions.
@@ -38,19 +63,19 @@ pub(super) fn reach(mesh: &Mesh, directions: [[f64; 3]; 6]) -> [f64; 6] {
 
 /// Returns the pixels of all rows.
 pub(super) fn rows(mesh: &Mesh, camera: &Camera, size: [usize; 2]) -> Vec<Vec<Pixel>> {
-    let facets: Vec<DrawnFacet> = mesh
-        .triangles()
-        .iter()
-        .filter_map(|t| facet(t, camera))
-        .collect();
+    let mut facets = vec![];
+    for (n, triangle) in mesh.triangles().iter().enumerate() {
+        facets.extend(facet(triangle, n as u32, camera));
+    }
     let bands = par::map_range(0..size[1].div_ceil(BAND), |n| {
-        band(&facets, size[0], n * BAND..((n + 1) * BAND).min(size[1]))
+        let rows = n * BAND..((n + 1) * BAND).min(size[1]);
+        band(mesh, camera, &facets, size[0], rows)
     });
     bands.into_iter().flatten().collect()
 }
 
 /// Projects a triangle to the picture. `None` if it has no normal.
-fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
+fn facet(triangle: &Triangle, number: u32, camera: &Camera) -> Option<DrawnFacet> {
     let [a, b, c] = triangle.map(|vertex| vertex.map(f64::from));
     let normal = vector::cross(minus(b, a), minus(c, a));
     let length = dot(normal, normal).sqrt();
@@ -73,13 +98,20 @@ fn facet(triangle: &Triangle, camera: &Camera) -> Option<DrawnFacet> {
     Some(DrawnFacet {
         corners,
         light: shade::light(facing) as f32,
+        triangle: number,
     })
 }
 
 /// Returns the pixels of a range of rows.
-fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixel>> {
+fn band(
+    mesh: &Mesh,
+    camera: &Camera,
+    facets: &[DrawnFacet],
+    width: usize,
+    rows: Range<usize>,
+) -> Vec<Vec<Pixel>> {
     let fine = (width * FINE, rows.start * FINE..rows.end * FINE);
-    let mut points = vec![(f64::NEG_INFINITY, 0.0_f32); fine.0 * fine.1.len()];
+    let mut points = vec![EMPTY; fine.0 * fine.1.len()];
     for facet in facets {
         fill(facet, &mut points, fine.0, &fine.1);
     }
@@ -89,8 +121,14 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
         for x in 0..width {
             let mut sum = CLEAR;
             for n in 0..FINE * FINE {
-                let point = points[(y * FINE + n / FINE) * fine.0 + x * FINE + n % FINE];
-                let seen = colour_of(point);
+                let [column, line] = [x * FINE + n % FINE, y * FINE + n / FINE];
+                let sample = points[line * fine.0 + column];
+                if sample.near == f64::NEG_INFINITY {
+                    continue;
+                }
+                let place = [column, fine.1.start + line].map(|p| (p as f64 + 0.5) / FINE as f64);
+                let colour = colour_at(mesh, camera, sample.triangle, place);
+                let seen = pixel(colour.map(|c| c * sample.light), 1.0);
                 (0..4).for_each(|c| sum[c] += seen[c]);
             }
             row.push(sum.map(|c| c / (FINE * FINE) as f32));
@@ -100,17 +138,44 @@ fn band(facets: &[DrawnFacet], width: usize, rows: Range<usize>) -> Vec<Vec<Pixe
     drawn
 }
 
-/// Returns the colour of a sample point with this nearness and light.
-fn colour_of((near, light): (f64, f32)) -> Pixel {
-    if near == f64::NEG_INFINITY {
-        CLEAR
+/// Returns the colour of a triangle at a point of the picture: the colour of the mesh, or grey if the mesh has
+/// no colours.
+fn colour_at(mesh: &Mesh, camera: &Camera, triangle: u32, place: [f64; 2]) -> Colour {
+    let Some(colours) = mesh.colours() else {
+        return colours::FACETS;
+    };
+    let colour = colours.only(triangle).unwrap_or_else(|| {
+        let [start, end] = camera.segment(place);
+        // The segment of a flat scene may have no length.
+        let [here, viewer] = camera.sight(end);
+        let triangle_at = &mesh.triangles()[triangle as usize];
+        colours.at(
+            triangle,
+            weights_at(triangle_at, start, minus(viewer, here)),
+        )
+    });
+    colours::of_bytes(colour)
+}
+
+/// Returns the barycentric coordinates of the point at which a line meets the plane of a triangle. `ray` is the
+/// direction of the line. If rounding places the point outside the triangle, it is moved to the triangle.
+fn weights_at(triangle: &Triangle, start: [f64; 3], ray: [f64; 3]) -> [f64; 3] {
+    let corners = triangle.map(|vertex| vertex.map(f64::from));
+    let [a, b, c] = corners.map(|corner| minus(corner, start));
+    // Each volume is proportional to the weight of the corner that it lacks.
+    let volumes = [[b, c], [c, a], [a, b]].map(|[p, q]| dot(ray, vector::cross(p, q)));
+    let sum: f64 = volumes.iter().sum();
+    let weights = volumes.map(|volume| (volume / sum).max(0.0));
+    let sum: f64 = weights.iter().sum();
+    if sum.is_finite() && sum > 0.0 {
+        weights.map(|weight| weight / sum)
     } else {
-        pixel(colours::FACETS.map(|c| c * light), 1.0)
+        [1.0 / 3.0; 3]
     }
 }
 
 /// Draws a triangle at the sample points where it is nearer than the triangles drawn before.
-fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Range<usize>) {
+fn fill(facet: &DrawnFacet, points: &mut [Sample], width: usize, rows: &Range<usize>) {
     let [a, b, c] = &facet.corners;
     let span = |n: usize, range: Range<usize>| {
         let low = a[n].min(b[n]).min(c[n]) - 0.5;
@@ -135,8 +200,12 @@ fn fill(facet: &DrawnFacet, points: &mut [(f64, f32)], width: usize, rows: &Rang
             }
             let near = wa * a[2] + wb * b[2] + wc * c[2];
             let point = &mut points[(y - rows.start) * width + x];
-            if near > point.0 {
-                *point = (near, facet.light);
+            if near > point.near {
+                *point = Sample {
+                    near,
+                    light: facet.light,
+                    triangle: facet.triangle,
+                };
             }
         }
     }

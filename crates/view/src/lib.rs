@@ -53,6 +53,8 @@ pub use self::picture::{Background, MAX_SIDE, Picture};
 pub use self::png::made_by_this_tool;
 pub use self::render::{Borders, bytes_for};
 pub use self::shown::{Enclosed, FieldScale, Shown};
+#[cfg(feature = "png")]
+pub use self::slices::mask_png;
 pub use self::slices::{Layer, mask, sheet, slice, slice_text};
 
 use self::camera::Camera;
@@ -133,7 +135,8 @@ pub fn cells_behind<'a>(
     Ok(view.finish(&camera, rows, largest))
 }
 
-/// Draws the triangles of a mesh, for comparison with a picture of its cells. Edges are always antialiased.
+/// Draws the triangles of a mesh, for comparison with a picture of its cells. They have the colours of the mesh,
+/// of its vertices, materials and textures, or are grey if it has none. Edges are always antialiased.
 ///
 /// # Errors
 /// Fails if the mesh has no triangles or no extent, or if the picture has no pixels or too many.
@@ -145,6 +148,11 @@ pub fn facets(mesh: &Mesh, view: &View) -> Result<Picture> {
     )?;
     let rows = facets::rows(mesh, &camera, view.size);
     Ok(view.finish(&camera, rows, 1.0))
+}
+
+/// Returns an upper bound for the memory of [`facets`] in bytes, in addition to the mesh and to [`bytes_for`].
+pub fn facets_bytes_for(mesh: &Mesh, [width, _]: [usize; 2], threads: usize) -> u64 {
+    facets::bytes_for(mesh.triangles().len(), width, threads)
 }
 
 impl View {

@@ -142,6 +142,7 @@ impl<'a> Paint<'a> {
                 Panel {
                     scale: range.map(|range| PanelScale::Values(Scale::around(range))),
                     squares,
+                    ..Panel::default()
                 }
             }
             Self::Shares(_) => Panel {
@@ -150,6 +151,7 @@ impl<'a> Paint<'a> {
                     (colours::of_share_of_cell(0.0), "0: outside".to_string()),
                     (colours::of_share_of_cell(1.0), "1: inside".to_string()),
                 ],
+                ..Panel::default()
             },
         }
     }

@@ -29,6 +29,8 @@ const MOST_LINES: usize = 40;
 pub(super) struct Panel {
     /// Scale with its values. `None` if the legend has no scale.
     pub scale: Option<PanelScale>,
+    /// Unit of the values, which is written after the highest value. `None` if it is unknown.
+    pub unit: Option<String>,
     /// Coloured squares with their names.
     pub squares: Vec<(Colour, String)>,
 }
@@ -137,8 +139,12 @@ impl Panel {
     fn lines(&self, height: usize) -> Option<Vec<Line<'_>>> {
         let room = room(height);
         let mut lines = Vec::new();
-        for value in self.values_in(room) {
-            lines.push(Line::Value(short(value)));
+        for (n, value) in self.values_in(room).into_iter().enumerate() {
+            let text = short(value);
+            lines.push(Line::Value(match &self.unit {
+                Some(unit) if n == 0 => format!("{text} {unit}"),
+                _ => text,
+            }));
         }
         let left = room.saturating_sub(lines.len());
         let count = self.squares.len();
@@ -264,6 +270,7 @@ mod tests {
         let scale = PanelScale::Values(Scale::around([-0.9, 3.8]));
         let panel = Panel {
             scale: Some(scale),
+            unit: None,
             squares,
         };
         let lines = panel.lines(60).unwrap();

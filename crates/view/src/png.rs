@@ -16,28 +16,14 @@ impl Picture {
     /// # Errors
     /// Fails if the file does not fit into memory.
     pub fn to_png(&self) -> Result<Vec<u8>> {
-        let mut file = Vec::new();
-        let [width, height] = self.size().map(|n| n as u32);
-        let fail =
-            |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
-        let mut encoder = png::Encoder::new(&mut file, width, height);
-        let bits = self.black_and_white();
-        let (colour, depth) = match &bits {
-            Some(_) => (png::ColorType::Grayscale, png::BitDepth::One),
-            None => (png::ColorType::Rgba, png::BitDepth::Eight),
-        };
-        encoder.set_color(colour);
-        encoder.set_depth(depth);
-        encoder.set_compression(png::Compression::Balanced);
-        encoder
-            .add_text_chunk(MARK.into(), voxelize_core::TOOL.into())
-            .map_err(fail)?;
-        let mut writer = encoder.write_header().map_err(fail)?;
-        writer
-            .write_image_data(bits.as_deref().unwrap_or(self.as_bytes()))
-            .map_err(fail)?;
-        writer.finish().map_err(fail)?;
-        Ok(file)
+        match self.black_and_white() {
+            Some(bits) => of_bits(self.size(), &bits),
+            None => encoded(
+                self.size(),
+                (png::ColorType::Rgba, png::BitDepth::Eight),
+                self.as_bytes(),
+            ),
+        }
     }
 
     /// Returns one bit per pixel. The first pixel is the highest bit of a byte, and rows are padded to whole
@@ -71,6 +57,37 @@ impl Picture {
             out.write_all(&png)
         })
     }
+}
+
+/// Encodes black and white pixels. The first pixel of a row is the highest bit of a byte, and rows are padded to
+/// whole bytes.
+pub(super) fn of_bits(size: [usize; 2], bits: &[u8]) -> Result<Vec<u8>> {
+    encoded(size, (png::ColorType::Grayscale, png::BitDepth::One), bits)
+}
+
+fn encoded(
+    [width, height]: [usize; 2],
+    (colour, depth): (png::ColorType, png::BitDepth),
+    pixels: &[u8],
+) -> Result<Vec<u8>> {
+    let fail =
+        |e: png::EncodingError| Error::too_large(format!("the picture cannot be encoded: {e}"));
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
+    encoder.set_color(colour);
+    encoder.set_depth(depth);
+    encoder.set_compression(png::Compression::Balanced);
+    if depth == png::BitDepth::One {
+        // A filter combines bytes, which have eight pixels each.
+        encoder.set_filter(png::Filter::NoFilter);
+    }
+    encoder
+        .add_text_chunk(MARK.into(), voxelize_core::TOOL.into())
+        .map_err(fail)?;
+    let mut writer = encoder.write_header().map_err(fail)?;
+    writer.write_image_data(pixels).map_err(fail)?;
+    writer.finish().map_err(fail)?;
+    Ok(file)
 }
 
 /// Returns `true` if the file at `path` is a PNG that this tool made. Returns `false` if the file cannot be

@@ -35,6 +35,8 @@ pub struct Shown<'a> {
     pub scale: FieldScale,
     /// How enclosed cells are coloured.
     pub enclosed: Enclosed,
+    /// Unit of the values of a field, which the scale names. `None` if it is unknown.
+    pub unit: Option<&'a str>,
 }
 
 impl<'a> Shown<'a> {
@@ -55,7 +57,14 @@ impl<'a> Shown<'a> {
             cells: cells.into(),
             scale,
             enclosed,
+            unit: None,
         }
+    }
+
+    /// Sets the unit of the values of a field.
+    #[must_use]
+    pub fn with_unit(self, unit: Option<&'a str>) -> Self {
+        Self { unit, ..self }
     }
 }
 

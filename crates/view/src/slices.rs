@@ -8,11 +8,15 @@ use super::colours;
 use super::contours::Contours;
 use super::font;
 use super::paint::Paint;
+use super::panel::Panel;
 use super::picture::{Background, CLEAR, Picture, Pixel, pixel};
 use super::shown::Shown;
 use voxelize_core::error::{Error, Result};
-use voxelize_core::grid::CellsRef;
 use voxelize_core::grid::lattice::AXES;
+use voxelize_core::grid::{BitGrid, CellsRef};
+use voxelize_formats::check_plate;
+#[cfg(feature = "png")]
+use voxelize_formats::draw_bits;
 
 /// Width in pixels of the margin around a picture of slices, and of the gap between two slices.
 const GAP: usize = 8;
@@ -61,6 +65,7 @@ struct Layers<'a> {
     paint: Paint<'a>,
     dims: [usize; 3],
     spacing: [f64; 3],
+    unit: Option<&'a str>,
 }
 
 impl<'a> Layers<'a> {
@@ -69,6 +74,15 @@ impl<'a> Layers<'a> {
             paint: Paint::new(shown),
             dims: shown.cells.dims(),
             spacing,
+            unit: shown.unit,
+        }
+    }
+
+    /// Returns the legend of the colours.
+    fn panel(&self) -> Panel {
+        Panel {
+            unit: self.unit.map(str::to_string),
+            ..self.paint.panel()
         }
     }
 
@@ -212,7 +226,7 @@ pub fn slice<'a>(
     let layers = Layers::new(cells.into(), spacing);
     layers.check(layer)?;
     let dims = layer.plane().map(|a| layers.dims[a]);
-    let panel = layers.paint.panel();
+    let panel = layers.panel();
     let legend = panel.size(size);
     let room = [
         size[0] - legend.map_or(0, |[width, _]| width + GAP),
@@ -242,22 +256,68 @@ pub fn mask<'a>(
     layer: Layer,
     plate: Option<[usize; 2]>,
 ) -> Result<Picture> {
-    let cells = cells.into();
-    Layers::new(cells.into(), [1.0; 3]).check(layer)?;
-    let occupied = cells.occupied()?;
-    let dims = layer.plane().map(|a| occupied.dims()[a]);
-    let size = plate.unwrap_or(dims);
-    super::check_size(size)?;
-    if (0..2).any(|n| dims[n] > size[n]) {
-        let [columns, lines] = dims;
-        let [width, height] = size;
-        return Err(Error::usage(format!(
-            "a layer of {columns} × {lines} cells does not fit on a plate of {width} × {height} pixels"
-        )));
-    }
-    Ok(Picture::mask(size, dims, |[x, y]| {
-        occupied.get(layer.cell([x, dims[1] - 1 - y]))
+    let mask = Mask::new(cells.into(), layer, plate)?;
+    let [_, lines] = mask.dims;
+    Ok(Picture::mask(mask.size, mask.dims, |[x, y]| {
+        mask.occupied.get(layer.cell([x, lines - 1 - y]))
     }))
+}
+
+/// Returns the picture of [`mask`] as a PNG file with one bit per pixel.
+///
+/// # Errors
+/// Fails like [`mask`]. Also fails if the file does not fit into memory.
+#[cfg(feature = "png")]
+pub fn mask_png<'a>(
+    cells: impl Into<CellsRef<'a>>,
+    layer: Layer,
+    plate: Option<[usize; 2]>,
+) -> Result<Vec<u8>> {
+    let mask = Mask::new(cells.into(), layer, plate)?;
+    let [width, height] = mask.size;
+    let [columns, lines] = mask.dims;
+    let [left, top] = [0, 1].map(|n| (mask.size[n] - mask.dims[n]) / 2);
+    let mut bits = vec![0; width.div_ceil(8) * height];
+    let rows = bits.chunks_exact_mut(width.div_ceil(8));
+    for (row, up) in rows.skip(top).zip((0..lines).rev()) {
+        match layer.axis {
+            2 => draw_bits(mask.occupied.row(up, layer.index), left, row),
+            1 => draw_bits(mask.occupied.row(layer.index, up), left, row),
+            _ => {
+                for x in 0..columns {
+                    if mask.occupied.get(layer.cell([x, up])) {
+                        row[(left + x) / 8] |= 0x80 >> ((left + x) % 8);
+                    }
+                }
+            }
+        }
+    }
+    super::png::of_bits(mask.size, &bits)
+}
+
+/// Layer that is drawn as a mask.
+struct Mask<'a> {
+    occupied: &'a BitGrid,
+    /// Number of cells to the right and upwards.
+    dims: [usize; 2],
+    /// Size of the picture.
+    size: [usize; 2],
+}
+
+impl<'a> Mask<'a> {
+    fn new(cells: CellsRef<'a>, layer: Layer, plate: Option<[usize; 2]>) -> Result<Self> {
+        Layers::new(cells.into(), [1.0; 3]).check(layer)?;
+        let occupied = cells.occupied()?;
+        let dims = layer.plane().map(|a| occupied.dims()[a]);
+        let size = plate.unwrap_or(dims);
+        super::check_size(size)?;
+        check_plate(dims, size)?;
+        Ok(Self {
+            occupied,
+            dims,
+            size,
+        })
+    }
 }
 
 /// Draws layers across an axis side by side, each with its name. If not all layers fit, as many as fit are
@@ -274,7 +334,7 @@ pub fn sheet<'a>(
 ) -> Result<Picture> {
     super::check_size(size)?;
     let layers = Layers::new(cells.into(), spacing);
-    let panel = layers.paint.panel();
+    let panel = layers.panel();
     let whole = size;
     let legend = panel.size(size);
     let size = [

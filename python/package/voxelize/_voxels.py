@@ -244,6 +244,7 @@ class Voxels:
         format: str | None = None,
         dtype: str | None = None,
         values: tuple[int, ...] = (),
+        size: tuple[int, int] | None = None,
         sidecar: bool = False,
         overwrite: bool = True,
         **choices: bool | str,
@@ -252,14 +253,16 @@ class Voxels:
 
         After an error no incomplete file is left behind.
 
+        `size` is the width and the height in pixels of the plate of a .slices; the layers are in its middle.
+
         `choices` are the format options of the command: ``sparse="runs"``, ``no_pyramid=True``, ``merge="greedy"`` … (docs/reference/formats.md).
         """
-        saving = _saving(format, dtype, values, sidecar, overwrite, choices)
+        saving = _saving(format, dtype, values, size, sidecar, overwrite, choices)
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]
 
     def to_bytes(self, format: str = "npz", *, dtype: str | None = None, **choices: bool | str) -> bytes:
         """Returns the content of a file in this format as bytes."""
-        return self._grid.packed(_saving(format, dtype, (), False, True, choices))
+        return self._grid.packed(_saving(format, dtype, (), None, False, True, choices))
 
     def diff(self, other: Voxels, tolerance: float | None = None) -> Difference | FieldDifference:
         """Compares these voxels with `other`. If both are fields, values may differ by `tolerance`."""
@@ -421,6 +424,7 @@ def _saving(
     format: str | None,
     dtype: str | None,
     values: tuple[int, ...],
+    size: tuple[int, int] | None,
     sidecar: bool,
     overwrite: bool,
     choices: Mapping[str, bool | str],
@@ -437,6 +441,7 @@ def _saving(
         "dtype": dtype,
         "choices": made,
         "values": list(values),
+        "size": None if size is None else list(size),
         "sidecar": bool(sidecar),
         "overwrite": bool(overwrite),
     }

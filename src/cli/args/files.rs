@@ -191,6 +191,12 @@ pub struct FileArgs {
                        surface and interior of a filled grid. With two numbers, the second is for all occupied cells [default: 0,1,2,…]")]
     pub values: Option<CellValues>,
 
+    /// pixels of the plate, for slices
+    #[arg(long, value_name = "WxH", value_parser = values::plate, hide_short_help = true,
+          long_help = "Width and height in pixels of the plate of a printer, for .slices: a cell is a pixel, and the layers are \
+                       in the middle of the plate. A part that is larger than the plate is refused [default: the size of the grid]")]
+    pub size: Option<[usize; 2]>,
+
     #[command(flatten)]
     pub choices: ChoiceArgs,
 

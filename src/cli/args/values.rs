@@ -11,6 +11,7 @@ use voxelize::grid::{AXES, Quantity};
 use voxelize::job::Measure;
 use voxelize::mesh::PairLimit;
 use voxelize::par::MAX_THREADS;
+use voxelize::tool::MAX_PLATE_SIDE;
 pub use voxelize::tool::text::{count, whole};
 use voxelize::view::{Background, Layer, MAX_SIDE, Up, parse_colour};
 use voxelize::{Error, Level, Rational};
@@ -186,14 +187,24 @@ pub fn picture_size(text: &str) -> Result<PixelSize, String> {
     if text == "cells" {
         return Ok(PixelSize::Cells);
     }
+    sides(text, MAX_SIDE).map(PixelSize::Pixels)
+}
+
+/// Parses `1440x2560`: the size of a plate in pixels.
+pub fn plate(text: &str) -> Result<[usize; 2], String> {
+    sides(text, MAX_PLATE_SIDE)
+}
+
+/// Parses a width and a height in pixels, each at most `most`.
+fn sides(text: &str, most: usize) -> Result<[usize; 2], String> {
     let Some((width, height)) = text.split_once(['x', 'X', '×']) else {
         return Err("expected width and height in pixels, such as 1200x900".to_string());
     };
     let side = |text: &str| match count(text)? {
-        n if n > MAX_SIDE => Err(format!("the maximum is {MAX_SIDE} pixels")),
+        n if n > most => Err(format!("the maximum is {most} pixels")),
         n => Ok(n),
     };
-    Ok(PixelSize::Pixels([side(width)?, side(height)?]))
+    Ok([side(width)?, side(height)?])
 }
 
 /// Returns a parser of the axes that may point up.

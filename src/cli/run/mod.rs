@@ -23,7 +23,9 @@ pub use self::inside::record_text;
 pub use self::object::{InputInfo, MeshJson, RunResult, empty};
 pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
 pub use self::report::{MeshInput, RunReport, left_out, timed};
-pub use self::summary::{extent, mesh_format, mesh_line, padding, summary, time_line, triangles};
+pub use self::summary::{
+    extent, mesh_format, mesh_line, padding, summary, time_line, transform_text, triangles,
+};
 pub use self::verbose::verbose;
 
 use super::guard::guarded;

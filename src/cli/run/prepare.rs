@@ -231,7 +231,7 @@ fn read_one(
         .tolerance(options.tolerance)
         .memory(max_memory)
         .progress(bar);
-    let paints = options.labels() == JobLabels::Colours;
+    let paints = options.needs_colours();
     let reading = reading
         .textures(paints)
         .vertex_numbers(options.has_numbers)
@@ -458,7 +458,7 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
     let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
     let size = target
         .size(&job.options.rule, mesh, &lattice, is_dry)
-        .map(|size| size.and_at_most(arrays));
+        .map(|size| size.and_at_most(arrays.saturating_add(output.plate_bytes(lattice.dims()))));
     report.output_size = size.filter(|_| is_dry);
     report
         .warnings

@@ -161,7 +161,7 @@ pub fn extent(bounds: &Bounds, scale: f64) -> String {
 
 /// Returns the unit and the transforms of a mesh with these bounds: ` mm, y up`, or `, scaled by 0.001 to 2 ×
 /// 2 × 2 m`.
-fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
+pub fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
     let mut text = String::new();
     if let Some(unit) = transform.unit.filter(|_| !transform.is_scaled()) {
         text += &format!(" {}", unit.name());

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use clap::Args as _;
 use serde::Serialize;
-use voxelize::job::findings;
-use voxelize::view::{Shown, Up};
+use voxelize::job::{UpAxis, findings};
+use voxelize::mesh::MeshColours;
+use voxelize::view::{self, Shown, Up};
 use voxelize::{BitGrid, Cells, Digest, Error, Lattice, Mesh, Rational, Result, Voxels};
 
 use super::ViewArgs;
@@ -33,7 +34,9 @@ pub struct ViewInput {
     pub cells: Option<Cells>,
     /// Cells of `--veil`.
     pub veil: Option<BitGrid>,
-    /// Axis that points up. `None` unless a voxel file states it.
+    /// Unit and transforms of the mesh, as in the summary of a run. Empty for a voxel file.
+    pub placement: String,
+    /// Axis that points up. `None` unless the file states that it is y.
     pub up: Option<Up>,
     /// Unit of length. `None` if it is unknown.
     pub unit: Option<String>,
@@ -64,12 +67,14 @@ impl ViewSource {
     pub fn new(args: &ViewArgs, resources: Resources, call: &Call) -> Result<Self> {
         let cells = RuleArgs::augment_args(GridArgs::augment_args(clap::Command::new("")));
         if args.picture.mesh {
-            refuse_given(call, cells, "--mesh", "the triangles are drawn as they are")?;
+            let hint = "the triangles are drawn as they are";
+            refuse_given(call, cells, &["unit"], "--mesh", hint)?;
         } else if let Some(file) = voxel_file(args)? {
             let mesh = ReadArgs::augment_args(cells);
             refuse_given(
                 call,
                 mesh,
+                &[],
                 &file.display().to_string(),
                 "a voxel file has its own grid",
             )?;
@@ -125,6 +130,7 @@ impl ViewInput {
             mesh: None,
             cells: None,
             veil: None,
+            placement: String::new(),
             up: None,
             unit,
             rule: None,
@@ -140,7 +146,18 @@ impl ViewInput {
         call.check_files()?;
         match source {
             ViewSource::Mesh(mut job) if matches!(options.content, PictureContent::Mesh) => {
+                job.options.draws_colours = true;
                 let mesh = run::read(&mut job, &bar, call.signals, &mut input.found)?;
+                let held = size_of_val(mesh.triangles()) as u64
+                    + mesh.colours().map_or(0, MeshColours::bytes);
+                let threads = job.options.resources.threads;
+                let drawing = view::facets_bytes_for(&mesh, options.view.size, threads);
+                job.options
+                    .admit(held + drawing, "the mesh and its picture")?;
+                let transform = &job.options.grid.transform;
+                input.up = (transform.up == UpAxis::Y).then_some(Up::Y);
+                input.unit = transform.unit.map(|unit| unit.name().to_string());
+                input.placement = run::transform_text(transform, mesh.bounds());
                 input
                     .found
                     .warnings
@@ -150,6 +167,10 @@ impl ViewInput {
             ViewSource::Mesh(mut job) => {
                 let (voxels, digest) = run::voxels(&mut job, &bar, call.signals, &mut input.found)?;
                 input.take(voxels, Some(digest));
+                if let Some(mesh) = &input.found.mesh {
+                    let transform = &job.options.grid.transform;
+                    input.placement = run::transform_text(transform, &mesh.bounds);
+                }
             }
             ViewSource::Voxels(file, limit) => {
                 call.signals.listen()?;
@@ -211,8 +232,11 @@ impl ViewInput {
     }
 
     /// Returns the cells with the colours that suit their rule.
-    pub fn shown<'a>(&self, cells: &'a Cells) -> Shown<'a> {
-        Shown::by_rule(cells, self.rule.as_deref())
+    pub fn shown<'a>(&'a self, cells: &'a Cells) -> Shown<'a> {
+        let rule = self.rule.as_deref();
+        // Other fields are shares or areas.
+        let unit = self.unit.as_deref().filter(|_| rule == Some("distance"));
+        Shown::by_rule(cells, rule).with_unit(unit)
     }
 
     pub fn grid_size(&self) -> Option<GridSize> {
@@ -251,11 +275,19 @@ pub struct LabelCells {
     labels: Object,
 }
 
-/// Fails if an option of `refused` was given. These options decide how a mesh is read or voxelized.
-fn refuse_given(call: &Call, refused: clap::Command, other: &str, hint: &str) -> Result<()> {
-    let given = refused
-        .get_arguments()
-        .find(|arg| call.given(arg.get_id().as_str()));
+/// Fails if an option of `refused` was given, except those in `allowed`. These options decide how a mesh is
+/// read or voxelized.
+fn refuse_given(
+    call: &Call,
+    refused: clap::Command,
+    allowed: &[&str],
+    other: &str,
+    hint: &str,
+) -> Result<()> {
+    let given = refused.get_arguments().find(|arg| {
+        let id = arg.get_id().as_str();
+        call.given(id) && !allowed.contains(&id)
+    });
     match given
         .and_then(|arg| arg.get_long())
         .map(|long| format!("--{long}"))

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use voxelize::format::Written;
 use voxelize::grid::AXES;
+use voxelize::tool::FileGroup;
 use voxelize::view::{self, Layer, Picture, Up};
 use voxelize::{Cells, Code, Error, Finding, Kind, Progress, Rational, Result, par, tool};
 
@@ -247,7 +248,9 @@ fn show(
         let _may_stall = is_one_picture.then(|| call.signals.may_stall());
         draw(&options, &input, resources.threads, call)
     })?;
-    call.bar().check()?;
+    if !matches!(drawn, Drawn::Layers(_)) {
+        call.bar().check()?;
+    }
     let written = match drawn {
         Drawn::Text(text) => {
             let text = result.text.insert(text);
@@ -406,7 +409,7 @@ fn draw_layers(
 ) -> Result<Vec<Written>> {
     let dims = cells.as_ref().dims();
     // Drawing one layer checks the size of the plate before any file is written.
-    view::mask(
+    view::mask_png(
         cells,
         Layer {
             axis: choice.layer(dims).axis,
@@ -414,41 +417,46 @@ fn draw_layers(
         },
         plate,
     )?;
-    let digits = (choice.layers(dims).count().max(2) - 1).to_string().len();
-    let file = |layer: Layer| {
-        let path = folder.join(format!("{}{:0digits$}.png", AXES[layer.axis], layer.index));
-        const HINT: &str = "-o DIR/ names another folder";
-        let new = OutputFile::new(&path, "a layer")
-            .existing(OURS, HINT)
-            .in_made_folder();
-        let file = new.hint(HINT).register(&call.names)?;
-        file.check().map(|()| (layer, file))
-    };
+    const HINT: &str = "-o DIR/ names another folder";
+    let digits = (dims[choice.layer(dims).axis].max(2) - 1).to_string().len();
     // The names of all files are registered before any file is written.
-    let files = choice.layers(dims).map(file).collect::<Result<Vec<_>>>()?;
+    let mut files = vec![];
+    for layer in choice.layers(dims) {
+        let name = format!("{}{:0digits$}.png", AXES[layer.axis], layer.index);
+        let file = OutputFile::new(&folder.join(&name), "a layer")
+            .existing(OURS, HINT)
+            .in_made_folder()
+            .hint(HINT)
+            .register(&call.names)?;
+        file.check()?;
+        files.push((layer, name, file));
+    }
     let made = MadeFolders::default();
     let bar = call.bar();
     made.make(folder)?;
-    bar.begin("write", files.len() as u64);
-    let write = |(layer, file): &(Layer, OutputFile)| {
-        bar.check()?;
-        let picture = view::mask(cells, *layer, plate)?;
-        let written = file.save_bytes("png", &picture.to_png()?)?;
-        bar.advance(1);
-        Ok(written)
+    let hinted = |error: Error| match error.hint() {
+        None => error.with_hint(HINT),
+        Some(_) => error,
     };
-    // Each thread also waits until its file is on the disk, so that several files are synced at the same
-    // time.
+    let group = FileGroup::create(folder).map_err(hinted)?;
+    bar.begin("write", files.len() as u64);
+    let write = |(layer, name, file): &(Layer, String, OutputFile)| {
+        bar.check()?;
+        let png = view::mask_png(cells, *layer, plate)?;
+        file.written_by(|| group.write(name, &png))?;
+        bar.advance(1);
+        Ok(Written {
+            path: file.path().to_path_buf(),
+            format: "png",
+            bytes: png.len() as u64,
+        })
+    };
     let done: Vec<Result<Written>> =
         tool::side_by_side(&files, threads.min(files.len()), 1, write)?;
     bar.clear();
-    let count = done.iter().flatten().count();
-    done.into_iter()
-        .collect::<Result<_>>()
-        .map_err(|error| match error.kind() {
-            Kind::Interrupted => Error::interrupted_after(count, files.len(), "layers"),
-            _ => error,
-        })
+    let written = done.into_iter().collect::<Result<Vec<_>>>()?;
+    group.give_names(OURS).map_err(hinted)?;
+    Ok(written)
 }
 
 fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call) -> Result<Drawn> {
@@ -479,7 +487,9 @@ fn draw(options: &PictureOptions, input: &ViewInput, threads: usize, call: &Call
             return drawn
                 .map(Drawn::Layers)
                 .map_err(|error| match error.kind() {
-                    Kind::Usage => error.with_hint("--size names a larger plate"),
+                    Kind::Usage if error.hint().is_none() => {
+                        error.with_hint("--size names a larger plate")
+                    }
                     _ => error,
                 });
         }
@@ -523,7 +533,7 @@ fn add_rows(
     written: &[Written],
 ) {
     match &input.found.mesh {
-        Some(mesh) => rows.row("mesh", mesh_line(&input.name, mesh)),
+        Some(mesh) => rows.row("mesh", mesh_line(&input.name, mesh) + &input.placement),
         None => rows.row("voxels", &input.name),
     }
     if input.cells.is_some() {

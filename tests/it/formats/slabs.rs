@@ -35,6 +35,10 @@ fn accepted(voxels: &Voxels, format: &'static Format) -> Vec<SaveOptions<'static
                 ..SaveOptions::default()
             };
             let lattice = voxels.lattice.as_ref().unwrap();
+            // Fields that are not shares of cells.
+            if voxels.kind() == CellKind::Field && format.has_greys() {
+                continue;
+            }
             if format::check(voxels.kind(), lattice, format, &options).is_ok() {
                 all.push(options);
             }

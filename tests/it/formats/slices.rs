@@ -5,7 +5,7 @@ use std::io::Read;
 
 use png::{BitDepth, ColorType, Unit};
 use serde_json::Value;
-use voxelize::grid::{CellSource, Cells, InMemory, Label, Labels, Legend};
+use voxelize::grid::{CellSource, Cells, Field, InMemory, Label, Labels, Legend};
 use voxelize::par;
 
 use super::kinds::Split;
@@ -16,11 +16,22 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// Returns the files of a folder or of an archive.
 fn files(source: &mut dyn CellSource, format: &str, dtype: Option<Dtype>) -> Files {
+    files_on(source, format, dtype, None)
+}
+
+/// Returns the files of a folder or of an archive, with pictures of the size of the plate.
+fn files_on(
+    source: &mut dyn CellSource,
+    format: &str,
+    dtype: Option<Dtype>,
+    plate: Option<[usize; 2]>,
+) -> Files {
     let folder = tempfile::tempdir().unwrap();
     let format = named(format);
     let path = path_of(&folder, format);
     let options = SaveOptions {
         dtype,
+        plate,
         ..SaveOptions::default()
     };
     format::save_source(source, &path, format, &options).unwrap();
@@ -189,4 +200,120 @@ fn names_have_as_many_digits_as_layers_need() {
     let found = in_memory(&tall, "slices.zip", None);
     assert!(found.contains_key("10000.png") && found.contains_key("00000.png"));
     assert!(!found.contains_key("0000.png"));
+}
+
+/// Returns the pixel of a cell by its definition.
+fn pixel_of(voxels: &Voxels, dtype: Option<Dtype>, cell: [usize; 3]) -> u8 {
+    match &voxels.cells {
+        Cells::Labels(labels) if dtype.is_none() => labels.get(cell),
+        Cells::Field(field) => (f64::from(field.get(cell)) * 255.0 + 0.5).floor() as u8,
+        _ => {
+            let white = if dtype == Some(Dtype::U8) { 255 } else { 1 };
+            white * u8::from(voxels.occupied().unwrap().get(cell))
+        }
+    }
+}
+
+#[test]
+fn layers_are_in_the_middle_of_a_plate() {
+    let dims = [67, 5, 3];
+    let bits = scattered(dims);
+    let mut labels = Labels::new(dims, Legend::default()).unwrap();
+    for (n, cell) in bits.iter().enumerate() {
+        labels.set(cell, (n % 255) as u8 + 1);
+    }
+    let mut field = Field::new(dims, 0.0).unwrap();
+    for (n, value) in field.values_mut().iter_mut().enumerate() {
+        // Halves of 255ths are among them.
+        *value = (n % 511) as f32 / 510.0;
+    }
+    let mut shares = Voxels::new(field);
+    shares.record.rule_name = Some("fraction".into());
+    let mut seen = 0;
+    for (voxels, dtype) in [
+        (Voxels::new(bits.clone()), None),
+        (Voxels::new(bits), Some(Dtype::U8)),
+        (Voxels::new(labels), None),
+        (shares.clone(), None),
+        (shares, Some(Dtype::U8)),
+    ] {
+        for plate in (0..10).map(|n| [67 + n, 5 + n / 2]).chain([[200, 101]]) {
+            let source = &mut InMemory::new(&voxels);
+            let found = files_on(source, "slices.zip", dtype, Some(plate));
+            let left = (plate[0] - dims[0]) / 2;
+            let top = (plate[1] - dims[1]) / 2;
+            let described = description(&found);
+            assert_eq!(described["corner"], serde_json::json!([left, top]));
+            assert_eq!(described["picture"]["width"], plate[0]);
+            assert_eq!(described["picture"]["height"], plate[1]);
+            for k in 0..dims[2] {
+                let (rows, _) = picture(&found[&format!("{k:04}.png")]);
+                assert_eq!((rows[0].len(), rows.len()), (plate[0], plate[1]));
+                for (y, row) in rows.into_iter().enumerate() {
+                    for (x, pixel) in row.into_iter().enumerate() {
+                        let i = x.checked_sub(left).filter(|i| *i < dims[0]);
+                        let j = y
+                            .checked_sub(top)
+                            .and_then(|n| (dims[1] - 1).checked_sub(n));
+                        let wanted = match (i, j) {
+                            (Some(i), Some(j)) => pixel_of(&voxels, dtype, [i, j, k]),
+                            _ => 0,
+                        };
+                        assert_eq!(pixel, wanted, "{plate:?} {dtype:?}: {x}, {y}, layer {k}");
+                        seen += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 300_000, "{seen}");
+}
+
+#[test]
+fn plates_and_fields_that_do_not_fit_are_usage_errors() {
+    let bits = Voxels::new(full([4, 3, 2]));
+    let mut distances = Voxels::new(Field::new([4, 3, 2], 0.0).unwrap());
+    distances.record.rule_name = Some("distance".into());
+    for (voxels, format, plate, dtype, text) in [
+        (
+            &bits,
+            "slices",
+            Some([3, 9]),
+            None,
+            "4 × 3 cells does not fit on a plate of 3 × 9 pixels",
+        ),
+        (&bits, "slices", Some([9, 2]), None, "does not fit"),
+        (
+            &bits,
+            "slices",
+            Some([0, 9]),
+            None,
+            "each side is 1 to 16384",
+        ),
+        (&bits, "npz", Some([9, 9]), None, "npz has no pictures"),
+        (&distances, "slices", None, None, "stores shares of cells"),
+        (
+            &distances,
+            "slices.zip",
+            None,
+            Some(Dtype::F32),
+            "as 'u8', not 'f32'",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path_of(&folder, named(format));
+        let options = SaveOptions {
+            dtype,
+            plate,
+            ..SaveOptions::default()
+        };
+        let error = format::save(voxels, &path, named(format), &options).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.code()),
+            (Kind::Usage, Code::Usage),
+            "{text}"
+        );
+        assert!(error.message().contains(text), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{text}");
+    }
 }

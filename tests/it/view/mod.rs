@@ -4,6 +4,8 @@
 //! `VOXELIZE_BLESS=1` writes the references again and fails once.
 
 mod command;
+mod layers;
+mod meshes;
 mod plain;
 mod references;
 mod seen;

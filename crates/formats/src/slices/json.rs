@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::plate::PictureFrame;
 use crate::Dtype;
 use crate::image::described;
 use voxelize_core::geom::Rational;
@@ -33,15 +34,22 @@ pub(super) fn density(source: &dyn CellSource) -> Option<[u32; 2]> {
 }
 
 /// Returns the content of the file.
-pub(super) fn text(source: &dyn CellSource, dtype: Dtype, names: &[String]) -> String {
-    let [nx, ny, _] = source.dims();
+pub(super) fn text(
+    source: &dyn CellSource,
+    dtype: Dtype,
+    frame: &PictureFrame,
+    names: &[String],
+) -> String {
+    let [width, height] = frame.size;
     let mut all = Map::new();
     let mut put = |key: &str, value: Value| drop(all.insert(key.into(), value));
     put("dims", json!(source.dims()));
     put(
         "picture",
-        json!({ "width": nx, "height": ny, "bits": if dtype == Dtype::Bit { 1 } else { 8 } }),
+        json!({ "width": width, "height": height, "bits": if dtype == Dtype::Bit { 1 } else { 8 } }),
     );
+    // Column and row of the pixel of the cell with the lowest x and the highest y.
+    put("corner", json!(frame.corner));
     put("first_picture", Value::from("lowest z"));
     put("first_row", Value::from("highest y"));
     put("first_column", Value::from("lowest x"));
@@ -71,6 +79,7 @@ fn occupied(source: &dyn CellSource, dtype: Dtype) -> &'static str {
     match (source.cell_type().kind(), dtype) {
         (_, Dtype::Bit) => "1, white",
         (CellKind::Labels, _) => "the label",
+        (CellKind::Field, _) => "the share of the cell in 255ths, rounded to the nearest",
         _ => "255, white",
     }
 }

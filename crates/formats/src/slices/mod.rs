@@ -11,30 +11,39 @@
 //! has the highest y. In a program that counts rows downwards the grid is mirrored: `stack[:, ::-1, :]` is
 //! a[z, y, x].
 //!
+//! A picture has the size of a layer, or of the plate in [`SaveOptions::plate`](crate::SaveOptions::plate). In
+//! the middle of a plate of W × H pixels, layers of nx × ny cells begin at column (W - nx) / 2 and at row
+//! (H - ny) / 2, rounded down; `corner` in `slices.json` has these numbers. The other pixels are 0.
+//!
 //! | cells | picture |
 //! |---|---|
 //! | bits | grey with 1 bit, occupied cells white; with `--dtype u8` 8 bits, 0 and 255 |
 //! | labels | grey with 8 bits, the label, 0 for empty cells; with `--dtype bit` as bits |
+//! | shares of cells | grey with 8 bits, the share times 255, rounded to the nearest, halves up |
 //!
 //! | part of a picture | content |
 //! |---|---|
-//! | `IHDR` | width nx, height ny, 1 or 8 bits, grey |
+//! | `IHDR` | width, height, 1 or 8 bits, grey |
 //! | `pHYs` | pixels per metre along x and y, if the unit of the mesh is known |
 //! | `IDAT` | the unfiltered rows, in one zlib stream |
 //! | `IEND` | |
 //!
-//! The format cannot hold fields, because the grey of a value depends on the range of all values, which is
-//! known only after the last layer. Members of an archive are not compressed, and have the date 1980-01-01.
+//! The format cannot hold other fields, because the grey of a value depends on the range of all values, which
+//! is known only after the last layer. Members of an archive are not compressed, and have the date 1980-01-01.
 //! Both formats are only written.
 //!
 //! <https://www.w3.org/TR/png-3/>
 
 mod json;
+mod plate;
 mod png;
 mod write;
 
+pub use self::plate::{MAX_PLATE_SIDE, check_plate};
+pub use self::write::draw_bits;
+
 use super::several::FolderLayout;
-use super::{Dtype, FileSize, Format, Write, dense, npy};
+use super::{Choice, Dtype, FileSize, Format, Write, dense, npy};
 use voxelize_core::grid::CellKind;
 
 /// Name of the file that describes the pictures.
@@ -57,8 +66,7 @@ pub(super) const FORMAT: Format = Format {
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bit, Dtype::U8],
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::at_most),
-    // The rows of pixels, and the same rows compressed.
-    memory: |[nx, ny, _], _, threads, _| 2 * (write::LAYERS_PER_THREAD * threads * nx * ny) as u64,
+    memory,
     write: Write::Folder(&LAYOUT, write::folder),
     annotate: npy::annotate,
     ..Format::BASE
@@ -72,3 +80,10 @@ pub(super) const ZIP: Format = Format {
     write: Write::Seeking(write::archive),
     ..FORMAT
 };
+
+/// Returns an upper bound for the memory of writing in bytes. Includes the compressed layers of all threads,
+/// in vectors that double when they grow, also if the layers are on the largest plate.
+fn memory([nx, ny, _]: [usize; 3], _: Dtype, threads: usize, _: &[Choice]) -> u64 {
+    let layer = 2 * (nx * ny + plate::EMPTY_BYTES);
+    (write::LAYERS_PER_THREAD * threads * layer) as u64
+}

@@ -14,6 +14,9 @@ use crate::packed::LEVEL;
 /// First bytes of every PNG.
 const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 
+/// Number of bytes of rows that are compressed at a time.
+const ROWS_BYTES: usize = 32 << 10;
+
 /// Size, bit depth and density, which are the same for all pictures of a stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PngFrame {
@@ -26,9 +29,8 @@ pub(super) struct PngFrame {
 }
 
 impl PngFrame {
-    /// Encodes a picture. `rows` begins with the top row. Each row begins with a zero byte, which states that
-    /// it has no filter.
-    pub(super) fn png(&self, rows: &[u8]) -> io::Result<Vec<u8>> {
+    /// Encodes a picture. `draw` gets the number of each row, from the top, and its pixels, which are 0.
+    pub(super) fn encode(&self, mut draw: impl FnMut(usize, &mut [u8])) -> io::Result<Vec<u8>> {
         let mut png = SIGNATURE.to_vec();
         let [width, height] = self
             .size
@@ -48,13 +50,41 @@ impl PngFrame {
                 &[&x.to_be_bytes()[..], &y.to_be_bytes(), &[METRE]].concat(),
             );
         }
-        let mut packed =
-            ZlibEncoder::new(Vec::with_capacity(rows.len() / 16), Compression::new(LEVEL));
-        packed.write_all(rows)?;
-        put(&mut png, *b"IDAT", &packed.finish()?);
+        let start = png.len();
+        png.extend([0; 4]);
+        png.extend(b"IDAT");
+        // A row begins with a zero byte, which states that it has no filter.
+        let bytes = 1 + (self.size[0] * usize::from(self.depth)).div_ceil(8);
+        let mut rows = vec![0; bytes * (ROWS_BYTES / bytes).max(1)];
+        let mut packed = ZlibEncoder::new(png, Compression::new(LEVEL));
+        let mut y = 0;
+        while y < self.size[1] {
+            rows.fill(0);
+            let mut used = 0;
+            for row in rows.chunks_exact_mut(bytes).take(self.size[1] - y) {
+                draw(y, &mut row[1..]);
+                y += 1;
+                used += bytes;
+            }
+            packed.write_all(&rows[..used])?;
+        }
+        let mut png = packed.finish()?;
+        finish_chunk(&mut png, start)?;
         put(&mut png, *b"IEND", &[]);
         Ok(png)
     }
+}
+
+/// Completes a chunk at the end of `png` that begins at `start`: sets its length, and appends the checksum of
+/// its kind and content.
+fn finish_chunk(png: &mut Vec<u8>, start: usize) -> io::Result<()> {
+    let content = start + 8;
+    let length = u32::try_from(png.len() - content).map_err(io::Error::other)?;
+    png[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    let mut sum = Crc::new();
+    sum.update(&png[start + 4..]);
+    png.extend(sum.sum().to_be_bytes());
+    Ok(())
 }
 
 /// Appends a chunk: its length, its kind, its content, and the checksum of kind and content.
@@ -79,7 +109,7 @@ mod tests {
             depth: 1,
             density: None,
         };
-        let png = frame.png(&[0, 0x80]).unwrap();
+        let png = frame.encode(|_, row| row[0] = 0x80).unwrap();
         // Every 1 × 1 picture with 1 bit per pixel has this start and this end.
         let head = b"\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x01\0\0\0\0\x37\x6e\xf9\x24";
         assert_eq!(png[..8], SIGNATURE);
