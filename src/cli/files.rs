@@ -356,15 +356,13 @@ pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> R
     is_there(path)?;
     open_within(file, max_memory).map_err(|error| match if_mesh(error, path) {
         mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
-            let like = if is_mesh_name(other) {
-                String::new()
+            let is_mesh = is_mesh_name(other);
+            let (path, other) = (path.display(), other.display());
+            mesh.with_hint(if is_mesh {
+                format!("voxelize {path} {other} --same-grid -r 256 -o DIR/ makes voxels of both")
             } else {
-                format!(" --like {}", other.display())
-            };
-            mesh.with_hint(format!(
-                "voxelize {}{like} -o NAME.npz makes voxels of it",
-                path.display()
-            ))
+                format!("voxelize {path} --like {other} -o NAME.npz makes voxels of it")
+            })
         }
         error => error,
     })

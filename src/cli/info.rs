@@ -9,13 +9,13 @@ use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record};
 use voxelize::job::{DEFAULT_RES, MeshPose, UnitOfLength, findings, part_sizes};
 use voxelize::mesh::PartKind;
-use voxelize::mesh::read::{self, ReadNear, ReadOptions, Tolerance};
+use voxelize::mesh::read::{self, ReadNear, ReadOptions};
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{
     BitGrid, Bounds, Code, Error, Fit, Lattice, Mesh, Rational, Result, Rule, Size, Voxels, par,
 };
 
-use super::args::{MemoryArgs, ReadArgs, SceneArgs, arguments};
+use super::args::{MemoryArgs, ReadArgs, SceneArgs, arguments, transform, values};
 use super::command::{Call, Command};
 use super::contents::{self, Contents};
 use super::files;
@@ -36,6 +36,7 @@ pub const COMMAND: Command = Command {
     about: "describe a mesh or a voxel file",
     examples: "\
 voxelize info part.stl           triangles, bounds, holes, parts, suggested cell sizes
+voxelize info part.stl --unit mm --density 1.24   and its volume in ml and mass in g
 voxelize info part.vox           its grid, how it was made, its digests
 voxelize info *.npz --json       one line of JSON for each file",
     notes: "\
@@ -61,6 +62,17 @@ struct InfoArgs {
 
     #[command(flatten)]
     read: ReadArgs,
+
+    /// The unit of the coordinates of meshes: um, mm, cm, m, in or ft. Nothing is scaled
+    /// [default: the unit that the file states]
+    #[arg(long, value_name = "UNIT", value_parser = transform::unit(), hide_possible_values = true,
+          help_heading = "Input")]
+    unit: Option<UnitOfLength>,
+
+    /// The density of the material in g/cm³, such as 1.24 for PLA: report the mass of meshes with a volume and a unit
+    /// [default: no mass]
+    #[arg(long, value_name = "G", value_parser = values::density, help_heading = "Output")]
+    density: Option<Rational>,
 
     #[command(flatten)]
     memory: MemoryArgs,
@@ -94,6 +106,8 @@ struct MeshInfoJson {
     open_edges: u64,
     unbalanced_edges: u64,
     volume: Option<f64>,
+    volume_ml: Option<f64>,
+    mass_g: Option<f64>,
     median_edge: Option<f64>,
     dropped: u64,
     unit: Option<&'static str>,
@@ -193,10 +207,9 @@ fn run(call: &Call) -> Result<Vec<Report>> {
                 if n > 0 {
                     report.out.0 += "\n";
                 }
-                let tolerance = args.read.tolerance();
                 let rows = &mut report.out;
                 par::with_threads(resources.threads, || {
-                    describe((file, pose), tolerance, &resources, call, info, rows)
+                    describe((file, pose), &args, &resources, call, info, rows)
                 })??;
                 Ok(Outcome::Done)
             }));
@@ -206,7 +219,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
 
 fn describe(
     (file, pose): (&InputFile, &MeshPose),
-    tolerance: Tolerance,
+    args: &InfoArgs,
     resources: &Resources,
     call: &Call,
     info: &mut FileInfo,
@@ -219,16 +232,27 @@ fn describe(
             files::refuse_pose(Path::new(&info.path.clone().unwrap_or_default()))?;
         }
         info.kind = Some("voxels");
+        let option = match (&args.unit, &args.density) {
+            (Some(_), _) => Some("--unit"),
+            (_, Some(_)) => Some("--density"),
+            (None, None) => None,
+        };
+        if let Some(option) = option {
+            let error = Error::usage(format!("{option}: this file holds voxels, not a mesh"));
+            return Err(error
+                .in_file(path)
+                .with_hint("give --unit and --density when a mesh is voxelized"));
+        }
         return describe_voxels(file, resources, info, rows);
     }
     info.kind = Some("mesh");
     let max_memory = resources.for_job().map(|bytes| bytes / PER_MESH);
     let bar = call.bar();
     let options = ReadOptions::default()
-        .tolerance(tolerance)
+        .tolerance(args.read.tolerance())
         .memory(max_memory)
         .progress(&bar);
-    describe_mesh((file, pose), &options, info, rows).map_err(|error| match error.code() {
+    describe_mesh((file, pose), args, &options, info, rows).map_err(|error| match error.code() {
         Code::S002 => Error::input(Code::S002, "neither a mesh nor voxels of a known format")
             .in_file(path)
             .with_hint("'voxelize formats' lists the formats"),
@@ -242,6 +266,7 @@ const PER_MESH: u64 = 3;
 
 fn describe_mesh(
     (file, pose): (&InputFile, &MeshPose),
+    args: &InfoArgs,
     options: &ReadOptions,
     info: &mut FileInfo,
     rows: &mut ReportRows,
@@ -259,6 +284,9 @@ fn describe_mesh(
         // The coordinates are then in another unit, which no file states.
         loaded.unit = None;
     }
+    if args.unit.is_some() {
+        loaded.unit = args.unit;
+    }
     let unit = loaded.unit;
     pose.apply(&mut loaded, unit)
         .map_err(|error| error.in_file(info.path.as_deref().unwrap_or_default()))?;
@@ -266,7 +294,17 @@ fn describe_mesh(
     let bounds = mesh.bounds();
     let edges = mesh.edge_counts();
     let is_solid = edges.is_closed() && edges.is_oriented() && !mesh.triangles().is_empty();
-    let unit = loaded.unit.map(UnitOfLength::name);
+    // The volume with negative volumes subtracted is not computed.
+    let volume = (is_solid && mesh.cuts().is_none()).then(|| mesh.volume());
+    let volume_ml = volume
+        .zip(unit)
+        .map(|(volume, unit)| volume.abs() * (unit.millimetres().to_f64() / 10.0).powi(3));
+    let density = args.density.as_ref().map(Rational::to_f64);
+    if density.is_some() && unit.is_none() {
+        let error = Error::usage("--density: the unit of the mesh is unknown").in_file(path);
+        return Err(error.with_hint("state it with `--unit`: um, mm, cm, m, in or ft"));
+    }
+    let unit = unit.map(UnitOfLength::name);
     let median = median_edge(mesh);
     info.format = Some(loaded.format);
     info.bytes = Some(loaded.bytes);
@@ -279,8 +317,11 @@ fn describe_mesh(
         oriented: edges.is_oriented(),
         open_edges: edges.open_edges,
         unbalanced_edges: edges.unbalanced_edges,
-        // The volume with negative volumes subtracted is not computed.
-        volume: (is_solid && mesh.cuts().is_none()).then(|| mesh.volume()),
+        volume,
+        volume_ml,
+        mass_g: volume_ml
+            .zip(density)
+            .map(|(volume, density)| volume * density),
         median_edge: median,
         dropped: loaded.dropped,
         unit,
@@ -342,16 +383,11 @@ impl MeshInfoJson {
     fn closed_text(&self) -> String {
         match self.volume {
             Some(volume) if volume < 0.0 => {
-                format!(
-                    "yes, but inside out: volume {}",
-                    display::volume(volume, self.unit)
-                )
+                format!("yes, but inside out: volume {}", self.volume_text(volume))
             }
             Some(volume) => {
-                format!(
-                    "yes, and oriented; volume {} (sum over all shells)",
-                    display::volume(volume, self.unit)
-                )
+                let volume = self.volume_text(volume);
+                format!("yes, and oriented; volume {volume} (sum over all shells)")
             }
             None if self.closed && self.oriented => {
                 "yes, and oriented; volume not computed, because the mesh has negative volumes"
@@ -362,10 +398,22 @@ impl MeshInfoJson {
                 format!("yes, but not oriented: {edges} not occur equally often in both directions")
             }
             None => format!(
-                "no, {}",
+                "no, {}; '--rule fraction' computes the volume with the holes closed",
                 counted(self.open_edges, "open edge", "open edges")
             ),
         }
+    }
+
+    /// Returns the volume, in millilitres if the unit is known, and the mass if the density is known.
+    fn volume_text(&self, volume: f64) -> String {
+        let mut text = display::volume(volume, self.unit);
+        if let Some(millilitres) = self.volume_ml {
+            text += &format!(" ({} ml)", display::three_digits(millilitres));
+        }
+        if let Some(grams) = self.mass_g {
+            text += &format!(", mass {} g", display::three_digits(grams));
+        }
+        text
     }
 }
 

@@ -295,3 +295,30 @@ fn parts_and_colours_of_a_mesh_are_listed() {
             no out colours"#,
     );
 }
+
+#[test]
+fn the_mass_of_a_mesh_needs_its_unit() {
+    let place = Place::new();
+    for name in ["cube.stl", "open.stl"] {
+        place.write(name, fs::read(format!("fixtures/{name}")).unwrap());
+    }
+    rows::check(
+        &place,
+        "0 info cube.stl --unit mm --density 1.24 --json
+             /mesh/volume 8000
+             /mesh/volume_ml 8
+             /mesh/mass_g 9.92
+         0 info cube.stl --unit cm --density 2 --json
+             /mesh/volume_ml 8000
+             /mesh/mass_g 16000
+         0 info cube.stl --unit mm --density 1.24
+             out volume 8,000 mm³ (8 ml), mass 9.92 g
+         0 info open.stl --unit mm --density 1 --json
+             /mesh/mass_g null
+         2 info cube.stl --density 1
+             err the unit of the mesh is unknown
+         0 -q cube.stl -r 4 --unit mm -o cube.npz
+         2 info cube.npz --density 1
+             err this file holds voxels",
+    );
+}

@@ -88,7 +88,7 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, CellSource, CellType, Digest, Lattice, MAX_DIM};
+use voxelize_core::grid::{CellKind, CellSource, CellType, Digest, Lattice, Legend, MAX_DIM};
 use voxelize_core::par::Progress;
 
 /// Voxel format.
@@ -116,6 +116,8 @@ pub struct Format {
     pub choices: &'static [Choice],
     /// The format is a map for robots, in which occupied cells are obstacles.
     pub is_map: bool,
+    /// Returns, for each label, what it becomes in a file, such as a block of Minecraft. Empty if it stays a label.
+    pub label_names: fn(&Legend) -> Vec<(u8, String)>,
     /// The format is written from slabs whose number of layers is a multiple of this number. Only the last
     /// slab may have fewer.
     pub slab_layers: usize,
@@ -490,6 +492,7 @@ impl Format {
         max_bytes: None,
         choices: &[],
         is_map: false,
+        label_names: |_| Vec::new(),
         slab_layers: 1,
         magic: &[],
         weak_magic: &[],
@@ -698,10 +701,17 @@ impl Format {
         }
         let known: Vec<_> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
         let first = known.first().unwrap_or(&"");
-        let hint = [
-            format!("it stores {}", known.join(" or ")),
-            format!("`--dtype {first}` writes that"),
-        ];
+        let hint = if kind == CellKind::Labels && *first == "bool" {
+            [
+                "`--dtype bool` writes all parts as one".to_string(),
+                "`--only NAME` writes a single part".to_string(),
+            ]
+        } else {
+            [
+                format!("it stores {}", known.join(" or ")),
+                format!("`--dtype {first}` writes that"),
+            ]
+        };
         Err(Error::usage(format!(
             "{} does not store {} as '{}'",
             self.name,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use voxelize::format::{Carries, Choice, Dtype, FileSize, Written};
-use voxelize::grid::AXES;
+use voxelize::format::{self, Carries, Choice, Dtype, FileSize, Written};
+use voxelize::grid::{AXES, Legend};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::run::Plan as Strategy;
@@ -51,6 +51,9 @@ pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
     }
     for written in found.outputs.iter().flatten() {
         rows.row("wrote", wrote(options, written));
+        if let Some(text) = labels_in_file(written, found) {
+            rows.row("", text);
+        }
     }
     if let Some(digest) = &found.digest {
         rows.row("digest", display::digest(digest));
@@ -136,6 +139,28 @@ fn label_rows(rows: &mut ReportRows, found: &RunReport) {
             "a shared cell has the label of the earlier part; --priority changes which is first",
         );
     }
+}
+
+/// Returns the number of cells for each thing that labels became in a file, such as the blocks of Minecraft. `None` if
+/// they stay labels.
+fn labels_in_file(written: &Written, found: &RunReport) -> Option<String> {
+    let format = format::by_name(written.format)?;
+    let legend = Legend::new(found.labels.iter().map(|(label, _)| label.clone())).ok()?;
+    let mut cells: Vec<(String, u64)> = Vec::new();
+    for (value, name) in (format.label_names)(&legend) {
+        let of_label = found.labels.iter().find(|(label, _)| label.value == value);
+        let Some((_, count)) = of_label else {
+            continue;
+        };
+        match cells.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, sum)) => *sum += count,
+            None => cells.push((name, *count)),
+        }
+    }
+    let texts = cells
+        .iter()
+        .map(|(name, count)| format!("{name}: {}", grouped(*count)));
+    (!cells.is_empty()).then(|| listed(texts))
 }
 
 /// Returns the row about the mesh: `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.

@@ -44,6 +44,7 @@ pub(super) const FORMAT: Format = Format {
     about: "Sponge schematic for Minecraft (WorldEdit); cubic cells only, fewer than 2³¹; y is up",
     kinds: &[CellKind::Bits, CellKind::Labels],
     dtypes: &[Dtype::Bool, Dtype::U8],
+    label_names: blocks::blocks,
     // A grid in which y points up must be turned, which needs all of its cells. The bits of a whole grid take
     // at most 256 MiB.
     slab_layers: super::WHOLE,
