@@ -153,8 +153,8 @@ pub mod format {
     #[doc(inline)]
     pub use voxelize_formats::{
         Carries, Choice, Description, Dtype, Durability, Existing, FORMATS, FileSize, Format,
-        SaveOptions, Sidecar, Written, by_name, by_path, check, describe, named_by, open,
-        read_from, save, save_source, sniff, write_source_to, write_to,
+        FrameSupport, SaveOptions, Sidecar, Written, by_name, by_path, check, describe, named_by,
+        open, read_from, save, save_source, sniff, write_source_to, write_to,
     };
 }
 
@@ -175,7 +175,8 @@ pub mod grid {
     #[doc(inline)]
     pub use voxelize_core::grid::{
         AXES, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef, DigestBuilder,
-        FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, Slab, metadata,
+        FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, ScanFrame, Slab, frame,
+        metadata,
     };
     #[doc(inline)]
     pub use voxelize_formats::InMemory;

@@ -225,7 +225,9 @@ fn mismatches(first: &Voxels, second: &Voxels) -> Vec<String> {
         (Some(a), Some(b)) => (is_image(first) || is_image(second)) && differ_by_rounding(a, b),
         _ => false,
     };
-    let counts = |mismatch: &&Mismatch| !is_rounding || matches!(mismatch, Mismatch::Unit(_));
+    let counts = |mismatch: &&Mismatch| {
+        !is_rounding || matches!(mismatch, Mismatch::Unit(_) | Mismatch::Frame(_))
+    };
     found
         .iter()
         .filter(counts)

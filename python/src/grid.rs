@@ -9,9 +9,9 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedAr
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use voxelize::format::{self, Choice, Dtype, Existing, FORMATS, Format, SaveOptions, Sidecar};
-use voxelize::grid::{CellKind, CellsRef};
+use voxelize::grid::{CellKind, CellsRef, ScanFrame};
 use voxelize::view::{self, Background, Layer, Shown, View};
-use voxelize::{Code, Digest, Error, Lattice, Progress, Result, Voxels};
+use voxelize::{Code, Digest, Error, Lattice, Progress, Rational, Result, Voxels};
 
 use crate::errors::raised;
 use crate::options::named;
@@ -190,6 +190,16 @@ impl Grid {
             [lattice.origin(), lattice.spacing()]
                 .map(|point| point.each_ref().map(|c| c.to_string())),
         )
+    }
+
+    /// Directions of the axes in the world, and the point of the world at the zero of the coordinates. `None` if
+    /// the axes are x, y and z.
+    #[getter]
+    fn tilted(&self) -> Option<([[f64; 3]; 3], [f64; 3])> {
+        let frame = ScanFrame::tilted_of(&self.voxels.record)?;
+        let doubles = |vector: &[Rational; 3]| vector.each_ref().map(Rational::to_f64);
+        let directions = frame.directions().each_ref().map(doubles);
+        Some((directions, doubles(frame.zero()?)))
     }
 
     #[getter]

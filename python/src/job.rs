@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ::voxelize::format::{self, Carries, IMAGE_AXES};
-use ::voxelize::grid::{CellArray, Quantities, Quantity, Record};
+use ::voxelize::format::{self, Carries, IMAGE_AXES, UNKNOWN_AXES};
+use ::voxelize::grid::{CellArray, Quantities, Quantity, Record, ScanFrame};
 use ::voxelize::job::{
     Extras, JobLabels, Request, ResolvedRequest, UnitOfLength, UpAxis, check_unit_of_grid,
     findings, other_unit,
@@ -66,14 +66,20 @@ impl Source {
         Ok(request)
     }
 
-    /// Resolves a request for these meshes. Also returns the mesh with its axes in the order of the grid.
-    fn turned(&self, request: &Request) -> Result<(ResolvedRequest, Mesh)> {
+    /// Resolves a request for these meshes, and for the frame of the scan whose grid is used. Also returns the
+    /// mesh with its axes in the order of the grid.
+    fn turned(
+        &self,
+        request: &Request,
+        frame: Option<ScanFrame>,
+    ) -> Result<(ResolvedRequest, Mesh)> {
         let mut job = request.resolve(&self.stated)?;
         let mut mesh = self.mesh.clone();
         if let Some((near_mesh, near)) = &self.near {
             job = job.relative_to(near.clone());
             mesh = near_mesh.clone();
         }
+        job.transform.frame = frame;
         let are_files = request.labels == Some(JobLabels::Parts(PartKind::File));
         if are_files && mesh.parts(PartKind::File).is_none() {
             let name = file_label(self.name.as_deref().unwrap_or("mesh"));
@@ -91,7 +97,7 @@ impl Source {
 
     /// Resolves a request for these meshes. Also returns the mesh and the lattice that is fitted to it.
     pub fn prepared(&self, request: &Request) -> Result<(ResolvedRequest, Mesh, Lattice)> {
-        let (job, mesh) = self.turned(request)?;
+        let (job, mesh) = self.turned(request, None)?;
         let lattice = job.fit.to(mesh.bounds())?;
         job.rule.check_on(&lattice)?;
         Ok((job, mesh, lattice))
@@ -198,8 +204,13 @@ impl Job {
         if self.like.is_some() {
             request.set("like", "")?;
         }
-        let (mut job, mesh) = source.turned(&request)?;
-        let (lattice, image_axes) = self.lattice(&request, &mut job, &mesh)?;
+        let taken = match &self.like {
+            Some(like) => Some(like.grid(self.max_memory)?),
+            None => None,
+        };
+        let frame = taken.as_ref().and_then(|taken| taken.frame.clone());
+        let (mut job, mesh) = source.turned(&request, frame)?;
+        let lattice = lattice(&request, &mut job, &mesh, taken.as_ref())?;
         let ResolvedRequest {
             transform, rule, ..
         } = job;
@@ -226,7 +237,11 @@ impl Job {
                 .iter()
                 .filter_map(|(unit, _)| other_unit(*unit, &transform)),
         );
-        found.extend(image_axes.as_deref().map(findings::image_axes));
+        if let Some(taken) = &taken {
+            let unknown = taken.unknown_axes.as_deref();
+            found.extend(unknown.map(findings::image_axes));
+            found.extend(findings::other_axes(taken.frame.as_ref(), None));
+        }
         if self.like.is_some() {
             found.extend(findings::beyond(&mesh, &lattice, "like"));
         }
@@ -282,33 +297,34 @@ impl Job {
         };
         self.quantities.iter().map(one).collect()
     }
+}
 
-    /// Returns the lattice, and the axes of the image if `like` is an image. In that case the mesh gets the
-    /// unit of the image.
-    fn lattice(
-        &self,
-        request: &Request,
-        job: &mut ResolvedRequest,
-        mesh: &Mesh,
-    ) -> Result<(Lattice, Option<String>)> {
-        let Some(like) = &self.like else {
-            return Ok((job.fit.to(mesh.bounds())?, None));
-        };
-        let taken = like.grid(self.max_memory)?;
-        job.transform.unit = job.transform.unit.or(taken.unit);
-        check_unit_of_grid(taken.unit, &job.transform, "like")?;
-        let lattice = job.transform.unplace(&taken.lattice)?;
-        let snap = request.snap.unwrap_or(lattice.snap());
-        Ok((lattice.with_snap(snap), taken.axes))
-    }
+/// Returns the lattice: the grid that `like` gives, or a lattice that is fitted to the mesh. The mesh gets the
+/// unit of the grid.
+fn lattice(
+    request: &Request,
+    job: &mut ResolvedRequest,
+    mesh: &Mesh,
+    taken: Option<&TakenGrid>,
+) -> Result<Lattice> {
+    let Some(taken) = taken else {
+        return job.fit.to(mesh.bounds());
+    };
+    job.transform.unit = job.transform.unit.or(taken.unit);
+    check_unit_of_grid(taken.unit, &job.transform, "like")?;
+    let lattice = job.transform.unplace(&taken.lattice)?;
+    let snap = request.snap.unwrap_or(lattice.snap());
+    Ok(lattice.with_snap(snap))
 }
 
 /// Grid that `like` gives.
 struct TakenGrid {
     lattice: Lattice,
     unit: Option<UnitOfLength>,
-    /// Axes of the image, if they are not x, y and z.
-    axes: Option<String>,
+    /// Value of [`IMAGE_AXES`] if `like` is an image that does not state its axes.
+    unknown_axes: Option<String>,
+    /// Order and directions of the axes of the scan. `None` if they are x, y and z.
+    frame: Option<ScanFrame>,
 }
 
 impl Like {
@@ -323,12 +339,14 @@ impl Like {
                 Ok(TakenGrid {
                     lattice,
                     unit: unit_of(record),
-                    axes: None,
+                    unknown_axes: None,
+                    frame: ScanFrame::of(record),
                 })
             }
             Self::File(path) => {
                 let mut description = format::describe(path)?;
                 let axes = description.metadata.extra.remove(IMAGE_AXES);
+                let frame = ScanFrame::of(&description.metadata.record);
                 let unit = unit_of(&description.metadata.record);
                 // The lattice is either in the headers or in a sidecar, which is read with the cells.
                 let lattice = match description.format.carries {
@@ -339,7 +357,8 @@ impl Like {
                 Ok(TakenGrid {
                     lattice,
                     unit,
-                    axes,
+                    unknown_axes: axes.filter(|axes| axes == UNKNOWN_AXES),
+                    frame,
                 })
             }
         }

@@ -92,6 +92,29 @@ def test_slips_are_named() -> None:
     assert made.volume == 64.0**3 and voxelize.distance(CUBE, res=8).volume is None
 
 
+def test_a_tilted_scan_gives_its_axes(tmp_path: Path) -> None:
+    head = "NRRD0004\ntype: short\ndimension: 3\nsizes: 30 20 10\nspace: left-posterior-superior\n"
+    places = "space directions: (0.8,0.6,0) (-1.2,1.6,0) (0,0,-3)\nspace origin: (20.13,1.37,40.2)\nencoding: raw\n\n"
+    (tmp_path / "scan.nrrd").write_text(head + places)
+    made = voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd", rule="solid")
+    affine = np.array([[0.8, -1.2, 0, 20.13], [0.6, 1.6, 0, 1.37], [0, 0, -3, 40.2], [0, 0, 0, 1]])
+    assert np.allclose(made.affine, affine, atol=1e-12) and made.spacing == (1, 2, 3)
+    centres = made.centres()
+    assert np.allclose(centres, made.cells() @ affine[:3, :3].T + affine[:3, 3])
+    assert np.array_equal(made.index(centres), made.cells()) and made.contains(centres).all()
+    assert np.array_equal(made.in_scan(), made.numpy())
+    # The cube is the box from 0 to 64.
+    everywhere = np.indices(made.shape).reshape(3, -1).T @ affine[:3, :3].T + affine[:3, 3]
+    inside = np.all((everywhere > 0) & (everywhere < 64), axis=1).reshape(made.shape)
+    assert np.array_equal(made.numpy(), inside) and 0 < made.count < inside.size
+    again = voxelize.voxelize(CUBE, like=made, rule="solid")
+    assert again == made and again.digest == made.digest
+    made.save(tmp_path / "mask.nii.gz")
+    assert voxelize.open(tmp_path / "mask.nii.gz") == made
+    with pytest.raises(voxelize.Error, match="has no place for such axes"):
+        made.save(tmp_path / "mask.vox")
+
+
 def test_the_grid_of_a_scan_is_reported_as_the_command_does(tmp_path: Path) -> None:
     head = "NRRD0004\ntype: short\ndimension: 3\nsizes: 2 2 2\nspace: left-posterior-superior\n"
     places = "space directions: (-32,0,0) (0,32,0) (0,0,32)\nspace origin: (48,16,16)\nencoding: raw\n\n"
@@ -99,6 +122,7 @@ def test_the_grid_of_a_scan_is_reported_as_the_command_does(tmp_path: Path) -> N
     with pytest.warns(voxelize.FindingWarning, match="W018"):
         made = voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd")
     assert made.unit == "mm"
+    assert np.array_equal(made.in_scan(), made.numpy()[::-1])
     with pytest.raises(ValueError, match="that grid is in mm, the mesh in m"):
         voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd", unit="m")
     voxelize.voxelize(CUBE, res=2, unit="m").save(tmp_path / "metres.glb")

@@ -552,7 +552,8 @@ impl<'a> ComparedGrid<'a> {
     fn of(args: &DiffArgs, first: &'a Voxels, second: &'a Voxels) -> Self {
         let known = [first.lattice.is_some(), second.lattice.is_some()];
         let mismatches = compare::grids(first, second);
-        let is_of_unit = |mismatch: &Mismatch| matches!(mismatch, Mismatch::Unit(_));
+        let is_of_unit =
+            |mismatch: &Mismatch| matches!(mismatch, Mismatch::Unit(_) | Mismatch::Frame(_));
         let is_rounding = match (&first.lattice, &second.lattice) {
             (Some(a), Some(b))
                 if is_rounded(&args.first, first) || is_rounded(&args.second, second) =>
@@ -753,6 +754,7 @@ impl From<&Mismatch> for GridDifference {
             Mismatch::Spacing(axis, values) => ("spacing", Some(axis), fractions(values)),
             Mismatch::Closed(axis, closed) => ("closed", Some(axis), closed.map(Value::from)),
             Mismatch::Unit(units) => ("unit", None, units.clone().map(Value::from)),
+            Mismatch::Frame(frames) => ("frame", None, frames.clone().map(Value::from)),
         };
         Self {
             what,

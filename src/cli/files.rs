@@ -7,7 +7,8 @@ use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
-use voxelize::format::{self, Carries, Format, IMAGE_AXES};
+use voxelize::format::{self, Carries, Format, IMAGE_AXES, UNKNOWN_AXES};
+use voxelize::grid::ScanFrame;
 use voxelize::job::regions::RegionStore;
 use voxelize::job::{MeshPose, PosedName, UnitOfLength};
 use voxelize::mesh::read::INPUTS;
@@ -379,8 +380,10 @@ pub fn open_within(file: &InputFile, max_memory: Option<u64>) -> Result<Voxels> 
 /// Lattice of a voxel file.
 pub struct LatticeInFile {
     pub lattice: Lattice,
-    /// Axes of the image, if they are not x, y and z.
-    pub axes: Option<String>,
+    /// Value of [`IMAGE_AXES`] if the file is an image that does not state its axes.
+    pub unknown_axes: Option<String>,
+    /// Order and directions of the axes of the scan. `None` if they are x, y and z.
+    pub frame: Option<ScanFrame>,
     /// Unit of the coordinates. `None` if the file does not state it.
     pub unit: Option<UnitOfLength>,
 }
@@ -391,7 +394,12 @@ pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFil
     let path = file.path();
     is_there(path)?;
     let mut description = format::describe(path).map_err(|error| if_mesh(error, path))?;
-    let axes = description.metadata.extra.remove(IMAGE_AXES);
+    let unknown_axes = description
+        .metadata
+        .extra
+        .remove(IMAGE_AXES)
+        .filter(|axes| axes == UNKNOWN_AXES);
+    let frame = ScanFrame::of(&description.metadata.record);
     let unit = description
         .metadata
         .record
@@ -401,7 +409,7 @@ pub fn lattice(file: &InputFile, max_memory: Option<u64>) -> Result<LatticeInFil
         Carries::InFile | Carries::Rounded => description.metadata.lattice,
         _ => open_within(file, max_memory)?.lattice,
     };
-    lattice.map(|lattice| LatticeInFile { lattice, axes, unit }).ok_or_else(|| {
+    lattice.map(|lattice| LatticeInFile { lattice, unknown_axes, frame, unit }).ok_or_else(|| {
         let error = Error::usage("does not contain the position of its cells").in_file(path);
         error.with_hint(match description.format.carries {
             Carries::InFile | Carries::Rounded => "use a file of voxelize, or one with the same metadata",

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
+use voxelize::grid::frame::SCAN_FRAME;
 use voxelize::grid::record::FIELDS;
-use voxelize::grid::{Label, Record};
+use voxelize::grid::{Label, Record, ScanFrame};
 use voxelize::job::{DEFAULT_RES, MeshPose, UnitOfLength, findings, part_sizes};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::read::{self, ReadNear, ReadOptions};
@@ -761,6 +762,12 @@ fn grid_text(
     if !open.is_empty() {
         text += &format!(", open at the end of {}", open.join(", "));
     }
+    if let Some(frame) = ScanFrame::tilted_of(record) {
+        text += &format!(
+            ", along the axes of the image, which are tilted by {:.4} degrees against x, y and z",
+            frame.tilt()
+        );
+    }
     match description
         .metadata
         .extra
@@ -804,9 +811,11 @@ fn exact_text(lattice: &Lattice) -> Option<String> {
 fn made_text(record: &Record) -> Option<String> {
     let by = record.tool.as_ref().map(|tool| format!("by {tool}"));
     let from = record.input.as_ref().map(|input| format!("from {input}"));
+    // The row about the grid describes the frame.
     let transform = record
         .transform
         .iter()
+        .filter(|(name, _)| *name != SCAN_FRAME)
         .map(|(name, value)| format!(", {name} {value}"));
     let all: Vec<_> = by.into_iter().chain(from).collect();
     (!all.is_empty()).then(|| all.join(" ") + &transform.collect::<String>())

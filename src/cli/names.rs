@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use voxelize::format::{
     self, Carries, Existing, FORMATS, Format, OutputShape, SaveOptions, Sidecar, Written,
 };
-use voxelize::grid::{CellKind, CellSource, InMemory, Labels};
+use voxelize::grid::{CellKind, CellSource, InMemory, Labels, ScanFrame};
 use voxelize::{Cells, Code, Error, Lattice, Record, Result, TOOL, Voxels, tool};
 
 use super::pipes::PipeWriter;
@@ -526,6 +526,16 @@ impl OutputFile {
                 choices: &[],
             },
         )
+    }
+
+    /// Checks that the file can hold cells in the frame of a scan.
+    pub fn check_frame(&self, frame: Option<&ScanFrame>) -> Result<()> {
+        let Some((format, _)) = self.cells else {
+            return Ok(());
+        };
+        format
+            .check_frame(frame)
+            .map_err(|error| error.in_file(&self.path))
     }
 
     /// Registers the files that the format writes next to this one. Their number is known from `shape`. Does

@@ -66,8 +66,8 @@ pub struct GridOptions {
     /// Lowest and highest corner of the box that the user gave, before the box grows to whole cells. The mesh
     /// may continue beyond it, into the padding.
     pub bounds: Option<[[Rational; 3]; 2]>,
-    /// Axes of the image whose lattice is used. `None` if they are x, y and z.
-    pub image_axes: Option<String>,
+    /// The lattice is of an image that does not state its axes.
+    pub unknown_axes: Option<String>,
     /// Map from coordinates of the file to coordinates of the grid.
     pub transform: Transform,
 }
@@ -223,13 +223,14 @@ impl GridOptions {
                 snap: request.snap.unwrap_or_default(),
                 option,
                 bounds,
-                image_axes: None,
+                unknown_axes: None,
                 transform,
             });
         };
         // The grid of a scan has the unit of the scan, and so have coordinates on this grid.
         transform.unit = transform.unit.or(found.unit);
         check_unit_of_grid(found.unit, &transform, &option)?;
+        transform.frame = found.frame.clone();
         let lattice = transform.unplace(&found.lattice)?;
         // The option `--snap` overrides the snapping that the file states.
         let snap = request.snap.unwrap_or(lattice.snap());
@@ -239,7 +240,7 @@ impl GridOptions {
             snap,
             option,
             bounds: None,
-            image_axes: found.axes.clone(),
+            unknown_axes: found.unknown_axes.clone(),
             transform,
         })
     }

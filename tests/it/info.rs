@@ -227,7 +227,7 @@ fn images_of_types_that_are_not_read_are_described() {
            0 info ct.nrrd --json
             /dtype "unsigned short"
             /grid/dims [4, 3, 2]
-            /transform {"unit": "mm"}
+            /transform {"unit": "mm", "scan_frame": "-x,-y,z"}
             /contents null"#,
     );
 

@@ -215,7 +215,13 @@ fn an_image_whose_axes_run_otherwise_is_named() {
     ] {
         let header = header("unsigned char", LPS, directions);
         place.write("scan.nrrd", [header.as_bytes(), &[0; 105]].concat());
-        let table = format!("0 thirds.stl --like scan.nrrd -o new.npz\n {expectation}");
+        let table = format!(
+            "0 thirds.stl --like scan.nrrd -o new.npz\n {expectation}
+             0 thirds.stl --like scan.nrrd -o new.nrrd\n no err W018
+             0 thirds.stl --like new.nrrd -o new.nii.gz\n no err W018
+             0 diff new.npz new.nrrd
+             0 diff new.npz new.nii.gz"
+        );
         rows::check(&place, &table);
     }
 }

@@ -37,6 +37,8 @@ mod doubt;
 #[cfg(feature = "cli")]
 mod fields;
 #[cfg(feature = "cli")]
+mod frames;
+#[cfg(feature = "cli")]
 mod fuzzing;
 #[cfg(feature = "cli")]
 mod holes;

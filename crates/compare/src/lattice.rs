@@ -5,8 +5,9 @@
 use std::fmt;
 
 use voxelize_core::geom::Rational;
-use voxelize_core::grid::Lattice;
 use voxelize_core::grid::lattice::AXES;
+use voxelize_core::grid::{Lattice, ScanFrame};
+use voxelize_core::text::number;
 use voxelize_formats::Voxels;
 
 /// Property in which two lattices differ. `Display` shows its name, the value of the first lattice and the
@@ -23,6 +24,9 @@ pub enum Mismatch {
     Closed(usize, [bool; 2]),
     /// Unit of the coordinates.
     Unit([String; 2]),
+    /// Directions and position of the axes of a tilted scan as text. `None` if the axes of a grid are x, y and
+    /// z.
+    Frame([Option<String>; 2]),
 }
 
 /// Returns the differences between two grids from files. If both lattices are known, they are compared;
@@ -39,7 +43,31 @@ pub fn grids(first: &Voxels, second: &Voxels) -> Vec<Mismatch> {
     {
         found.push(Mismatch::Unit([first, second]));
     }
+    let frames = [first, second].map(|voxels| ScanFrame::tilted_of(&voxels.record));
+    let are_equal = match &frames {
+        [Some(first), Some(second)] => first.is_near(second),
+        [first, second] => first == second,
+    };
+    if !are_equal {
+        found.push(Mismatch::Frame(
+            frames.map(|frame| frame.as_ref().map(directions_text)),
+        ));
+    }
     found
+}
+
+/// Returns the directions of a tilted frame and the centre of its first cell, rounded, as in `(0.8, 0.6, 0) (-0.6,
+/// 0.8, 0) (0, 0, 1) at (0, 0, 5)`.
+fn directions_text(frame: &ScanFrame) -> String {
+    let text = |vector: &[Rational; 3]| {
+        let numbers = vector.each_ref().map(|part| number(part.to_f64()));
+        format!("({})", numbers.join(", "))
+    };
+    let directions = frame.directions().each_ref().map(text).join(" ");
+    match frame.zero() {
+        Some(zero) => format!("{directions} at {}", text(zero)),
+        None => directions,
+    }
 }
 
 /// Returns the differences between two lattices. Empty if they are equal.
@@ -200,6 +228,10 @@ impl fmt::Display for Mismatch {
                 write!(f, "end along {}: {a} → {b}", AXES[*axis])
             }
             Self::Unit([a, b]) => write!(f, "unit: {a} → {b}"),
+            Self::Frame([a, b]) => {
+                let [a, b] = [a, b].map(|axes| axes.as_deref().unwrap_or("x,y,z"));
+                write!(f, "directions of the axes: {a} → {b}")
+            }
         }
     }
 }

@@ -39,6 +39,9 @@ pub struct GridCoordinates {
     pub near: Option<[f64; 3]>,
     /// Unit of the grid's coordinates. `None` if it is unknown.
     pub unit: Option<&'static str>,
+    /// Directions of the axes of the grid in the world, and the point of the world at the zero of the grid.
+    /// `None` if the axes are x, y and z.
+    pub tilted: Option<([[f64; 3]; 3], [f64; 3])>,
 }
 
 impl Default for GridCoordinates {
@@ -48,6 +51,7 @@ impl Default for GridCoordinates {
             by: [0.0; 3],
             near: None,
             unit: None,
+            tilted: None,
         }
     }
 }
@@ -58,9 +62,20 @@ impl GridCoordinates {
         self.scale * coordinate + self.by[axis]
     }
 
-    /// Converts a point to the coordinates of the grid.
+    /// Converts a point to the coordinates of the grid. If the axes of the grid are tilted, converts it to the
+    /// world.
     pub fn point(&self, point: [f64; 3]) -> [f64; 3] {
-        [0, 1, 2].map(|axis| self.at(axis, point[axis]))
+        let placed = [0, 1, 2].map(|axis| self.at(axis, point[axis]));
+        let Some((directions, zero)) = &self.tilted else {
+            return placed;
+        };
+        let mut point = *zero;
+        for (direction, distance) in directions.iter().zip(placed) {
+            for (sum, part) in point.iter_mut().zip(direction) {
+                *sum += part * distance;
+            }
+        }
+        point
     }
 
     /// Converts a length to the unit of the grid.

@@ -3,7 +3,8 @@
 //!
 //! Mesh coordinates are LPS: x points to the left, y to the back (posterior) and z up (superior), as in
 //! DICOM, ITK and 3D Slicer. An image states the centre of its first cell and a step along each of its axes.
-//! The axes may have another order or run backwards, but they must be parallel to x, y and z.
+//! The axes may have another order, run backwards, or be tilted, but they must be perpendicular. The cells of a
+//! tilted image have a lattice along the axes of the image; see [`frame`](voxelize_core::grid::frame).
 
 use std::io::Read;
 
@@ -16,8 +17,11 @@ use super::{Dtype, ORDER, metadata, shares};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
+use voxelize_core::grid::frame::{ArrayAxis, ArrayPlace, PLAIN_AXES, SCAN_FRAME, determinant};
 use voxelize_core::grid::metadata::{Metadata, Style};
-use voxelize_core::grid::{AXES, BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend};
+use voxelize_core::grid::{
+    BitGrid, CellSource, Cells, Field, Labels, Lattice, Legend, Record, ScanFrame,
+};
 
 /// Returns the exact centre of cell (0, 0, 0), and the distance between cells along each axis.
 pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
@@ -27,6 +31,14 @@ pub(super) fn centre_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3
         std::array::from_fn(|axis| &origin[axis] + &(&spacing[axis] * &half)),
         spacing.clone(),
     )
+}
+
+/// Returns the position of the array in which an image stores cells with this lattice and record.
+pub(super) fn place_of(lattice: &Lattice, record: &Record) -> ArrayPlace {
+    match ScanFrame::of(record) {
+        Some(frame) => frame.place(lattice),
+        None => ScanFrame::place_without(lattice),
+    }
 }
 
 /// Returns the metadata of cells that are stored as `dtype`, as one line of JSON.
@@ -58,19 +70,21 @@ pub(super) fn take_unit(metadata: &mut Metadata, unit: Option<&str>) {
     }
 }
 
-/// Axes of an image that are x, y and z in this order.
-const PLAIN: [(usize, bool); 3] = [(0, false), (1, false), (2, false)];
-
 /// Position and orientation of the cells of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImageFrame {
-    /// Lattice of the cells, with its axes in the order x, y, z.
+    /// Lattice of the cells, with its axes in the order x, y, z. If the image is tilted, its axes are the axes
+    /// of the image.
     pub lattice: Lattice,
     /// Number of cells along each axis of the image.
     dims: [usize; 3],
     /// For each axis of the image: the axis of the lattice, and `true` if the image axis runs backwards along
     /// it.
-    axes: [(usize, bool); 3],
+    axes: [ArrayAxis; 3],
+    /// Order and directions of the axes. `None` if they are exactly x, y and z.
+    frame: Option<ScanFrame>,
+    /// Position that the image states.
+    place: ArrayPlace,
 }
 
 impl ImageFrame {
@@ -78,20 +92,71 @@ impl ImageFrame {
     /// a cell to the next one along image axis `n`.
     ///
     /// # Errors
-    /// Fails if an axis of the image is not parallel to x, y or z.
+    /// Fails if the axes of the image are not perpendicular, or if one has no length.
     pub(super) fn new(
         dims: [usize; 3],
         centre: &[Rational; 3],
         steps: &[[Rational; 3]; 3],
     ) -> Result<Self> {
-        let mut axes = PLAIN;
-        for (axis, (step, count)) in axes.iter_mut().zip(steps.iter().zip(dims)) {
-            *axis = along(step, count).ok_or_else(|| oblique(dims, centre, steps))?;
+        match parallel_axes(dims, steps) {
+            Some(axes) => Self::along_axes(dims, centre, steps, axes),
+            None => Self::tilted(dims, centre, steps),
         }
-        let has_all = (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
-        if !has_all {
-            return Err(oblique(dims, centre, steps));
+    }
+
+    /// Creates the frame of an image like [`Self::new`], for a format whose images are not tilted.
+    ///
+    /// # Errors
+    /// Fails if an axis of the image is not parallel to x, y or z.
+    pub(super) fn parallel(
+        dims: [usize; 3],
+        centre: &[Rational; 3],
+        steps: &[[Rational; 3]; 3],
+    ) -> Result<Self> {
+        match parallel_axes(dims, steps) {
+            Some(axes) => Self::along_axes(dims, centre, steps, axes),
+            None => Err(oblique(dims, centre, steps)),
         }
+    }
+
+    /// Creates the frame of an image whose axes are tilted. The lattice is along these axes, and its zero is the
+    /// centre of the first cell. The size of a cell is the length of a step as a short decimal; the directions state the rest, so that the product is exactly
+    /// the step.
+    fn tilted(
+        dims: [usize; 3],
+        centre: &[Rational; 3],
+        steps: &[[Rational; 3]; 3],
+    ) -> Result<Self> {
+        check_perpendicular(steps)?;
+        let spacing = steps.each_ref().map(short_length);
+        let directions = std::array::from_fn(|n| {
+            let size = &spacing[n];
+            steps[n].each_ref().map(|part| part / size)
+        });
+        let Some(frame) = ScanFrame::tilted(directions, centre.clone()) else {
+            return Err(flat());
+        };
+        let origin = spacing.each_ref().map(|size| size * &Rational::new(-1, 2));
+        let lattice = Lattice::new(dims, origin, spacing, [true; 3]);
+        Ok(Self {
+            lattice: lattice.map_err(broken_frame)?,
+            dims,
+            axes: PLAIN_AXES,
+            frame: Some(frame),
+            place: ArrayPlace {
+                centre: centre.clone(),
+                steps: steps.clone(),
+            },
+        })
+    }
+
+    /// Creates the frame of an image with these axes.
+    fn along_axes(
+        dims: [usize; 3],
+        centre: &[Rational; 3],
+        steps: &[[Rational; 3]; 3],
+        axes: [ArrayAxis; 3],
+    ) -> Result<Self> {
         let mut all = [0; 3];
         let (mut origin, mut spacing) = (centre.clone(), centre.clone());
         for (n, (axis, is_back)) in axes.into_iter().enumerate() {
@@ -105,13 +170,20 @@ impl ImageFrame {
             };
             origin[axis] = &(&centre[axis] + &first) - &(&spacing[axis] * &Rational::new(1, 2));
         }
+        let directions = std::array::from_fn(|n| {
+            let size = &spacing[axes[n].0];
+            steps[n].each_ref().map(|part| part / size)
+        });
         let lattice = Lattice::new(all, origin, spacing, [true; 3]);
-        let lattice =
-            lattice.map_err(|error| Error::input(Code::V007, format!("its frame: {error}")))?;
         Ok(Self {
-            lattice,
+            lattice: lattice.map_err(broken_frame)?,
             dims,
             axes,
+            frame: ScanFrame::parallel(axes, directions),
+            place: ArrayPlace {
+                centre: centre.clone(),
+                steps: steps.clone(),
+            },
         })
     }
 
@@ -120,14 +192,46 @@ impl ImageFrame {
     pub(super) fn describe(&self, mut metadata: Metadata) -> Metadata {
         metadata.dims = Some(self.lattice.dims());
         metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
-        if self.axes != PLAIN {
-            let names = self.axes.map(|(axis, is_back)| {
-                let sign = if is_back { "-" } else { "" };
-                format!("{sign}{}", AXES[axis])
-            });
-            metadata.extra.insert(IMAGE_AXES.into(), names.join(","));
+        if self.axes != PLAIN_AXES {
+            let axes = self.frame.as_ref().and_then(ScanFrame::axes_text);
+            metadata
+                .extra
+                .extend(axes.map(|axes| (IMAGE_AXES.into(), axes)));
         }
         metadata
+    }
+
+    /// Sets the lattice and the frame in `metadata`. If the position in the header still agrees with the exact
+    /// lattice and frame in `metadata`, keeps them; otherwise takes those of the header. The lattice is `None`
+    /// if the file does not state a position. `round` is the rounding of the header's numbers.
+    pub(super) fn set_place(
+        &self,
+        metadata: &mut Metadata,
+        is_stated: bool,
+        round: fn(&Rational) -> f64,
+    ) {
+        if let Some(exact) = &metadata.lattice
+            && exact.dims() == self.lattice.dims()
+            && rounded_place(&place_of(exact, &metadata.record), round)
+                == rounded_place(&self.place, round)
+        {
+            return;
+        }
+        // A program that reorders the axes of an image keeps the place of its cells.
+        let is_parallel = |frame: Option<&ScanFrame>| frame.is_none_or(|frame| !frame.is_tilted());
+        metadata.lattice = if is_parallel(self.frame.as_ref())
+            && is_parallel(ScanFrame::of(&metadata.record).as_ref())
+        {
+            self.lattice_of(metadata, is_stated, round)
+        } else {
+            let snap = metadata.record.snap_of_lattice();
+            is_stated.then(|| self.lattice.clone().with_snap(snap))
+        };
+        let transform = &mut metadata.record.transform;
+        transform.retain(|(name, _)| *name != SCAN_FRAME);
+        if is_stated && let Some(frame) = &self.frame {
+            transform.push((SCAN_FRAME, frame.to_string()));
+        }
     }
 
     /// Returns the lattice. If the position in the header still agrees with the exact lattice in `metadata`,
@@ -203,7 +307,7 @@ impl ImageFrame {
 
     /// Reorders cells from the axes of the image to the axes of the lattice.
     pub(super) fn turned(&self, cells: Cells) -> Result<Cells> {
-        if self.axes == PLAIN {
+        if self.axes == PLAIN_AXES {
             return Ok(cells);
         }
         let dims = self.lattice.dims();
@@ -242,6 +346,90 @@ impl ImageFrame {
 /// Returns the lower corner of cell (0, 0, 0), and the distance between cells along each axis.
 fn corner_and_step(lattice: &Lattice) -> ([Rational; 3], [Rational; 3]) {
     (lattice.origin().clone(), lattice.spacing().clone())
+}
+
+fn rounded_place(place: &ArrayPlace, round: fn(&Rational) -> f64) -> [[f64; 3]; 4] {
+    let [x, y, z] = &place.steps;
+    [&place.centre, x, y, z].map(|vector| vector.each_ref().map(round))
+}
+
+fn broken_frame(error: Error) -> Error {
+    Error::input(Code::V007, format!("its frame: {error}"))
+}
+
+/// Greatest cosine of the angle between two axes of an image that count as perpendicular. Directions in 32-bit
+/// floats are off by 1e-7; ITK accepts the same deviation in NIfTI files.
+const PERPENDICULAR: f64 = 1e-4;
+
+/// Fails if an axis of an image has no length, or if two axes are not perpendicular.
+fn check_perpendicular(steps: &[[Rational; 3]; 3]) -> Result<()> {
+    let lengths = steps.each_ref().map(length);
+    if determinant(steps).is_zero() || !lengths.iter().all(|length| *length > 0.0) {
+        return Err(flat());
+    }
+    for [one, two] in [[0, 1], [0, 2], [1, 2]] {
+        let mut product = Rational::ZERO;
+        for (a, b) in steps[one].iter().zip(&steps[two]) {
+            product = &product + &(a * b);
+        }
+        let cosine = product.to_f64() / (lengths[one] * lengths[two]);
+        // Also refuses a cosine that is not a number.
+        let is_perpendicular = cosine.abs() <= PERPENDICULAR;
+        if !is_perpendicular {
+            let angle = cosine.clamp(-1.0, 1.0).acos().to_degrees();
+            let text = format!(
+                "the axes of the image are not perpendicular: axes {} and {} meet at {angle:.4} degrees; at most 0.0057 off 90 \
+                 are accepted",
+                one + 1,
+                two + 1
+            );
+            let hint = "resample the image on perpendicular axes, for example with 'Resample Scalar Volume' of 3D Slicer; a CT \
+                        of a tilted gantry needs this";
+            return Err(Error::input(Code::V004, text).with_hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the error for axes that span no volume.
+fn flat() -> Error {
+    let text = "the axes of the image span no volume: two are parallel, or one has no length";
+    Error::input(Code::V004, text)
+        .with_hint("write the position again with the program that made it")
+}
+
+fn length(step: &[Rational; 3]) -> f64 {
+    let mut squares = Rational::ZERO;
+    for part in step {
+        squares = &squares + &(part * part);
+    }
+    squares.root_to_f64()
+}
+
+/// Returns the length of a step as the shortest decimal that differs from it by at most 1e-7 of the length.
+/// Programs compute steps from such decimals and round them to floats.
+fn short_length(step: &[Rational; 3]) -> Rational {
+    let length = length(step);
+    for digits in 0..17 {
+        let text = format!("{length:.digits$e}");
+        let is_near = text
+            .parse::<f64>()
+            .is_ok_and(|short| (short - length).abs() <= 1e-7 * length);
+        if is_near && let Ok(short) = Rational::parse_decimal(&text) {
+            return short;
+        }
+    }
+    Rational::from_f64(length).unwrap_or(Rational::ONE)
+}
+
+/// Returns the axis of the lattice for each axis of an image. `None` if an axis is not parallel to x, y or z.
+fn parallel_axes(dims: [usize; 3], steps: &[[Rational; 3]; 3]) -> Option<[ArrayAxis; 3]> {
+    let mut axes = PLAIN_AXES;
+    for (axis, (step, count)) in axes.iter_mut().zip(steps.iter().zip(dims)) {
+        *axis = along(step, count)?;
+    }
+    let has_all = (0..3).all(|axis| axes.iter().any(|(of, _)| *of == axis));
+    has_all.then_some(axes)
 }
 
 fn rounded(
@@ -496,14 +684,16 @@ mod tests {
         let frame = ImageFrame::new([3, 4, 5], &numbers([10.0, 20.0, 30.0]), &steps).unwrap();
         let elsewhere =
             Lattice::new([3, 4, 5], numbers([0.0; 3]), numbers([0.5; 3]), [true; 3]).unwrap();
-        let mut metadata = Metadata {
+        let metadata = Metadata {
             dims: Some([3, 4, 5]),
             lattice: Some(elsewhere),
             ..Metadata::default()
         };
         for snap in [Snap::Float, Snap::None] {
+            let mut metadata = metadata.clone();
             metadata.record.snap = Some(snap.name().into());
-            let lattice = frame.lattice_of(&metadata, true, Rational::to_f64).unwrap();
+            frame.set_place(&mut metadata, true, Rational::to_f64);
+            let lattice = metadata.lattice.clone().unwrap();
             assert_eq!(
                 (lattice.snap(), lattice.origin()),
                 (snap, &numbers([9.75, 19.75, 29.75]))
@@ -512,9 +702,31 @@ mod tests {
     }
 
     #[test]
+    fn sheared_axes_are_refused_with_their_angle() {
+        let steps = [[0.5, 0.0, 0.0], [0.0, 0.5, 0.1], [0.0, 0.0, 2.0]].map(numbers);
+        let error = ImageFrame::new([10, 10, 10], &numbers([0.0; 3]), &steps).unwrap_err();
+        let text = error.message();
+        assert!(
+            text.contains("axes 2 and 3 meet at 78.6901 degrees"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_tilted_image_has_a_lattice_along_its_axes() {
+        let tilted = [[0.4, 0.3, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 2.0]].map(numbers);
+        let centre = numbers([10.0, -20.0, 30.0]);
+        let frame = ImageFrame::new([10, 11, 12], &centre, &tilted).unwrap();
+        let expected = ["0.5", "1", "2"].map(|text| Rational::parse(text).unwrap());
+        assert_eq!(frame.lattice.spacing(), &expected);
+        let place = frame.frame.as_ref().unwrap().place(&frame.lattice);
+        assert_eq!((place.centre, place.steps), (centre, tilted));
+    }
+
+    #[test]
     fn tilted_axes_are_refused_with_the_grid_that_holds_them() {
         let tilted = [[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 2.0]].map(numbers);
-        let error = ImageFrame::new([10, 10, 10], &numbers([0.0; 3]), &tilted).unwrap_err();
+        let error = ImageFrame::parallel([10, 10, 10], &numbers([0.0; 3]), &tilted).unwrap_err();
         let hint = error.hint().unwrap().to_string();
         assert!(
             hint.contains("bounds -6.100000,-0.700000,-1.000000,")

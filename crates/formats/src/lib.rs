@@ -44,6 +44,7 @@ mod raw;
 mod room;
 mod runs;
 mod save;
+mod scan_order;
 mod schem;
 #[doc(hidden)]
 pub mod several;
@@ -88,7 +89,9 @@ use self::save::Sink;
 use self::several::{Companions, FolderLayout, NewFolder};
 use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::metadata::Metadata;
-use voxelize_core::grid::{CellKind, CellSource, CellType, Digest, Lattice, Legend, MAX_DIM};
+use voxelize_core::grid::{
+    CellKind, CellSource, CellType, Digest, Lattice, Legend, MAX_DIM, ScanFrame,
+};
 use voxelize_core::par::Progress;
 
 /// Voxel format.
@@ -107,6 +110,8 @@ pub struct Format {
     pub assumes: &'static [(&'static str, &'static str)],
     /// Kinds of cells that the format can hold.
     pub kinds: &'static [CellKind],
+    /// What the format keeps of the frame of a scan.
+    pub frames: FrameSupport,
     /// Number types for bits and labels. The first one is the default. A field is stored as [`Dtype::F32`]. A
     /// field of shares of cells can also be stored as [`Dtype::U8`], [on request](Self::has_bytes_of_shares).
     pub dtypes: &'static [Dtype],
@@ -245,6 +250,30 @@ pub enum Carries {
     Sidecar,
     /// In the sidecar, which is written only on request. Otherwise the lattice is not stored.
     SidecarOnRequest,
+}
+
+/// What a format keeps of the [frame of a scan](ScanFrame).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameSupport {
+    /// The header states the frame, and the array has the axes of the scan.
+    Header,
+    /// The record states the frame. The array has the axes of the lattice.
+    Record,
+    /// The record states the frame, and the array has the axes of the lattice, which must be x, y and z.
+    None,
+}
+
+/// Copies that are made to reorder the cells of a grid for the frame of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reordering {
+    /// Cells are not reordered.
+    Nothing,
+    /// Each slab is copied.
+    EachSlab,
+    /// A few layers of the array are copied at a time, from the whole grid. They take at most this number of
+    /// bytes, or a layer if that is larger.
+    Parts(u64),
 }
 
 /// Number type of a stored cell.
@@ -488,6 +517,7 @@ impl Format {
         carries: Carries::InFile,
         assumes: &[],
         kinds: &CellKind::ALL,
+        frames: FrameSupport::None,
         dtypes: &[],
         max_bytes: None,
         choices: &[],
@@ -601,6 +631,50 @@ impl Format {
         choices: &[Choice],
     ) -> u64 {
         (self.memory)(dims, dtype, threads, choices)
+    }
+
+    /// Checks that the format can store a grid with this frame. The formats of images and of arrays can store
+    /// every frame. Others can store a grid whose axes are x, y and z.
+    ///
+    /// # Errors
+    /// Fails if the frame is tilted and the format states positions along x, y and z.
+    pub fn check_frame(&self, frame: Option<&ScanFrame>) -> Result<()> {
+        let Some(frame) = frame.filter(|frame| frame.is_tilted()) else {
+            return Ok(());
+        };
+        if self.frames != FrameSupport::None {
+            return Ok(());
+        }
+        let known: Vec<_> = FORMATS
+            .iter()
+            .filter(|format| format.frames != FrameSupport::None)
+            .map(|format| format.name)
+            .collect();
+        let text = format!(
+            "the axes of the scan are tilted by {:.4} degrees, and {} has no place for such axes",
+            frame.tilt(),
+            self.name
+        );
+        Err(Error::usage(text).with_hint(format!("formats that have: {}", known.join(", "))))
+    }
+
+    /// Returns the number of layers of which the height of slabs must be a multiple for a grid with this frame.
+    /// It is at least [`Self::slab_layers`].
+    pub fn slab_layers_in(&self, frame: Option<&ScanFrame>) -> usize {
+        match (self.frames, frame) {
+            (FrameSupport::Header, Some(frame)) => {
+                self.slab_layers.max(scan_order::slab_layers(frame.axes()))
+            }
+            _ => self.slab_layers,
+        }
+    }
+
+    /// Returns what is copied to reorder the cells of a grid with this frame.
+    pub fn reordering(&self, frame: Option<&ScanFrame>) -> Reordering {
+        match (self.frames, frame) {
+            (FrameSupport::Header, Some(frame)) => scan_order::reordering(frame.axes()),
+            _ => Reordering::Nothing,
+        }
     }
 
     /// Returns the paths of the files that are written next to `path`.

@@ -12,8 +12,8 @@
 //! | 123 | the unit: metre 1, millimetre 2, micrometre 3, else 0 |
 //! | 148 | `voxelize` |
 //! | 252, 254 | qform and sform, 1 each: positions in a scanner |
-//! | 256 | the quaternion 0, 0, 1, and the centre of the first cell |
-//! | 280 | rows −sx 0 0 x, 0 −sy 0 y, 0 0 sz z: x to the right, y to the front, z up |
+//! | 256 | the quaternion 0, 0, 1, and the centre of the first cell; for a scan, its rotation |
+//! | 280 | rows −sx 0 0 x, 0 −sy 0 y, 0 0 sz z: x to the right, y to the front, z up; for a scan, its steps |
 //! | 344 | `n+1\0` |
 //! | 348 | 1, 0, 0, 0: an extension follows, its length, 6 (a comment), and JSON: the exact lattice and the record of how the grid was made |
 //! | … | the cells |
@@ -21,7 +21,7 @@
 //! In NIfTI x points to the right and y to the front, so both are reversed relative to the mesh. The
 //! positions of the cells are rounded to floats, but the JSON has the exact numbers. A file of another
 //! program is read by its sform, otherwise by its qform, otherwise only by the sizes of its cells. Its axes
-//! must be parallel to x, y and z.
+//! must be perpendicular.
 //!
 //! <https://nifti.nimh.nih.gov/pub/dist/src/niftilib/nifti1.h>
 
@@ -30,11 +30,12 @@ use std::io::{self, Read};
 use flate2::read::MultiGzDecoder;
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
+use super::image::{ImageData, ImageFrame, described, parse_metadata, place_of, take_unit};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
-use super::{Choice, Dtype, FileSize, Format, Reader, SaveOptions, Write, shares};
+use super::scan_order;
+use super::{Choice, Dtype, FileSize, Format, FrameSupport, Reader, SaveOptions, Write, shares};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::geom::Rational;
@@ -82,6 +83,7 @@ pub(super) const FORMAT: Format = Format {
     magic: &[&[0x5c, 1, 0, 0]],
     limits,
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
+    frames: FrameSupport::Header,
     write: Write::Forward(write),
     annotate: npy::annotate,
     reader: Some(Reader {
@@ -101,7 +103,9 @@ pub(super) const PACKED: Format = Format {
     memory: |_, _, threads, _| packed::queue_bytes(threads),
     write: Write::Forward(|source, out, dtype, options| {
         let head = head(source, dtype, options)?;
-        packed::gzip_cells(source, &head, out, dtype, options)
+        scan_order::write(source, |cells| {
+            packed::gzip_cells(cells, &head, out, dtype, options)
+        })
     }),
     ..FORMAT
 };
@@ -124,7 +128,9 @@ fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     out.write_all(&head(source, dtype, options)?)?;
-    dense::write(source, out, dtype, options.progress)
+    scan_order::write(source, |cells| {
+        dense::write(cells, out, dtype, options.progress)
+    })
 }
 
 /// Returns all bytes that precede the cells.
@@ -164,7 +170,8 @@ fn put_floats(header: &mut [u8; HEADER], at: usize, values: &[f32]) {
 fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     put(&mut header, 0, &(HEADER as u32).to_le_bytes());
-    let dims = source.dims().map(|n| n as u16);
+    let axes = scan_order::axes_of(source.record());
+    let dims = scan_order::array_dims(source.dims(), axes).map(|n| n as u16);
     let shape = [3, dims[0], dims[1], dims[2], 1, 1, 1, 1];
     for (n, size) in shape.into_iter().enumerate() {
         put(&mut header, 40 + 2 * n, &size.to_le_bytes());
@@ -179,12 +186,15 @@ fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
     };
     put(&mut header, 70, &kind.to_le_bytes());
     put(&mut header, 72, &bits.to_le_bytes());
-    let place = source.lattice().map(centre_and_step);
-    let [sx, sy, sz] = match &place {
-        Some((_, step)) => step.each_ref().map(Rational::to_f32),
-        None => [1.0; 3],
-    };
-    put_floats(&mut header, 76, &[1.0, sx, sy, sz]);
+    let place = source.lattice().map(|lattice| {
+        let place = place_of(lattice, source.record());
+        let sizes = axes.map(|(axis, _)| lattice.spacing()[axis].to_f32());
+        (place, sizes)
+    });
+    let [sx, sy, sz] = place.as_ref().map_or([1.0; 3], |(_, sizes)| *sizes);
+    let rotation = place.as_ref().map(|(place, _)| rotation(&place.steps));
+    let sign = rotation.map_or(1.0, |(_, sign)| sign);
+    put_floats(&mut header, 76, &[sign, sx, sy, sz]);
     let slope = if shares::are_bytes(source.cell_type(), dtype) {
         SLOPE_OF_SHARES
     } else {
@@ -197,18 +207,90 @@ fn header(source: &dyn CellSource, dtype: Dtype, begin: u32) -> [u8; HEADER] {
         .position(|known| known.is_some() && *known == unit);
     put(&mut header, 123, &[unit.unwrap_or(0) as u8]);
     put(&mut header, 148, b"voxelize");
-    if let Some((centre, _)) = &place {
-        let [x, y, z] = centre.each_ref().map(Rational::to_f32);
+    if let (Some((place, _)), Some(([b, c, d], _))) = (&place, rotation) {
+        let [x, y, z] = place.centre.each_ref().map(Rational::to_f32);
         put(&mut header, 252, &[1, 0, 1, 0]);
-        put_floats(&mut header, 256, &[0.0, 0.0, 1.0, -x, -y, z]);
-        put_floats(
-            &mut header,
-            280,
-            &[-sx, 0.0, 0.0, -x, 0.0, -sy, 0.0, -y, 0.0, 0.0, sz, z],
-        );
+        put_floats(&mut header, 256, &[b, c, d, -x, -y, z]);
+        for (row, centre) in [-x, -y, z].into_iter().enumerate() {
+            let [u, v, w] = place.steps.each_ref().map(|step| {
+                // A zero must not get a sign.
+                let part = if row == 2 {
+                    step[row].clone()
+                } else {
+                    -&step[row]
+                };
+                part.to_f32()
+            });
+            put_floats(&mut header, 280 + 16 * row, &[u, v, w, centre]);
+        }
     }
     put(&mut header, 344, b"n+1\0");
     header
+}
+
+/// Returns the last three numbers of the quaternion of the rotation of an image with these steps, and −1 if the
+/// third axis is reversed after the rotation, otherwise 1. Both are for coordinates in which x points to the
+/// right and y to the front.
+fn rotation(steps: &[[Rational; 3]; 3]) -> ([f32; 3], f32) {
+    let mut columns = steps.each_ref().map(|step| {
+        let [x, y, z] = step.each_ref().map(Rational::to_f64);
+        let length = x.hypot(y).hypot(z);
+        [0.0 - x / length, 0.0 - y / length, z / length]
+    });
+    let [a, b, c] = columns;
+    let volume = a[0] * (b[1] * c[2] - b[2] * c[1])
+        + a[1] * (b[2] * c[0] - b[0] * c[2])
+        + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    let sign = if volume < 0.0 { -1.0 } else { 1.0 };
+    columns[2] = columns[2].map(|part| 0.0 + part * sign);
+    let at = |row: usize, column: usize| columns[column][row];
+    // Four times the square of each number of the quaternion. The largest number is computed first.
+    let squares = [
+        1.0 + at(0, 0) + at(1, 1) + at(2, 2),
+        1.0 + at(0, 0) - at(1, 1) - at(2, 2),
+        1.0 + at(1, 1) - at(0, 0) - at(2, 2),
+        1.0 + at(2, 2) - at(0, 0) - at(1, 1),
+    ];
+    let mut best = 0;
+    for n in 1..4 {
+        if squares[n] > squares[best] {
+            best = n;
+        }
+    }
+    let double = squares[best].max(0.0).sqrt();
+    let half = 0.5 * double;
+    let sums = [
+        [
+            squares[0],
+            at(2, 1) - at(1, 2),
+            at(0, 2) - at(2, 0),
+            at(1, 0) - at(0, 1),
+        ],
+        [
+            at(2, 1) - at(1, 2),
+            squares[1],
+            at(0, 1) + at(1, 0),
+            at(0, 2) + at(2, 0),
+        ],
+        [
+            at(0, 2) - at(2, 0),
+            at(0, 1) + at(1, 0),
+            squares[2],
+            at(1, 2) + at(2, 1),
+        ],
+        [
+            at(1, 0) - at(0, 1),
+            at(0, 2) + at(2, 0),
+            at(1, 2) + at(2, 1),
+            squares[3],
+        ],
+    ];
+    let mut quaternion = sums[best].map(|sum| 0.5 * sum / double);
+    quaternion[best] = half;
+    // The first number is not stored. It must not be negative.
+    let flip = if quaternion[0] < 0.0 { -1.0 } else { 1.0 };
+    let [_, b, c, d] = quaternion.map(|part| (flip * part) as f32 + 0.0);
+    ([b, c, d], sign as f32)
 }
 
 /// Header of a file, and the JSON of this tool if the file has it.
@@ -444,7 +526,7 @@ impl NiftiHeader {
         let is_stated = metadata.dims.is_none() || self.is_placed();
         // The lower three bits are the unit of length. The bits above them are the unit of time.
         take_unit(&mut metadata, UNITS[usize::from(self.bytes[123] & 7)]);
-        metadata.lattice = frame.lattice_of(&metadata, is_stated, |exact| exact.to_f32().into());
+        frame.set_place(&mut metadata, is_stated, |exact| exact.to_f32().into());
         if self.i16(70) == 2 && self.is_of_shares() {
             shares::annotate(&mut metadata);
         }

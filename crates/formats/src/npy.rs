@@ -43,8 +43,8 @@ use super::dense::{self, Order};
 use super::open::{VoxelSource, failure, is_about, nameless};
 use super::room::CellRoom;
 use super::{
-    BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, ORDER, Reader,
-    SaveOptions, Write, Written, shares, values,
+    BIT_ORDER, CHOICES, Carries, Choice, DTYPE, Dtype, Existing, FileSize, Format, FrameSupport,
+    ORDER, Reader, SaveOptions, Write, Written, shares, values,
 };
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result, sanitize};
@@ -61,6 +61,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["npy"],
     about: "NumPy array a[x, y, z] of bool, u8 or f32, or of packed bits; numpy.load reads it",
     carries: Carries::SidecarOnRequest,
+    frames: FrameSupport::Record,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit, Dtype::I8],
     choices: &[Choice::Zyx],
     magic: &[MAGIC],

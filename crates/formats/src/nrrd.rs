@@ -6,7 +6,7 @@
 //! | `type: uint8` | 0 and 1 as bool; labels as u8, 0 for empty cells; `float` for a field |
 //! | `dimension: 3`, `sizes: nx ny nz` | x fastest |
 //! | `space: left-posterior-superior` | x to the left, y to the back, z up |
-//! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell |
+//! | `space directions: (sx,0,0) (0,sy,0) (0,0,sz)` | the steps from cell to cell along each axis of the array; for a scan, its steps |
 //! | `space origin: (x,y,z)` | the centre of the first cell, as the nearest doubles |
 //! | `space units: "m" "m" "m"` | the unit, if known |
 //! | `kinds: domain domain domain`, `endian: little` | |
@@ -14,8 +14,7 @@
 //! | `Segment0_Name:=bone` … | labels as segments of 3D Slicer: name, number, colour, extent; in a `.seg.nrrd` bits are one segment, named after the mesh |
 //! | `voxelize:={…}` | the exact lattice and the record of how the grid was made, as JSON; `\` is written `\\` |
 //!
-//! Files of other programs can be read if their axes are parallel to x, y and z, in any order and direction.
-//! The space must be LPS, RAS, or have no name, which counts as LPS. Coordinates in a named space are in mm
+//! Files of other programs can be read if their axes are perpendicular, in any order and direction. The space must be LPS, RAS, or have no name, which counts as LPS. Coordinates in a named space are in mm
 //! unless `space units` states another unit. `.nhdr` files can only be described, because their cells are in
 //! another file.
 //!
@@ -25,11 +24,12 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::dense;
-use super::image::{ImageData, ImageFrame, centre_and_step, described, parse_metadata, take_unit};
+use super::image::{ImageData, ImageFrame, described, parse_metadata, place_of, take_unit};
 use super::npy;
 use super::open::{VoxelSource, failure};
 use super::packed;
-use super::{Choice, Dtype, Format, Reader, SaveOptions, Write};
+use super::scan_order;
+use super::{Choice, Dtype, Format, FrameSupport, Reader, SaveOptions, Write};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
@@ -62,6 +62,7 @@ pub(super) const FORMAT: Format = Format {
     magic: &[b"NRRD000"],
     size: |dims, dtype, _, choices| packed::size(dims, dtype, choices),
     memory: |_, _, threads, choices| packed::memory(threads, choices),
+    frames: FrameSupport::Header,
     write: Write::Forward(write),
     annotate: npy::annotate,
     reader: Some(Reader {
@@ -79,10 +80,13 @@ fn write(
 ) -> io::Result<()> {
     let is_packed = !options.has(Choice::Uncompressed);
     out.write_all(header(source, dtype, options).as_bytes())?;
-    if !is_packed {
-        return dense::write(source, out, dtype, options.progress);
-    }
-    packed::gzip_cells(source, &[], out, dtype, options)
+    scan_order::write(source, |cells| {
+        if is_packed {
+            packed::gzip_cells(cells, &[], out, dtype, options)
+        } else {
+            dense::write(cells, out, dtype, options.progress)
+        }
+    })
 }
 
 fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> String {
@@ -91,7 +95,8 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
     } else {
         "gzip"
     };
-    let [nx, ny, nz] = source.dims();
+    let dims = scan_order::array_dims(source.dims(), scan_order::axes_of(source.record()));
+    let [nx, ny, nz] = dims;
     let kind = if dtype == Dtype::F32 {
         "float"
     } else {
@@ -99,12 +104,12 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
     };
     let mut text = format!("NRRD0005\ntype: {kind}\ndimension: 3\n");
     if let Some(lattice) = source.lattice() {
-        let (centre, step) = centre_and_step(lattice);
-        let [x, y, z] = centre.each_ref().map(Rational::to_f64);
-        let [sx, sy, sz] = step.each_ref().map(Rational::to_f64);
+        let place = place_of(lattice, source.record());
+        let directions = place.steps.each_ref().map(vector).join(" ");
+        let centre = vector(&place.centre);
         text += &format!(
-            "space: left-posterior-superior\nsizes: {nx} {ny} {nz}\nspace directions: ({sx},0,0) (0,{sy},0) (0,0,{sz})\n\
-             kinds: domain domain domain\nendian: little\nencoding: {encoding}\nspace origin: ({x},{y},{z})\n"
+            "space: left-posterior-superior\nsizes: {nx} {ny} {nz}\nspace directions: {directions}\n\
+             kinds: domain domain domain\nendian: little\nencoding: {encoding}\nspace origin: {centre}\n"
         );
         if let Some(unit) = source.record().transform("unit") {
             text += &format!("space units: \"{unit}\" \"{unit}\" \"{unit}\"\n");
@@ -113,12 +118,18 @@ fn header(source: &dyn CellSource, dtype: Dtype, options: &SaveOptions) -> Strin
         text += &format!("sizes: {nx} {ny} {nz}\nendian: little\nencoding: {encoding}\n");
     }
     if let (CellType::Labels(legend), Dtype::U8) = (source.cell_type(), dtype) {
-        text += &segments(legend, source.dims());
+        text += &segments(legend, dims);
     } else if options.is_segmentation && matches!(source.cell_type(), CellType::Bits) {
-        text += &segments(&of_input(source.record().input.as_deref()), source.dims());
+        text += &segments(&of_input(source.record().input.as_deref()), dims);
     }
     let json = described(source, dtype);
     text + KEY + ":=" + &json.replace('\\', r"\\") + "\n\n"
+}
+
+/// Returns a vector as `(x,y,z)`, as the nearest doubles.
+fn vector(parts: &[Rational; 3]) -> String {
+    let [x, y, z] = parts.each_ref().map(Rational::to_f64);
+    format!("({x},{y},{z})")
 }
 
 /// Returns the legend for a grid of bits. It has one label, which is named after the input files.
@@ -328,7 +339,7 @@ impl NrrdHeader {
             .iter()
             .any(|name| self.field(name).is_some());
         take_unit(&mut metadata, self.unit());
-        metadata.lattice = frame.lattice_of(&metadata, is_stated, Rational::to_f64);
+        frame.set_place(&mut metadata, is_stated, Rational::to_f64);
         if metadata.dims.is_none() {
             metadata.legend = self.legend();
         }

@@ -20,7 +20,9 @@
 
 use super::dense::{self, Order};
 use super::open::{VoxelSource, is_about};
-use super::{BIT_ORDER, Carries, Dtype, FileSize, Format, ORDER, Reader, Write, shares, values};
+use super::{
+    BIT_ORDER, Carries, Dtype, FileSize, Format, FrameSupport, ORDER, Reader, Write, shares, values,
+};
 use crate::Voxels;
 use voxelize_core::error::{Code, Error, Result};
 use voxelize_core::grid::Cells;
@@ -31,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
     extensions: &["raw"],
     about: "cells as bytes, floats, or bits in rows of 64-bit words, x fastest; a .raw.json describes them",
     carries: Carries::Sidecar,
+    frames: FrameSupport::Record,
     dtypes: &[Dtype::U8, Dtype::Bit, Dtype::I8],
     size: |dims, dtype, _, _| dense::bytes_for(dims, dtype).map(FileSize::about),
     write: Write::Forward(values::write),

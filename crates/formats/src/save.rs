@@ -33,7 +33,7 @@ use crate::steps;
 use crate::{InMemory, Voxels};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::metadata::Style;
-use voxelize_core::grid::{CellSource, Lattice};
+use voxelize_core::grid::{CellSource, Lattice, ScanFrame};
 use voxelize_core::par::Progress;
 
 /// Output for formats that seek back to fill in sizes.
@@ -371,6 +371,7 @@ pub(super) fn checked_dtype(
     }
     format.check_choices(options)?;
     format.check_plate(dims, options)?;
+    format.check_frame(ScanFrame::of(source.record()).as_ref())?;
     (format.limits)(lattice, options.choices)?;
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;

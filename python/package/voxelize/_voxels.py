@@ -97,6 +97,16 @@ class Voxels:
         """Matrix (4, 4) that maps the indices of a cell to the coordinates of its centre, as in nibabel and trimesh."""
         matrix = np.diag([*self.spacing, 1.0])
         matrix[:3, 3] = np.asarray(self.origin) + np.asarray(self.spacing) / 2
+        world = self._world()
+        return matrix if world is None else world @ matrix
+
+    def _world(self) -> npt.NDArray[np.float64] | None:
+        """Matrix (4, 4) from the coordinates of a tilted grid to x, y and z. None if the grid is not tilted."""
+        if self._grid.tilted is None:
+            return None
+        directions, zero = self._grid.tilted
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = np.transpose(directions), zero
         return matrix
 
     @property
@@ -173,6 +183,18 @@ class Voxels:
             return self._shaped(cells.view(np.bool_))
         return self._shaped(cells if wanted == np.uint8 else cells.astype(wanted))
 
+    def in_scan(self, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+        """Returns the cells as `numpy` does, with the axes of the array of the scan that `like` named: ``mask.in_scan() * scan``.
+
+        Without a scan, and for one whose axes are tilted, these are the axes of `numpy`."""
+        array = self.numpy(dtype)
+        frame = self.record.get("scan_frame", "x,y,z").split(":")[0]
+        if not frame.endswith(("x", "y", "z")):
+            return array
+        axes = frame.split(",")
+        array = array.transpose(["xyz".index(axis[-1]) for axis in axes])
+        return array[tuple(slice(None, None, -1 if axis.startswith("-") else 1) for axis in axes)]
+
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("voxels are packed: an array of them is always a copy; bits has the packed words")
@@ -216,15 +238,21 @@ class Voxels:
     def centres(self) -> npt.NDArray[np.float64]:
         """Returns the coordinates of the centres (n, 3) of the cells that `cells` returns."""
         origin, spacing = np.array(self.origin, np.float64), np.array(self.spacing, np.float64)
-        return origin + (self.cells().astype(np.float64) + 0.5) * spacing
+        centres: npt.NDArray[np.float64] = origin + (self.cells().astype(np.float64) + 0.5) * spacing
+        world = self._world()
+        return centres if world is None else centres @ world[:3, :3].T + world[:3, 3]
 
     def index(self, points: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Returns the indices (n, 3) of the cell that contains each point (n, 3). They are −1, −1, −1 for a point outside the grid.
 
-        A point on a wall belongs to the cell above the wall. The decision is exact."""
+        A point on a wall belongs to the cell above the wall. The decision is exact. In the frame of a tilted scan, the point
+        is first mapped to the axes of the scan and rounded."""
         array = np.ascontiguousarray(np.atleast_2d(np.asarray(points, dtype=np.float64)))
         if array.ndim != 2 or array.shape[1] != 3:
             raise usage(f"points: shape (n, 3) is expected, not {array.shape}")
+        world = self._world()
+        if world is not None:
+            array = np.ascontiguousarray(np.linalg.solve(world[:3, :3], (array - world[:3, 3]).T).T)
         return self._grid.index(array).reshape(-1, 3)
 
     def contains(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -291,6 +319,7 @@ class Voxels:
         """Returns a pyvista.ImageData. Its cell data is named "occupied" for bits, "label" for labels and "value" for a field."""
         import pyvista
 
+        self._not_tilted("to_pyvista")
         image = pyvista.ImageData(
             dimensions=tuple(n + 1 for n in self.shape), origin=self.origin, spacing=self.spacing
         )
@@ -303,6 +332,7 @@ class Voxels:
         """Returns an open3d.geometry.VoxelGrid at the same coordinates. Its cells are cubes, so the cells must be cubes."""
         import open3d
 
+        self._not_tilted("to_open3d")
         side = self.spacing[0]
         if any(other != side for other in self.spacing):
             raise usage("Open3D has cubic cells only", "stretch=False makes them")
@@ -381,6 +411,10 @@ class Voxels:
     def __reduce__(self) -> tuple[Any, ...]:
         facts = (self.findings, self._nearest, self.inside, self.snapped, self._arrays, self.source)
         return (_unpickled, (self.to_bytes("npz"), *facts))
+
+    def _not_tilted(self, function: str) -> None:
+        if self._grid.tilted is not None:
+            raise usage(f"{function}: the grid has the axes of a tilted scan", "affine and centres have the position")
 
     def _beside(self, count: int, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         cells = numbers.reshape((count, *self.shape), order="F")

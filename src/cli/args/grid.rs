@@ -88,7 +88,8 @@ pub struct GridArgs {
         long,
         value_name = "FILE",
         long_help = "Use the grid of FILE: dims, cell size, origin, snapping (--snap overrides it). FILE: a scan \
-                       (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar"
+                       (.nrrd, .nii, .vti), .npz, .vox, .zarr, or any file with a sidecar. A .nrrd or .nii gets the axes of the scan, \
+                       also tilted ones"
     )]
     like: Option<PathBuf>,
 

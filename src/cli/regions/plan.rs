@@ -6,7 +6,7 @@ use serde::Serialize;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
 use voxelize::grid::record::FIELDS;
 use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
-use voxelize::job::{Extras, JobLabels, MemoryLimit, Target};
+use voxelize::job::{Extras, JobLabels, MemoryLimit, Target, findings};
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::report::{PlannedRegions, rule_text, warnings};
@@ -244,6 +244,12 @@ fn plan(
     let zarr = format::by_name("zarr").expect("zarr is a format");
     format::check(options.kind(), &placed, zarr, &SaveOptions::default())
         .map_err(|error| error.in_file(&args.output))?;
+    let frame = options.grid.transform.frame.as_ref();
+    zarr.check_frame(frame)
+        .map_err(|error| error.in_file(&args.output))?;
+    found
+        .warnings
+        .extend(findings::other_axes(frame, Some(zarr)));
     let choices = args.choices();
     let labels = match options.labels() {
         JobLabels::Off if args.dtype.unwrap_or(Dtype::U8) == Dtype::U8 => {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use voxelize::format::FileSize;
 use voxelize::grid::record::{FIELDS, INSIDE};
-use voxelize::grid::{CellKind, Hash, Quantity};
+use voxelize::grid::{CellKind, Hash, Quantity, ScanFrame};
 use voxelize::job::Transform;
 use voxelize::job::system::peak_memory;
 use voxelize::mesh::closed::Closedness;
@@ -81,6 +81,33 @@ struct TransformInfo {
     translate: [String; 3],
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<FrameJson>,
+}
+
+/// Frame of the scan whose grid is used.
+#[derive(Serialize)]
+struct FrameJson {
+    /// Axes of the array of the scan, such as `-x,-y,z`. `None` if they are tilted.
+    axes: Option<String>,
+    /// Greatest angle in degrees between an axis of the scan and the nearest of x, y and z.
+    tilt: f64,
+    /// Directions of the axes of the array.
+    directions: [[f64; 3]; 3],
+    /// The coordinates of the mesh are turned into the axes of the scan, and rounded once to 32-bit floats.
+    rounded: bool,
+}
+
+impl FrameJson {
+    fn new(frame: &ScanFrame) -> Self {
+        let directions = frame.directions().each_ref();
+        Self {
+            axes: frame.axes_text(),
+            tilt: frame.tilt(),
+            directions: directions.map(|direction| direction.each_ref().map(Rational::to_f64)),
+            rounded: frame.is_tilted(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -173,6 +200,7 @@ impl RunResult {
             matrix,
             scale,
             translate,
+            frame,
             ..
         } = &job.grid.transform;
         self.transform = Some(TransformInfo {
@@ -182,6 +210,7 @@ impl RunResult {
             scale: scale.to_string(),
             translate: translate.each_ref().map(Rational::to_string),
             matrix: matrix.as_ref().map(|matrix| matrix.to_string()),
+            frame: frame.as_ref().map(FrameJson::new),
         });
         self.grid = found.lattice.as_ref().map(|lattice| PaddedGrid {
             grid: Grid::from(lattice),

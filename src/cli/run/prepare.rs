@@ -398,7 +398,7 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
                 .extend(findings::beyond(mesh, &lattice, &grid.option));
             report
                 .warnings
-                .extend(grid.image_axes.as_deref().map(findings::image_axes));
+                .extend(grid.unknown_axes.as_deref().map(findings::image_axes));
         }
         GridFrom::Mesh(fit) => {
             report
@@ -444,7 +444,18 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
             .in_file(job.source.name())
             .with_hint("state it: `--unit mm`"));
     }
+    let frame = job.options.grid.transform.frame.as_ref();
+    output
+        .format
+        .check_frame(frame)
+        .map_err(|error| error.in_file(output.name()))?;
+    options
+        .aux_outputs()
+        .try_for_each(|aux| aux.check_frame(frame))?;
     let lattice = fit(job, mesh, report)?;
+    report
+        .warnings
+        .extend(findings::other_axes(frame, Some(output.format)));
     // The lattice in the coordinates that output files use.
     let placed = job.options.grid.placed(&lattice)?;
     output.check_lattice(job.options.kind(), &placed, job.options.grid.transform.up)?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use voxelize::format::{self, Carries, Choice, Dtype, FileSize, Written};
+use voxelize::grid::frame::SCAN_FRAME;
 use voxelize::grid::{AXES, Legend};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
@@ -202,6 +203,13 @@ pub fn transform_text(transform: &Transform, bounds: &Bounds) -> String {
         };
         text += &match name {
             "unit" => String::new(),
+            SCAN_FRAME => match transform.tilted_frame() {
+                Some(frame) => format!(
+                    ", turned by {:.4} degrees into the axes of the scan, coordinates rounded",
+                    frame.tilt()
+                ),
+                None => String::new(),
+            },
             "up" => format!(", {value} up"),
             "scale" => {
                 let scale = transform.scale.to_f64();

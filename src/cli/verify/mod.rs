@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
+use voxelize::grid::frame::SCAN_FRAME;
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
@@ -533,10 +534,10 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
     }
     options.extend(case::options_of(fields));
     // `up` does not change the cells. `near` is not needed, because the mesh reader finds the same point
-    // again.
+    // again. The frame comes with the grid.
     let transform = transform
         .into_iter()
-        .filter(|(name, _)| !matches!(*name, "up" | "near"));
+        .filter(|(name, _)| !matches!(*name, "up" | "near" | SCAN_FRAME));
     options.extend(case::options_of(transform));
     Ok(CaseOptions(options))
 }

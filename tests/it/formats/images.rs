@@ -48,10 +48,17 @@ fn frames_of_others_are_taken_exactly() {
         check_frame(&image("nrrd", &nrrd(fields)).unwrap(), frame);
     }
     assert_eq!(image("nrrd", &nrrd("")).unwrap().lattice, None);
-    let tilted = nrrd("space directions: (0.8,0.6,0) (-0.6,0.8,0) (0,0,1)\n");
-    let error = image("nrrd", &tilted).unwrap_err();
+    // The lattice of a tilted image has the axes of the image, and zero at the centre of the first cell.
+    let tilted =
+        nrrd("space directions: (0.8,0.6,0) (-0.6,0.8,0) (0,0,1)\nspace origin: (3,4,5)\n");
+    let tilted = image("nrrd", &tilted).unwrap();
+    check_frame(&tilted, "2 3 4 at -0.5 -0.5 -0.5 by 1 1 1: 1 0 0");
+    let frame = tilted.record.transform("scan_frame");
+    assert_eq!(frame, Some("4/5,3/5,0,-3/5,4/5,0,0,0,1,3,4,5"));
+    let sheared = nrrd("space directions: (0.8,0.6,0) (-0.6,0.9,0) (0,0,1)\n");
+    let error = image("nrrd", &sheared).unwrap_err();
     assert_eq!(error.code(), Code::V004);
-    assert!(error.hint().unwrap().to_string().contains("bounds -"));
+    assert!(error.message().contains("axes 1 and 2 meet at"), "{error}");
 }
 
 #[test]

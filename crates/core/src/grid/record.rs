@@ -29,8 +29,9 @@ pub const INSIDE: &str = "inside";
 /// Names of the entries in files that describe the transform of coordinates. They are the axis that points up
 /// (such as `y`), the axes of the file that become the axes of the grid (`x,-z,y`), the matrix (row by row),
 /// the rotations (`x,10;z,30`), the factor (`1/1000`), the translation, the point of the file to which
-/// coordinates are relative (`450123.4,0,0`), and the unit (`mm`).
-pub const TRANSFORM: [&str; 8] = [
+/// coordinates are relative (`450123.4,0,0`), the unit (`mm`), and the frame of the scan for which the grid was
+/// made (`-x,-y,z`; see [`ScanFrame`](super::ScanFrame)).
+pub const TRANSFORM: [&str; 9] = [
     "up",
     "axes",
     "matrix",
@@ -39,6 +40,7 @@ pub const TRANSFORM: [&str; 8] = [
     "translate",
     "near",
     "unit",
+    "scan_frame",
 ];
 
 /// Name of the entry in files that has the volume of the mesh.

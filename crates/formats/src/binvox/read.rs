@@ -105,7 +105,7 @@ impl BinvoxHeader {
         let half = &size * &Rational::new(1, 2);
         let centre = self.translate.each_ref().map(|corner| corner + &half);
         let steps = [0, 1, 2].map(|axis| step(axis, &size));
-        let frame = ImageFrame::new(self.dims, &centre, &steps)?;
+        let frame = ImageFrame::parallel(self.dims, &centre, &steps)?;
         Ok(Some(frame.lattice))
     }
 

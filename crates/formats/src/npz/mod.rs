@@ -41,7 +41,7 @@ mod write;
 
 pub use self::stack::GridStack;
 
-use super::{CELLS, Choice, Dtype, FileSize, Format, GRID, Reader, Write, npy};
+use super::{CELLS, Choice, Dtype, FileSize, Format, FrameSupport, GRID, Reader, Write, npy};
 use sparse::Sparse;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::Lattice;
@@ -51,6 +51,7 @@ pub(super) const FORMAT: Format = Format {
     name: "npz",
     extensions: &["npz"],
     about: "compressed NumPy archive: voxels[x, y, z] with origin, spacing and a record of how it was made",
+    frames: FrameSupport::Record,
     dtypes: &[Dtype::Bool, Dtype::U8, Dtype::Bit],
     choices: &[Choice::Zyx, Choice::SparseIndices, Choice::SparseRuns],
     magic: &[b"PK\x03\x04"],

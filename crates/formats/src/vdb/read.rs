@@ -244,7 +244,7 @@ impl VdbGrid {
             let n = Rational::from(n);
             centre = std::array::from_fn(|axis| &centre[axis] + &(&step[axis] * &n));
         }
-        ImageFrame::new(dims, &centre, &self.steps)
+        ImageFrame::parallel(dims, &centre, &self.steps)
     }
 
     /// Adds the lattice to the metadata of the JSON. It is the exact one unless another program changed the

@@ -258,7 +258,7 @@ impl VtiHeader {
                 centre[axis] = &centre[axis] + &(&step[axis] * &first);
             }
         }
-        ImageFrame::new(dims, &centre, &steps)
+        ImageFrame::parallel(dims, &centre, &steps)
     }
 
     /// Returns the metadata in the JSON of this tool, with the lattice.

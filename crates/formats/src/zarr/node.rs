@@ -313,7 +313,7 @@ impl ZarrArray {
             step
         });
         let [z, y, x] = self.shape;
-        ImageFrame::new([x, y, z], &place, &steps)
+        ImageFrame::parallel([x, y, z], &place, &steps)
     }
 }
 

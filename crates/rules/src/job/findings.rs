@@ -7,9 +7,9 @@ use crate::run::Run;
 use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::{Code, Error, Finding, Result, sanitize};
 use voxelize_core::geom::{Bounds, Rational};
-use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit};
+use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit, ScanFrame};
 use voxelize_core::text::{GridCoordinates, bytes, counted, number};
-use voxelize_formats::UNKNOWN_AXES;
+use voxelize_formats::{Format, FrameSupport, UNKNOWN_AXES};
 use voxelize_meshes::Mesh;
 use voxelize_meshes::read::Tolerance;
 
@@ -276,6 +276,16 @@ pub fn passed(mesh: &Mesh, lattice: &Lattice) -> Option<String> {
     axes_where(|axis| lattice.is_passed(*axis, mesh.bounds()).contains(&true))
 }
 
+/// Returns the finding that the array of the output has other axes than the array of the scan whose grid is used
+/// (W018). `None` if the format stores the array of the scan, or if the scan has the axes of the output.
+pub fn other_axes(frame: Option<&ScanFrame>, format: Option<&Format>) -> Option<Finding> {
+    let keeps = format.is_some_and(|format| format.frames == FrameSupport::Header);
+    if keeps {
+        return None;
+    }
+    frame?.axes_text().map(|axes| image_axes(&axes))
+}
+
 /// Returns the finding that the axes of the image whose grid is used are unknown, or differ from x, y and z
 /// (W018).
 pub fn image_axes(axes: &str) -> Finding {
@@ -289,7 +299,7 @@ pub fn image_axes(axes: &str) -> Finding {
             format!(
                 "the axes of the image run {axes}, the axes of the output run x,y,z: their arrays differ in order"
             ),
-            "before combining their cells, resample one file onto the other, or reverse each axis with a minus in NumPy: \
+            "save as .nii.gz or .nrrd, which keep the array of the scan, or reverse each axis with a minus in NumPy: \
              array[::-1]",
         ),
     };

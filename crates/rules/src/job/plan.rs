@@ -12,7 +12,7 @@ use voxelize_core::error::{Error, Hint, Result};
 use voxelize_core::grid::{BitGrid, CellKind, Lattice};
 use voxelize_core::par;
 use voxelize_core::text::{bytes, counted};
-use voxelize_formats::{Dtype, FORMATS};
+use voxelize_formats::{Dtype, FORMATS, Format, Reordering};
 use voxelize_meshes::{Mesh, PartKind};
 
 /// Memory of one part of a job, such as the mesh, the cells, or a phase.
@@ -188,7 +188,13 @@ impl Needs<'_> {
     }
 
     fn layers(&self) -> usize {
-        self.target.map_or(1, |target| target.format.slab_layers)
+        self.target
+            .map_or(1, |target| self.layers_of(target.format))
+    }
+
+    /// Returns the number of layers of which the height of slabs for a format must be a multiple.
+    fn layers_of(&self, format: &Format) -> usize {
+        format.slab_layers_in(self.voxelizer.frame())
     }
 
     /// Returns the upper bound of the memory of the job. `peak` is the memory of the largest phase, in bytes.
@@ -203,6 +209,18 @@ impl Needs<'_> {
             ..
         }) = self.target
         {
+            match format.reordering(self.voxelizer.frame()) {
+                Reordering::Nothing => {}
+                Reordering::EachSlab if demand.values > 0 => demand.values += 4,
+                Reordering::EachSlab => demand.grids *= 2,
+                // A layer of the array may lie along any two axes of the grid.
+                Reordering::Parts(bytes) => {
+                    let [x, y, z] = dims;
+                    let layers = [[x, y, 1], [x, z, 1], [y, z, 1]];
+                    let layer = layers.map(|dims| demand.cell_bytes(dims));
+                    demand.extra += u128::from(bytes) + layer.into_iter().max().unwrap_or(0);
+                }
+            }
             for pending in format.pending(dims, choices) {
                 demand.extra += demand.cell_bytes(pending);
             }
@@ -319,7 +337,7 @@ impl Needs<'_> {
         let smaller = ["make the cells larger", "or raise `--max-memory`"];
         let dense = self.needed(demand.bytes(Plan::Dense));
         let target = self.target.filter(|_| !self.is_whole());
-        let least = target.map(|target| self.needed(demand.least(target.format.slab_layers)));
+        let least = target.map(|target| self.needed(demand.least(self.layers_of(target.format))));
         if let Some(what) = self.keeps_whole_grid().filter(|_| is_requested) {
             let need = least.unwrap_or(dense);
             let text = format!("{what} needs the whole grid in memory: {need}, {allowed}");
@@ -343,7 +361,7 @@ impl Needs<'_> {
             .into(),
             Some((target, least)) => {
                 let name = target.format.name;
-                let layers = target.format.slab_layers.min(self.lattice.dims()[2]);
+                let layers = self.layers_of(target.format).min(self.lattice.dims()[2]);
                 let layers = counted(layers as u64, "layer", "layers");
                 text += &format!("; slabs of {layers}, the least for {name}, need {least}");
                 self.streams(target, demand).unwrap_or(smaller.into())
@@ -376,7 +394,7 @@ impl Needs<'_> {
         let limit = self.limit();
         let mut streamed = vec![];
         for format in FORMATS {
-            if demand.fit(limit, format.slab_layers).is_some() {
+            if demand.fit(limit, self.layers_of(format)).is_some() {
                 streamed.push(format);
             }
         }

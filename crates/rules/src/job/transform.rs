@@ -6,12 +6,13 @@ use std::str::FromStr;
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Point, Rational};
-use voxelize_core::grid::{AXES, Lattice, Length, LengthUnit};
+use voxelize_core::grid::frame::SCAN_FRAME;
+use voxelize_core::grid::{AXES, Lattice, Length, LengthUnit, ScanFrame};
 use voxelize_core::text::GridCoordinates;
 use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 
 use super::measure::WrittenLength;
-use super::turn::{Matrix, Rotation, Turns, short};
+use super::turn::{Matrix, Rotation, Turns, multiplier, short};
 
 /// Axis of the file, with a sign, for each axis of the grid. For example, `x,-z,y` rotates a mesh whose y
 /// axis points up so that its z axis points up.
@@ -112,9 +113,9 @@ fn decimal(number: &Rational) -> String {
 }
 
 /// Map from the coordinates of a mesh file to the coordinates of the grid. Its steps are the order of axes,
-/// the matrix, the rotations, the scale and the translation. The first three steps turn the mesh. The scale
-/// and the translation are applied to the lattice instead of the mesh, because they would round the
-/// coordinates of the mesh.
+/// the matrix, the rotations, the scale, the translation and the frame. The first three steps and a tilted
+/// frame turn the mesh. The scale and the translation are applied to the lattice instead of the mesh, because
+/// they would round the coordinates of the mesh.
 ///
 /// ```
 /// # use voxelize_rules as voxelize;
@@ -147,6 +148,10 @@ pub struct Transform {
     /// Axis of the grid that points up. If a format has a fixed up axis, the cells are turned when they are
     /// written.
     pub up: UpAxis,
+    /// Frame of the scan for which the grid is made. If its axes are tilted, the grid has these axes, and the
+    /// mesh is mapped to them as the last step, in the same rounding. Scale and translation are then part of
+    /// this step. `None` if the axes of the scan are x, y and z.
+    pub frame: Option<ScanFrame>,
 }
 
 impl Default for Transform {
@@ -160,6 +165,7 @@ impl Default for Transform {
             near: [const { Rational::ZERO }; 3],
             unit: None,
             up: UpAxis::default(),
+            frame: None,
         }
     }
 }
@@ -176,13 +182,36 @@ impl Transform {
     }
 
     /// Returns the vector that is added to the coordinates of the turned mesh after scaling. It is the
-    /// translation plus the scaled [`offset`](Self::offset).
+    /// translation plus the scaled [`offset`](Self::offset). It is zero if the frame is tilted, because the mesh
+    /// is then moved when it is turned.
     pub fn shift(&self) -> [Rational; 3] {
+        if self.tilted_frame().is_some() {
+            return [const { Rational::ZERO }; 3];
+        }
+        self.unframed_shift()
+    }
+
+    /// Returns the [shift](Self::shift) of a mesh that is not mapped to the axes of a tilted frame.
+    fn unframed_shift(&self) -> [Rational; 3] {
         if self.matrix.is_none() && !self.is_near() {
             return self.translate.clone();
         }
         let offset = self.offset();
         std::array::from_fn(|axis| &(&offset[axis] * &self.scale) + &self.translate[axis])
+    }
+
+    /// Returns the frame if its axes are tilted.
+    pub fn tilted_frame(&self) -> Option<&ScanFrame> {
+        self.frame.as_ref().filter(|frame| frame.is_tilted())
+    }
+
+    /// Returns the matrix that maps the turned mesh to the axes of a tilted frame, and the vector that is then
+    /// added. The vector includes the shift. `None` if the frame is not tilted.
+    fn frame_map(&self) -> Option<([[Rational; 3]; 3], [f64; 3])> {
+        let frame = self.tilted_frame()?;
+        let vector = frame.from_world(&self.unframed_shift());
+        let vector = vector.map(|part| (part / self.scale.clone()).to_f64());
+        Some((frame.inverse(), vector))
     }
 
     /// Returns the offset that is added to the coordinates of the turned mesh before scaling. It is the point
@@ -201,9 +230,13 @@ impl Transform {
         self.near.iter().any(|value| !value.is_zero())
     }
 
-    /// Returns true if the axis order, the matrix or the rotations change the coordinates of the mesh.
+    /// Returns true if the axis order, the matrix, the rotations or the frame change the coordinates of the
+    /// mesh.
     pub fn turns(&self) -> bool {
-        self.axes != AxisOrder::default() || self.multiplies() || !self.rotate.is_empty()
+        self.axes != AxisOrder::default()
+            || self.multiplies()
+            || !self.rotate.is_empty()
+            || self.tilted_frame().is_some()
     }
 
     /// Returns true if there is a matrix that does more than move points.
@@ -220,19 +253,21 @@ impl Transform {
 
     /// Returns true if the transform mirrors the mesh.
     fn is_mirror(&self) -> bool {
-        self.axes.is_mirror() != self.matrix.as_ref().is_some_and(Matrix::is_mirror)
+        let is_mirror =
+            self.axes.is_mirror() != self.matrix.as_ref().is_some_and(Matrix::is_mirror);
+        is_mirror != self.frame.as_ref().is_some_and(ScanFrame::is_mirror)
     }
 
-    /// Returns a function that applies the axis order, the matrix without its translation, and the rotations
-    /// to a point, and rounds the result to 32-bit floats.
+    /// Returns a function that applies the axis order, the matrix without its translation, the rotations and
+    /// the frame to a point, and rounds the result to 32-bit floats.
     fn turner(&self) -> impl Fn(Point) -> Point + use<> {
         let turn = self.turner_in_doubles();
         // The addition of zero turns a negative zero into zero.
         move |p| turn(p).map(|c| c as f32 + 0.0)
     }
 
-    /// Returns a function that applies the axis order, the matrix without its translation, and the rotations
-    /// to a point.
+    /// Returns a function that applies the axis order, the matrix without its translation, the rotations and
+    /// the frame to a point.
     fn turner_in_doubles(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
         let axes = self.axes;
         let matrix = self
@@ -241,13 +276,23 @@ impl Transform {
             .filter(|_| self.multiplies())
             .map(Matrix::multiplier);
         let turn = Turns::new(&self.rotate).turner();
+        let frame = self
+            .frame_map()
+            .map(|(rows, vector)| (multiplier(&rows), vector));
         move |p| {
-            let p = axes.point(p);
+            let p = axes.point(p).map(f64::from);
             let multiplied = match &matrix {
                 Some(multiply) => multiply(p),
-                None => p.map(f64::from),
+                None => p,
             };
-            turn(multiplied)
+            let turned = turn(multiplied);
+            match &frame {
+                Some((multiply, vector)) => {
+                    let along = multiply(turned);
+                    [0, 1, 2].map(|axis| along[axis] + vector[axis])
+                }
+                None => turned,
+            }
         }
     }
 
@@ -289,10 +334,15 @@ impl Transform {
                 None
             },
             unit: self.unit.map(UnitOfLength::name),
+            tilted: self.tilted_frame().and_then(|frame| {
+                let doubles = |vector: &[Rational; 3]| vector.each_ref().map(Rational::to_f64);
+                let directions = frame.directions().each_ref().map(doubles);
+                Some((directions, doubles(frame.zero()?)))
+            }),
         }
     }
 
-    /// Turns the mesh: applies the axis order, the matrix and the rotations.
+    /// Turns the mesh: applies the axis order, the matrix, the rotations and the frame.
     ///
     /// # Errors
     /// Fails if there is not enough memory for another mesh.
@@ -382,7 +432,11 @@ impl Transform {
         } else {
             [0.0, 0.0, 1.0]
         };
-        let [x, y, z] = self.turner()(axis);
+        let unframed = Self {
+            frame: None,
+            ..self.clone()
+        };
+        let [x, y, z] = unframed.turner()(axis);
         let up = if y > x.abs() && y > z.abs() {
             UpAxis::Y
         } else if z > x.abs() && z > y.abs() {
@@ -431,6 +485,10 @@ impl Transform {
                         UnitOfLength::from_name(value).ok_or_else(|| unknown(name, value))?;
                     transform.unit = Some(unit);
                 }
+                SCAN_FRAME => {
+                    let frame = value.parse().map_err(|_| unknown(name, value))?;
+                    transform.frame = Some(frame);
+                }
                 _ => return Err(unknown(name, value)),
             }
         }
@@ -476,6 +534,9 @@ impl Transform {
         }
         if let Some(unit) = self.unit {
             entries.push(("unit", unit.name().to_string()));
+        }
+        if let Some(frame) = &self.frame {
+            entries.push((SCAN_FRAME, frame.to_string()));
         }
         entries
     }

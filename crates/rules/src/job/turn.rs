@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use voxelize_core::error::{Error, Result};
+use voxelize_core::geom::Rational;
 use voxelize_core::geom::degrees::cos_sin;
-use voxelize_core::geom::{Point, Rational};
 use voxelize_core::grid::AXES;
 
 /// Number of decimals from which on an angle in radians may stand for a quarter turn.
@@ -374,28 +374,34 @@ impl Matrix {
 
     /// Returns a function that applies the 3 × 3 part of the matrix to points, without its translation.
     /// Products are exact and sums are compensated, so terms that cancel exactly give zero or almost zero.
-    pub(super) fn multiplier(&self) -> impl Fn(Point) -> [f64; 3] + use<> {
-        let factors = self
-            .factors
-            .each_ref()
-            .map(|row| row.each_ref().map(|factor| halves(factor.to_f64())));
-        move |p| {
-            factors.each_ref().map(|row| {
-                let mut sum = 0.0;
-                let mut rest = 0.0;
-                for (halves, c) in row.iter().zip(p) {
-                    for half in halves {
-                        let term = half * f64::from(c);
-                        let next = sum + term;
-                        // Adds the rounding error of the sum to `rest` (Knuth's two-sum).
-                        let back = next - sum;
-                        rest += (sum - (next - back)) + (term - back);
-                        sum = next;
-                    }
+    pub(super) fn multiplier(&self) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
+        multiplier(&self.factors)
+    }
+}
+
+/// Returns a function that multiplies points with a matrix of these rows. The factors are rounded to doubles.
+/// If coordinates are 32-bit floats, products are exact and sums are compensated, so terms that cancel exactly
+/// give zero or almost zero.
+pub(super) fn multiplier(rows: &[[Rational; 3]; 3]) -> impl Fn([f64; 3]) -> [f64; 3] + use<> {
+    let factors = rows
+        .each_ref()
+        .map(|row| row.each_ref().map(|factor| halves(factor.to_f64())));
+    move |p| {
+        factors.each_ref().map(|row| {
+            let mut sum = 0.0;
+            let mut rest = 0.0;
+            for (halves, c) in row.iter().zip(p) {
+                for half in halves {
+                    let term = half * c;
+                    let next = sum + term;
+                    // Adds the rounding error of the sum to `rest` (Knuth's two-sum).
+                    let back = next - sum;
+                    rest += (sum - (next - back)) + (term - back);
+                    sum = next;
                 }
-                sum + rest
-            })
-        }
+            }
+            sum + rest
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use super::transform::Transform;
 use crate::rule::{Rule, Stats};
 use crate::run::{MemoryBudget, Run};
 use voxelize_core::error::{Finding, Result};
-use voxelize_core::grid::{Lattice, Quantities, Record};
+use voxelize_core::grid::{Lattice, Quantities, Record, ScanFrame};
 use voxelize_core::par::{CancelToken, Progress};
 use voxelize_core::text::GridCoordinates;
 use voxelize_formats::Voxels;
@@ -251,6 +251,11 @@ impl<'a> Voxelizer<'a> {
             Some(transform) => transform.place(lattice),
             None => Ok(lattice.clone()),
         }
+    }
+
+    /// Returns the frame of the scan for which the grid is made.
+    pub(super) fn frame(&self) -> Option<&ScanFrame> {
+        self.transform?.frame.as_ref()
     }
 
     /// Returns the factor by which the transform scales coordinates.
