@@ -201,13 +201,17 @@ impl Job {
         let (mut job, mesh) = source.turned(&request)?;
         let (lattice, image_axes) = self.lattice(&request, &mut job, &mesh)?;
         let ResolvedRequest {
-            transform, rule, ..
+            transform,
+            rule,
+            drains,
+            ..
         } = job;
         rule.check_on(&lattice)?;
         let voxelizer = with_how(Voxelizer::new(rule), how, watcher)?
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&request.priority)
+            .drains(&drains)
             .extras(Extras {
                 labels: request.labels.unwrap_or_default(),
                 quantities: self.quantities()?,

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
+use voxelize::grid::record::DRAIN;
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
@@ -524,6 +525,7 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
     let Record {
         rule_name,
         fields,
+        drain,
         transform,
         ..
     } = format::describe(file)?.metadata.record;
@@ -532,6 +534,7 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
         options.extend(case::options_of([("rule", name)]));
     }
     options.extend(case::options_of(fields));
+    options.extend(case::options_of(drain.map(|holes| (DRAIN, holes))));
     // `up` does not change the cells. `near` is not needed, because the mesh reader finds the same point
     // again.
     let transform = transform
