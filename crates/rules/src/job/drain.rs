@@ -168,7 +168,7 @@ impl PreparedDrain {
                 "the point is more than {radius} inside the part, so the hole does not reach the outside"
             );
             return Err(drain.error(&text).with_hint(
-                "give a point on the surface of the part; `voxelize info MESH` prints its bounds",
+                "move the point outwards, to the surface or a little beyond it",
             ));
         }
         Ok(Self {
