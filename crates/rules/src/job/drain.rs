@@ -167,9 +167,9 @@ impl PreparedDrain {
             let text = format!(
                 "the point is more than {radius} inside the part, so the hole does not reach the outside"
             );
-            return Err(drain.error(&text).with_hint(
-                "move the point outwards, to the surface or a little beyond it",
-            ));
+            return Err(drain
+                .error(&text)
+                .with_hint("move the point outwards, to the surface or a little beyond it"));
         }
         Ok(Self {
             end: search.nearest_point(nearest),
