@@ -110,8 +110,8 @@ pub use voxelize_formats::Voxels;
 pub use voxelize_meshes::Mesh;
 #[doc(inline)]
 pub use voxelize_rules::{
-    Band, Inside, METHODS, RULES, Rule, Run, ShellThickness, Slabs, Stats, ThinFeatures, Voxelized,
-    Voxelizer, distance, fraction, voxelize,
+    Band, Inside, Iso, METHODS, RULES, Rule, Run, ShellThickness, Slabs, Stats, ThinFeatures,
+    Voxelized, Voxelizer, distance, fraction, voxelize,
 };
 
 /// The crate `ndarray`, whose arrays cells can be converted to and from.

@@ -25,6 +25,7 @@ fn grids() -> [(&'static str, Voxels); 3] {
         tool: text("voxelize 0.1.0"),
         rule_name: text("surface"),
         fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
+        drain: None,
         transform: vec![("up", "y".to_string()), ("unit", "mm".to_string())],
         snap: text("none"),
         mesh_volume: None,

@@ -212,13 +212,17 @@ impl Job {
         let (mut job, mesh) = source.turned(&request, frame)?;
         let lattice = lattice(&request, &mut job, &mesh, taken.as_ref())?;
         let ResolvedRequest {
-            transform, rule, ..
+            transform,
+            rule,
+            drains,
+            ..
         } = job;
         rule.check_on(&lattice)?;
         let voxelizer = with_how(Voxelizer::new(rule), how, watcher)?
             .transform(&transform)
             .input(source.name.as_deref())
             .priority(&request.priority)
+            .drains(&drains)
             .extras(Extras {
                 labels: request.labels.unwrap_or_default(),
                 quantities: self.quantities()?,

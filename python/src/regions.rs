@@ -86,6 +86,7 @@ pub fn plan_store<'py>(
             .transform(&job.transform)
             .input(source.name.as_deref())
             .priority(&request.priority)
+            .drains(&job.drains)
             .extras(Extras {
                 labels,
                 ..Extras::default()
@@ -273,6 +274,13 @@ pub fn voxelize_block(
     let voxels = run(py, &how, |watcher| {
         let request = source.request(&options)?;
         let (job, mesh, lattice) = source.prepared(&request)?;
+        if !job.drains.is_empty() {
+            return Err(
+                Error::usage("drain: blocks of a grid have no drain holes").with_hint(
+                    "make the whole grid with `voxelize`; with `--max-memory` it is made in slabs",
+                ),
+            );
+        }
         let [x0, x1, y0, y1, z0, z1] = block;
         let region: Lattice = lattice.region([x0..x1, y0..y1, z0..z1])?;
         let voxelizer = with_how(Voxelizer::new(job.rule), &how, watcher)?

@@ -397,7 +397,7 @@ def odd_call(random_: random.Random) -> None:
     options: dict[str, list[Any]] = {
         "res": [2, 5, 9, *numbers], "voxel_size": numbers, "dims": [(1, 2, 3), (0, 1, 1), [1, 2], "1,2,3", *numbers], "pad": [0, 1, *numbers],
         "rule": words, "inside": words, "ties": words, "radius": numbers, "band": numbers, "iso": numbers, "signed": [True, False, 1],
-        "keep_thin": [True], "hollow": numbers, "unit": ["mm", "ft", *words], "scale": numbers, "translate": [(1, 2, 3), *numbers],
+        "keep_thin": [True], "hollow": numbers, "drain": [(1, 2, 3, 4), *numbers], "unit": ["mm", "ft", *words], "scale": numbers, "translate": [(1, 2, 3), *numbers],
         "labels": ["file", "colour", "layer", *words], "only": words[:-2], "threads": [0, 1, 2, *numbers], "simd": ["scalar", *words],
         "max_memory": ["1M", "1G", *numbers], "like": [*numbers, CUBE], "bounds": [(0, 0, 0, 1, 1, 1), ((0, 0, 0), (9, 9, 9)), *numbers],
         "cube": [True], "stretch": [True], "nearest": [True], "with_": ["area", ("area", "faces"), *words], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "up": ["y", *words],

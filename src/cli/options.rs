@@ -7,7 +7,7 @@ use std::sync::Arc;
 use voxelize::format::Sidecar;
 use voxelize::grid::{CellKind, Quantities, Record};
 use voxelize::job::{
-    JobLabels, Request, ResolvedRequest, Transform, UnitOfLength, UpAxis, check_unit_of_grid,
+    Drain, JobLabels, Request, ResolvedRequest, Transform, UnitOfLength, UpAxis, check_unit_of_grid,
 };
 use voxelize::mesh::read::Tolerance;
 use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Snap};
@@ -33,6 +33,8 @@ pub struct JobOptions {
     pub like: Option<Arc<LatticeInFile>>,
     pub grid: GridOptions,
     pub rule: Rule,
+    /// Drain holes of a hollow part.
+    pub drains: Vec<Drain>,
     pub tolerance: Tolerance,
     pub resources: Resources,
     /// Search the mesh for findings. `false` if findings are neither reported nor decide the outcome.
@@ -99,6 +101,7 @@ impl JobOptions {
             }
         };
         let rule = resolved.rule;
+        let drains = resolved.drains.clone();
         let labels = request.labels.unwrap_or_default();
         if labels.are_of_mesh() && rule.kind() == CellKind::Field {
             let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
@@ -125,6 +128,7 @@ impl JobOptions {
             like,
             grid,
             rule,
+            drains,
             tolerance,
             resources,
             has_findings: tolerance == Tolerance::Strict,
@@ -193,6 +197,7 @@ impl JobOptions {
     ) -> Result<()> {
         let resolved = self.request.resolve(stated)?.relative_to(near);
         self.rule = resolved.rule;
+        self.drains = resolved.drains.clone();
         let grid = GridOptions::new(&self.request, resolved, self.like.as_deref())?;
         match self.grid.from {
             // A shared grid is fixed already. Only the transform depends on the file.

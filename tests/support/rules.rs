@@ -1,6 +1,6 @@
 //! Rules for suites.
 
-use voxelize::{Inside, Rule};
+use voxelize::{Inside, Length, Rule};
 
 /// Returns rules whose cells depend on the mesh and the cell alone.
 pub fn local() -> Vec<Rule> {
@@ -10,7 +10,7 @@ pub fn local() -> Vec<Rule> {
         Rule::offset("1.5vx".parse().unwrap()),
         Rule::distance(),
         Rule::distance().with_sign().unwrap(),
-        Rule::distance().with_iso("1vx".parse().unwrap()).unwrap(),
+        Rule::distance().with_iso(Length::cells(1)).unwrap(),
     ];
     for inside in [
         Inside::Auto,

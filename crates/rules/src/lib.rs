@@ -13,7 +13,7 @@ pub mod rule;
 pub mod run;
 
 pub use job::{Slabs, Voxelized, Voxelizer};
-pub use rule::{Band, Inside, METHODS, RULES, Rule, ShellThickness, Stats, ThinFeatures};
+pub use rule::{Band, Inside, Iso, METHODS, RULES, Rule, ShellThickness, Stats, ThinFeatures};
 pub use run::Run;
 pub use voxelize_core::*;
 pub use voxelize_formats as format;

@@ -14,7 +14,7 @@ from . import _native
 from ._errors import Cancelled, Error, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, is_mesh_name, meshes_in, one
-from ._options import How, Listener, Number, Size, how, path, rotations, strings, suggesting, unknown, whole, words
+from ._options import How, Listener, Number, Size, holes, how, path, rotations, strings, suggesting, unknown, whole, words
 from ._voxels import Voxels
 
 
@@ -38,6 +38,7 @@ def voxelize(
     close_holes: int | None = None,
     keep_thin: bool = False,
     hollow: int | str | None = None,
+    drain: str | Sequence[Any] | None = None,
     radius: Number | None = None,
     band: Number | None = None,
     signed: bool = False,
@@ -96,9 +97,12 @@ def voxelize(
     hollow
         Keeps a wall. A text such as "2mm" keeps the inner cells whose centre is at most this far from the surface, for "solid" and
         "filled". A number N keeps a shell of N cells, for "filled".
+    drain
+        With `hollow`: a drain hole (x, y, z, diameter), or a list of them. Each leads from a point on the surface straight to the
+        nearest point of the cavity.
     band, signed, iso, nearest
         Options of "distance". `band` is the width of the band in cells, or "all". With `signed`, distances inside are negative.
-        With `iso`, the result is the cells up to this distance in place of a field. With `nearest`, `Voxels.nearest` has the
+        With `iso`, the result is the cells up to this value in place of a field; a value below zero shrinks the part. With `nearest`, `Voxels.nearest` has the
         indices of the nearest triangles.
     with_
         For "fraction": arrays to compute in addition to the shares, which `Voxels.arrays` returns: "area", "normal", "faces",
@@ -148,7 +152,12 @@ def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
             raise unknown("voxelize", name, list(_DECIDING))
         if value is None or _DECIDING[name] and not value:
             continue
-        texts = rotations(value) if name == "rotate" else [] if _DECIDING[name] else words(name, value)
+        if name == "rotate":
+            texts = rotations(value)
+        elif name == "drain":
+            texts = holes(value)
+        else:
+            texts = [] if _DECIDING[name] else words(name, value)
         pairs.append((name, texts))
     return {"given": pairs, "reading": reading}
 

@@ -139,6 +139,18 @@ def rotations(value: Any) -> list[str]:
     return [turn for item in items for turn in rotations(item)]
 
 
+def holes(value: Any) -> list[str]:
+    """Returns the texts of drain holes: "10,10,0,3", (10, 10, 0, 3), or a list of these."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (bytes, bool)) or not np.iterable(value):
+        raise usage(f"drain: a hole is (x, y, z, diameter), or a list of such holes is expected, not {value!r}")
+    items = list(value)
+    if any(_is_one(item) for item in items):
+        return [",".join(words("drain", items))]
+    return [hole for item in items for hole in holes(item)]
+
+
 def strings(name: str, values: Any) -> list[str]:
     """Returns an argument that is one name or several names as a list."""
     return [values] if isinstance(values, str) else [word(name, value) for value in several(name, values)]

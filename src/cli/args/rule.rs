@@ -70,6 +70,18 @@ pub struct RuleArgs {
     )]
     hollow: Option<String>,
 
+    /// with --hollow: a hole of diameter D from a point to the cavity
+    #[arg(
+        long,
+        value_name = "X,Y,Z,D",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        long_help = "With --hollow: cut a drain hole of diameter D straight from the point X,Y,Z on the surface to the nearest \
+                       point of the cavity. It empties cells whose centre is within D/2 of this line. Units as in \
+                       2.5mm. May be repeated [default: no holes]"
+    )]
+    drain: Vec<String>,
+
     /// with --rule offset: the distance, 0.5 or 2vx
     #[arg(
         long,
@@ -107,8 +119,9 @@ pub struct RuleArgs {
         value_name = "V",
         allow_hyphen_values = true,
         hide_short_help = true,
-        long_help = "With --rule distance: write cells instead of a field; a cell is occupied if its value is at most V. \
-                       V is in units of the file, or in cells as 2vx, and less than the band [default: a field]"
+        long_help = "With --rule distance: write cells instead of a field; a cell is occupied if its value is at most V, \
+                       0.5, 2mm or 2vx. -2mm with --signed shrinks the part. V must be less than the band \
+                       [default: a field]"
     )]
     iso: Option<String>,
 

@@ -56,7 +56,8 @@ pub fn voxelizer<'a>(options: &'a JobOptions, run: &Run<'a>) -> Voxelizer<'a> {
     let voxelizer = voxelizer
         .transform(&options.grid.transform)
         .extras(extras)
-        .priority(&options.request.priority);
+        .priority(&options.request.priority)
+        .drains(&options.drains);
     if options.has_findings {
         voxelizer
     } else {
@@ -96,6 +97,8 @@ impl RunReport {
         self.labels = result.labels;
         self.taken = result.taken;
         self.shared = result.shared;
+        self.walls = result.walls;
+        self.drains = result.drains;
         findings::add(&mut self.warnings, result.findings);
     }
 }

@@ -47,12 +47,13 @@ pub fn record_text(record: &Record) -> Option<String> {
         .fields
         .iter()
         .map(|(name, value)| option_text(name, value, None, unit));
-    let all: Vec<_> = record
+    let mut all: Vec<_> = record
         .rule_name
         .clone()
         .into_iter()
         .chain(options)
         .collect();
+    all.extend(record.drain.as_ref().map(|holes| format!("drain: {holes}")));
     (!all.is_empty()).then(|| all.join("; "))
 }
 

@@ -113,6 +113,7 @@ pub fn plan<'a>(
         doubt: options.doubt.is_some(),
         leak: options.leak.is_some(),
         nearest: options.nearest.is_some(),
+        walls: true,
         quantities: options.quantities,
     };
     let voxelizer = voxelizer(&options.job.options, run)

@@ -9,9 +9,10 @@ use serde_json::Value;
 use voxelize::format::FileSize;
 use voxelize::grid::record::{FIELDS, INSIDE};
 use voxelize::grid::{CellKind, Hash, Quantity, ScanFrame};
-use voxelize::job::Transform;
 use voxelize::job::system::peak_memory;
+use voxelize::job::{DrainHole, Transform};
 use voxelize::mesh::closed::Closedness;
+use voxelize::run::WallThickness;
 use voxelize::tool::text::GridCoordinates;
 use voxelize::{Lattice, Rational, Rule};
 
@@ -48,6 +49,10 @@ pub struct RunResult {
     memory: MemoryJson,
     outputs: Option<Vec<OutputJson>>,
     doubt: Option<DoubtReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walls: Option<WallsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drains: Option<Vec<DrainJson>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<EstimateJson>,
 }
@@ -136,6 +141,26 @@ struct MemoryJson {
     peak_bytes: Option<u64>,
 }
 
+/// Thickness of the wall of a hollow part. The values are null without a cavity.
+#[derive(Serialize)]
+struct WallsJson {
+    least: Option<f64>,
+    mean: Option<f64>,
+    greatest: Option<f64>,
+    faces: u64,
+}
+
+/// Drain hole of a hollow part.
+#[derive(Serialize)]
+struct DrainJson {
+    point: [f64; 3],
+    diameter: f64,
+    /// Nearest point of the cavity.
+    end: [f64; 3],
+    length: f64,
+    cells: u64,
+}
+
 /// Estimates of a dry run.
 #[derive(Serialize)]
 struct EstimateJson {
@@ -180,6 +205,10 @@ impl RunResult {
         let left_out = left_out(options, found);
         result.warnings.extend(left_out.as_ref().map(Warning::from));
         result.set_options(job, found, own_fields);
+        result.walls = found.walls.as_ref().map(WallsJson::from);
+        if !found.drains.is_empty() {
+            result.drains = Some(found.drains.iter().map(DrainJson::from).collect());
+        }
         result.volume_ml = found.volume_ml(job, &Rational::ONE);
         if let Some(density) = &options.density {
             result.mass_g = found.volume_ml(job, density);
@@ -336,6 +365,30 @@ impl MeshJson {
                 .map(|closedness| closedness == Closedness::Oriented),
             unit: coordinates.unit,
         })
+    }
+}
+
+impl From<&WallThickness> for WallsJson {
+    fn from(walls: &WallThickness) -> Self {
+        let value = |value: f64| (walls.faces > 0).then_some(value);
+        Self {
+            least: value(walls.least),
+            mean: value(walls.mean),
+            greatest: value(walls.greatest),
+            faces: walls.faces,
+        }
+    }
+}
+
+impl From<&DrainHole> for DrainJson {
+    fn from(drain: &DrainHole) -> Self {
+        Self {
+            point: drain.point,
+            diameter: drain.diameter,
+            end: drain.end,
+            length: drain.length,
+            cells: drain.cells,
+        }
     }
 }
 

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{CellKind, FieldSummary, Hash, Label, Quantity};
-use voxelize::job::{JobLabels, MemoryPlan, SharedCells};
+use voxelize::job::{DrainHole, JobLabels, MemoryPlan, SharedCells};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::rule::doubt::Doubt;
 use voxelize::rule::{InsideReport, LostFeatures};
+use voxelize::run::WallThickness;
 use voxelize::{Bounds, Code, Digest, Finding, Inside, Lattice, Mesh, Rational};
 
 use crate::cli::options::{JobOptions, Options, has_volume};
@@ -60,6 +61,10 @@ pub struct RunReport {
     pub taken: u64,
     /// Number of shared cells for each pair of labels.
     pub shared: Vec<SharedCells>,
+    /// Thickness of the wall of a hollow part. `None` if it was not measured.
+    pub walls: Option<WallThickness>,
+    /// Drain holes.
+    pub drains: Vec<DrainHole>,
     /// Cells in doubt. `None` unless they were requested.
     pub doubt: Option<DoubtReport>,
     /// Number of cells on the leak path. `None` unless the path was requested.

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::{CommandFactory, Parser};
 use voxelize::compare::{Case, CaseOption, CaseOptions};
+use voxelize::grid::record::DRAIN;
 use voxelize::job::{OptionValues, Request, option_of_field};
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Result};
@@ -113,7 +114,7 @@ pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> V
     for (field, value) in fields {
         let (name, text) = option_of_field(field, &value);
         let values = match field {
-            "rotate" => text.split(';').map(str::to_string).collect(),
+            "rotate" | DRAIN => text.split(';').map(str::to_string).collect(),
             "variant" if text.is_empty() => vec![],
             _ => vec![text.to_string()],
         };

@@ -13,6 +13,7 @@ use std::time::Instant;
 use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
 use voxelize::grid::frame::SCAN_FRAME;
+use voxelize::grid::record::DRAIN;
 use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
@@ -525,6 +526,7 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
     let Record {
         rule_name,
         fields,
+        drain,
         transform,
         ..
     } = format::describe(file)?.metadata.record;
@@ -533,6 +535,7 @@ fn options_of(file: &Path) -> Result<CaseOptions> {
         options.extend(case::options_of([("rule", name)]));
     }
     options.extend(case::options_of(fields));
+    options.extend(case::options_of(drain.map(|holes| (DRAIN, holes))));
     // `up` does not change the cells. `near` is not needed, because the mesh reader finds the same point
     // again. The frame comes with the grid.
     let transform = transform

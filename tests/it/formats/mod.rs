@@ -69,6 +69,7 @@ fn at_odd_place(bits: BitGrid) -> Voxels {
         tool: text("voxelize 0.1.0"),
         rule_name: text("surface"),
         fields: FIELDS.map(|name| (name, format!("some \"{name}\""))).into(),
+        drain: text("1,2,3,0.5;-1/3,0,0,2"),
         transform: TRANSFORM
             .map(|name| (name, format!("some \"{name}\"")))
             .into(),

@@ -192,6 +192,7 @@ fn record(input: &mut Unstructured, snap: Snap) -> arbitrary::Result<Record> {
         tool,
         rule_name,
         fields,
+        drain: None,
         transform,
         snap: Some(snap.name().into()),
         mesh_volume,

@@ -403,6 +403,7 @@ mod tests {
                 tool: Some("voxelize 0.1.0".into()),
                 rule_name: Some("surface".into()),
                 fields: FIELDS.map(|name| (name, format!("some {name}"))).into(),
+                drain: Some("1,2,3,0.5".into()),
                 transform: TRANSFORM.map(|name| (name, format!("some {name}"))).into(),
                 snap: Some("none".into()),
                 mesh_volume: Some("0.5".into()),

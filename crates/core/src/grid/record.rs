@@ -46,6 +46,9 @@ pub const TRANSFORM: [&str; 9] = [
 /// Name of the entry in files that has the volume of the mesh.
 pub const MESH_VOLUME: &str = "mesh_volume";
 
+/// Name of the entry in files that has the drain holes of a hollow part.
+pub const DRAIN: &str = "drain";
+
 /// Record of how a grid was made, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
@@ -56,6 +59,9 @@ pub struct Record {
     /// Names and values of the rule's options, in the order of [`FIELDS`]. An option is missing if it is
     /// unknown or if the rule has no such option.
     pub fields: Vec<(&'static str, String)>,
+    /// Drain holes of a hollow part, separated by semicolons, in the coordinates of the grid. Each has the
+    /// coordinates of a point and a diameter: `10,0,2.5,3`. `None` without holes.
+    pub drain: Option<String>,
     /// Names and values of the entries that describe the transform of coordinates, in the order of
     /// [`TRANSFORM`]. Missing entries have their default values.
     pub transform: Vec<(&'static str, String)>,
@@ -96,13 +102,18 @@ impl Record {
             tool,
             rule_name,
             fields,
+            drain,
             transform,
             snap,
             mesh_volume,
             input,
         } = self;
         let mut entries = vec![("tool", tool.as_deref()), ("rule", rule_name.as_deref())];
-        for (name, value) in fields.iter().chain(transform) {
+        for (name, value) in fields {
+            entries.push((*name, Some(value.as_str())));
+        }
+        entries.push((DRAIN, drain.as_deref()));
+        for (name, value) in transform {
             entries.push((*name, Some(value.as_str())));
         }
         entries.push(("snap", snap.as_deref()));
@@ -133,6 +144,7 @@ impl Record {
             tool: value("tool")?,
             rule_name: value("rule")?,
             fields,
+            drain: value(DRAIN)?,
             transform,
             snap: value("snap")?,
             mesh_volume: value(MESH_VOLUME)?,
@@ -144,7 +156,7 @@ impl Record {
     pub(crate) fn has_entry(name: &str) -> bool {
         FIELDS.contains(&name)
             || TRANSFORM.contains(&name)
-            || ["tool", "rule", "snap", MESH_VOLUME, "input"].contains(&name)
+            || ["tool", "rule", DRAIN, "snap", MESH_VOLUME, "input"].contains(&name)
     }
 }
 

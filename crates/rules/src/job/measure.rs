@@ -89,6 +89,15 @@ pub enum WrittenLength {
     Measure(Measure),
 }
 
+/// Iso value of a field of distances, in written form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenIso {
+    /// The value is below zero.
+    pub is_below_zero: bool,
+    /// Distance from the mesh.
+    pub distance: WrittenLength,
+}
+
 /// Thickness of a shell, in written form: `3` steps from cell to cell, or a length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenShell {
@@ -113,6 +122,29 @@ impl FromStr for WrittenLength {
             Ok(measure) => Ok(Self::Measure(measure)),
             Err(_) => Err(why),
         }
+    }
+}
+
+impl FromStr for WrittenIso {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (is_below_zero, distance) = match text.trim_start().strip_prefix('-') {
+            Some(distance) => (true, distance),
+            None => (false, text),
+        };
+        Ok(Self {
+            is_below_zero,
+            distance: distance.parse()?,
+        })
+    }
+}
+
+impl WrittenIso {
+    /// Returns the value as text.
+    pub fn text(&self) -> String {
+        let sign = if self.is_below_zero { "-" } else { "" };
+        sign.to_string() + &self.distance.text()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Complete jobs: they transform the mesh, choose the lattice, make the cells at once or in slabs, and report
 //! findings.
 
+mod drain;
 pub mod findings;
 mod measure;
 mod paint;
@@ -19,7 +20,8 @@ mod transform;
 mod turn;
 mod voxelizer;
 
-pub use self::measure::{Measure, WrittenLength, WrittenShell};
+pub use self::drain::{Drain, DrainHole};
+pub use self::measure::{Measure, WrittenIso, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::pose::{MeshPose, PosedName};

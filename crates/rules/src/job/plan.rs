@@ -1,12 +1,14 @@
 //! Plans the memory of a job. It computes an upper bound for each phase, and chooses a plan that fits in the
 //! memory limit or returns an error. A dry run makes the plan and does not run it.
 
+use super::drain;
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::rule::{Inside, Rule, ShellThickness, ThinFeatures, doubt, fraction, leak_path};
 use crate::run::memory::{LARGE_SLAB, MemoryEstimate, MemoryFigure};
 use crate::run::nearest::Distances;
+use crate::run::walls::WallGauge;
 use crate::run::{Demand, MemoryLimit, Plan, touched};
 use voxelize_core::error::{Error, Hint, Result};
 use voxelize_core::grid::{BitGrid, CellKind, Lattice};
@@ -14,6 +16,9 @@ use voxelize_core::par;
 use voxelize_core::text::{bytes, counted};
 use voxelize_formats::{Dtype, FORMATS, Format, Reordering};
 use voxelize_meshes::{Mesh, PartKind};
+
+/// Number of slabs up to which a job measures walls, even if the measurement is the reason for them.
+const MANY_SLABS: usize = 16;
 
 /// Memory of one part of a job, such as the mesh, the cells, or a phase.
 #[derive(Debug, Clone, Copy)]
@@ -88,12 +93,22 @@ impl Voxelizer<'_> {
             _ => {}
         }
         demand.grids += self.rule.grids_beside(mesh);
+        // A wall of a given thickness needs a grid for its cavity in any case.
+        if self.measures_walls() && self.rule.wall().is_none() {
+            demand.grids += 1;
+        }
         demand
     }
 
     /// Returns the memory of the rule in bytes, including the computation of additional arrays and of labels.
     fn rule_memory(&self, estimate: &MemoryEstimate) -> u128 {
         let mut memory = self.rule.memory(estimate);
+        if self.measures_walls() {
+            memory += WallGauge::memory(estimate);
+        }
+        if !self.drains.is_empty() {
+            memory += drain::memory(estimate);
+        }
         if !self.extras.quantities.is_empty() {
             memory += fraction::quantities_memory(estimate);
         }
@@ -273,6 +288,26 @@ impl Needs<'_> {
         let count = || touched::bricks(mesh, lattice, reach, run);
         demand.touched = par::with_threads(run.thread_count(), count)??;
         Ok(demand)
+    }
+
+    /// Returns true if the job measures walls, and still fits in the memory limit, in few slabs. A job that has only a share of the memory always measures them,
+    /// because it may be repeated with all memory.
+    pub(super) fn has_room_for_walls(&self) -> bool {
+        let is_share = matches!(self.voxelizer.run.budget.limit, MemoryLimit::Share(_));
+        if !self.voxelizer.measures_walls() || is_share {
+            return self.voxelizer.measures_walls();
+        }
+        let mut without = *self.voxelizer;
+        without.extras.walls = false;
+        let without = Needs {
+            voxelizer: &without,
+            ..*self
+        };
+        match (self.plan(), without.plan()) {
+            (Ok(with), Ok(without)) => with.slabs <= without.slabs.max(MANY_SLABS),
+            (Err(_), _) => false,
+            (Ok(_), Err(_)) => true,
+        }
     }
 
     /// Returns the best plan that fits in the memory limit, or an error if no plan fits.

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::drain::DrainHole;
 use super::plan::{MemoryPlan, Needs, share_exceeded};
 use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
 use super::voxelizer::Voxelizer;
 use crate::rule::doubt::{self, Doubt};
 use crate::rule::{Stats, leak_path};
-use crate::run::{MemoryLimit, Plan};
+use crate::run::{MemoryLimit, Plan, WallThickness};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::grid::record::INSIDE;
 use voxelize_core::grid::{
@@ -49,6 +50,10 @@ pub struct JobResult {
     pub shared: Vec<SharedCells>,
     /// Name of the method that was used to find the inside. `None` if the rule needs no method.
     pub inside: Option<String>,
+    /// Thickness of the wall of a hollow part. `None` if it was not requested, or if memory does not suffice.
+    pub walls: Option<WallThickness>,
+    /// Drain holes that were made.
+    pub drains: Vec<DrainHole>,
     /// Counts and findings of the rule.
     pub stats: Stats,
     /// Warnings and notes about the cells.
@@ -102,15 +107,21 @@ impl<'a> Voxelizer<'a> {
             return Err(error.with_hint("only rules that make bits can have labels"));
         }
         self.refuse_other_quantities()?;
+        let mut voxelizer = *self;
         let needs = Needs {
             voxelizer: self,
             mesh,
             lattice,
             target,
         };
+        voxelizer.extras.walls = needs.has_room_for_walls();
+        let needs = Needs {
+            voxelizer: &voxelizer,
+            ..needs
+        };
         let memory = needs.plan()?;
         Ok(Prepared {
-            voxelizer: *self,
+            voxelizer,
             mesh,
             lattice,
             memory,
@@ -263,6 +274,8 @@ impl Prepared<'_> {
             shared,
             field,
             shares,
+            walls,
+            drains,
             stats,
             filling,
             hashing,
@@ -278,6 +291,8 @@ impl Prepared<'_> {
             taken,
             shared,
             inside: slabs.record.field(INSIDE).map(str::to_string),
+            walls,
+            drains,
             stats,
             findings,
             arrays,

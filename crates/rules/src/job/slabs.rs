@@ -6,13 +6,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::drain::{DrainHole, PreparedDrain};
 use super::findings::{self, LostFound, LostSearch};
 use super::paint::Painter;
 use super::parts::{self, LabelledMesh};
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::rule::{self, PreparedRule, Rule, Stats, labels};
 use crate::run::cover::Covered;
-use crate::run::{Plan, Run};
+use crate::run::walls::WallGauge;
+use crate::run::{Plan, Run, WallThickness};
 use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::{
     BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field,
@@ -55,6 +57,8 @@ pub struct Slabs<'a> {
     arrays: Vec<CellArray>,
     /// Digest of each additional array.
     array_digests: Vec<DigestBuilder>,
+    /// Drain holes of a hollow part.
+    drains: Vec<PreparedDrain>,
     digest: DigestBuilder,
     made: Made,
 }
@@ -75,6 +79,8 @@ struct Source<'a> {
     prepared: Option<PreparedRule<'a>>,
     /// Cells of all slabs, for [`Plan::Bricks`]. They are made before the first slab.
     bricks: Option<Covered>,
+    /// Measurement of the wall. `None` if it was not requested.
+    gauge: Option<WallGauge>,
     /// Features that the rule loses. `None` until the search has been made.
     lost: Option<LostFound>,
     stats: Stats,
@@ -99,6 +105,10 @@ pub struct Made {
     pub field: Option<FieldSummary>,
     /// Sum of all shares, added layer by layer. `None` unless the cells are shares of volume.
     pub shares: Option<f64>,
+    /// Thickness of the wall of a hollow part. `None` if it was not measured.
+    pub walls: Option<WallThickness>,
+    /// Drain holes.
+    pub drains: Vec<DrainHole>,
     /// Counts and findings of the rule.
     pub stats: Stats,
     /// Time for making the cells.
@@ -178,6 +188,7 @@ impl<'a> Slabs<'a> {
         let Some(first) = sources.first() else {
             return Err(Error::no_triangles());
         };
+        let drains = first.drains(run)?;
         let record = voxelizer.about(first.record()?);
         let labels: Vec<_> = legend
             .iter()
@@ -208,6 +219,7 @@ impl<'a> Slabs<'a> {
             nearest: None,
             arrays: quantities.iter().map(CellArray::new).collect(),
             array_digests: quantities.iter().map(digest_of).collect(),
+            drains,
             digest,
             made: Made {
                 labels,
@@ -346,7 +358,15 @@ impl<'a> Slabs<'a> {
     /// Returns the counts over the slabs made so far. After the last slab they are the counts of the whole
     /// grid.
     pub fn made(&self) -> Made {
+        let coordinates = self.voxelizer.coordinates();
+        let gauge = self.sources.first().and_then(|first| first.gauge.as_ref());
         Made {
+            walls: gauge.map(|gauge| gauge.thickness(self.voxelizer.scale())),
+            drains: self
+                .drains
+                .iter()
+                .map(|drain| drain.hole(&coordinates))
+                .collect(),
             stats: self.stats(),
             ..self.made.clone()
         }
@@ -544,6 +564,9 @@ impl<'a> Slabs<'a> {
             }
             (_, legend) => {
                 first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
+                for drain in &mut self.drains {
+                    drain.carve(self.lattice, layers.start, &mut bits);
+                }
                 match legend {
                     None => Ok(bits.into()),
                     Some(legend) if let Some(painter) = &self.painter => {
@@ -665,6 +688,13 @@ impl<'a> Source<'a> {
             })??),
             Cow::Owned(_) => None,
         };
+        let gauge = if voxelizer.measures_walls() && mesh.cuts().is_none() {
+            Some(par::with_threads(run.thread_count(), || {
+                WallGauge::new(&mesh, lattice, run)
+            })??)
+        } else {
+            None
+        };
         Ok(Self {
             voxelizer: *voxelizer,
             lattice,
@@ -673,6 +703,7 @@ impl<'a> Source<'a> {
             painter,
             prepared,
             bricks: None,
+            gauge,
             lost,
             stats: Stats::default(),
             is_occupied: false,
@@ -688,6 +719,53 @@ impl<'a> Source<'a> {
                 Ok(rule.prepare(&self.mesh, self.lattice, run)?.record())
             })?,
         }
+    }
+
+    /// Finds the ends of the drain holes.
+    fn drains(&self, run: &Run) -> Result<Vec<PreparedDrain>> {
+        let Voxelizer { drains, .. } = self.voxelizer;
+        let mut found = vec![];
+        if drains.is_empty() {
+            return Ok(found);
+        }
+        let prepared = self.prepared.as_ref().ok_or_else(|| {
+            Error::usage("drain: labelled parts have no drain holes")
+                .with_hint("leave out the labels, or choose one part")
+        })?;
+        if self.mesh.cuts().is_some() {
+            return Err(
+                Error::unfit("drain: a mesh with negative volumes has no drain holes")
+                    .with_hint("subtract the negative volumes in a slicer or a CAD program first"),
+            );
+        }
+        let coordinates = self.voxelizer.coordinates();
+        par::with_threads(run.thread_count(), || {
+            for drain in drains {
+                let drain = PreparedDrain::new(drain, prepared, self.lattice, &coordinates, run)?;
+                found.push(drain);
+            }
+            Ok(found)
+        })?
+    }
+
+    /// Fills these layers of a hollow part, and measures its wall.
+    fn fill_and_measure(
+        &mut self,
+        layers: Range<usize>,
+        run: &Run,
+        bits: &mut BitGrid,
+    ) -> Result<()> {
+        let (Some(gauge), Some(prepared)) = (&mut self.gauge, &self.prepared) else {
+            return self.fill(layers, run, bits.into());
+        };
+        let mut cavity = BitGrid::new(bits.dims())?;
+        let stats = prepared.hollow(layers.clone(), run, bits, &mut cavity)?;
+        gauge.measure(layers.start, bits, &cavity, run)?;
+        self.stats.add(stats);
+        if layers.end == self.lattice.dims()[2] {
+            self.prepared = None;
+        }
+        Ok(())
     }
 
     /// Fills these layers with the rule.
@@ -727,7 +805,7 @@ impl<'a> Source<'a> {
         run.check()?;
         match &self.bricks {
             Some(covered) => covered.fill_noted(layers.start, bits),
-            None => self.fill(layers, run, bits.into())?,
+            None => self.fill_and_measure(layers, run, bits)?,
         }
         self.is_occupied = self.is_occupied || bits.words().iter().any(|word| *word != 0);
         if self.lost.is_none() {

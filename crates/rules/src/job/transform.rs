@@ -103,7 +103,7 @@ impl AxisOrder {
 }
 
 /// Formats a number as a decimal if a double represents it exactly, otherwise as a fraction.
-fn decimal(number: &Rational) -> String {
+pub(super) fn decimal(number: &Rational) -> String {
     let text = number.to_f64().to_string();
     if Rational::parse(&text).as_ref() == Ok(number) {
         text

@@ -1,5 +1,6 @@
 //! The voxelizer: a rule with the settings of a run and the options of a job.
 
+use super::drain::Drain;
 use super::transform::Transform;
 use crate::rule::{Rule, Stats};
 use crate::run::{MemoryBudget, Run};
@@ -34,6 +35,7 @@ pub struct Voxelizer<'a> {
     transform: Option<&'a Transform>,
     input: Option<&'a str>,
     pub(super) priority: &'a [String],
+    pub(super) drains: &'a [Drain],
     pub(super) has_findings: bool,
 }
 
@@ -50,6 +52,8 @@ pub struct Extras {
     pub leak: bool,
     /// Return the number of the triangle nearest to each cell, if the rule makes a field.
     pub nearest: bool,
+    /// Measure the wall of a hollow part. With labels of parts or negative volumes, no wall is measured.
+    pub walls: bool,
     /// Quantities that are computed in addition to the field. They must be among [`Rule::quantities`].
     pub quantities: Quantities,
 }
@@ -104,6 +108,7 @@ impl<'a> Voxelizer<'a> {
             transform: None,
             input: None,
             priority: &[],
+            drains: &[],
             has_findings: true,
         }
     }
@@ -227,6 +232,18 @@ impl<'a> Voxelizer<'a> {
         }
     }
 
+    /// Sets the drain holes of a hollow part.
+    #[must_use]
+    pub fn drains(self, drains: &'a [Drain]) -> Self {
+        Self { drains, ..self }
+    }
+
+    /// Returns true if the wall of a hollow part is measured.
+    pub(super) fn measures_walls(&self) -> bool {
+        let has_parts = matches!(self.extras.labels, JobLabels::Parts(_));
+        self.extras.walls && self.rule.has_cavity() && !has_parts
+    }
+
     /// Sets the name of the input file that the record of the cells states.
     #[must_use]
     pub fn input(self, name: Option<&'a str>) -> Self {
@@ -286,7 +303,9 @@ impl<'a> Voxelizer<'a> {
             _ => text,
         };
         let mesh_volume = record.mesh_volume.map(scaled);
+        let drains: Vec<_> = self.drains.iter().map(Drain::text).collect();
         Record {
+            drain: Some(drains.join(";")).filter(|text| !text.is_empty()),
             transform,
             mesh_volume,
             input,

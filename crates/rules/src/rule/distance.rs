@@ -1,6 +1,6 @@
 //! The rule distance: the value of a cell is the distance from its centre to the nearest point of the mesh,
-//! in units of the file. If an iso value is given, there is no field; the cells whose distance is at most
-//! that value are occupied. docs/internals/distance.md describes the computation and its exactness.
+//! in units of the file. If an iso value is given, there is no field; the cells whose value is at most the iso
+//! value are occupied. docs/internals/distance.md describes the computation and its exactness.
 
 use std::fmt;
 use std::ops::Range;
@@ -78,13 +78,83 @@ impl fmt::Display for Band {
     }
 }
 
-/// Computes the distances of cells, or occupies the cells up to a given distance. Distances have a sign if a
+/// Iso value of a field of distances: a length, or a length below zero, which is inside the mesh. `Display`
+/// writes the text that [`FromStr`] parses, such as `0.5` or `-2vx`.
+///
+/// ```
+/// # use voxelize_rules as voxelize;
+/// use voxelize::{Iso, Length};
+///
+/// assert_eq!("2vx".parse::<Iso>()?, Iso::from(Length::cells(2)));
+/// assert_eq!("-0.50".parse::<Iso>()?.to_string(), "-0.5");
+/// # Ok::<(), voxelize::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Iso {
+    distance: Length,
+    is_below_zero: bool,
+}
+
+impl Iso {
+    /// Creates the value `distance`, or the negative value if `is_below_zero` is true.
+    pub fn new(distance: Length, is_below_zero: bool) -> Self {
+        Self {
+            distance,
+            is_below_zero: is_below_zero && distance.value().is_positive(),
+        }
+    }
+
+    /// Returns the distance from the mesh without a sign.
+    pub fn distance(&self) -> Length {
+        self.distance
+    }
+
+    /// Returns true if the value is less than zero.
+    pub fn is_below_zero(&self) -> bool {
+        self.is_below_zero
+    }
+}
+
+impl From<Length> for Iso {
+    fn from(distance: Length) -> Self {
+        Self::new(distance, false)
+    }
+}
+
+impl FromStr for Iso {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim_start().strip_prefix('-') {
+            Some(distance) => Ok(Self::new(distance.parse()?, true)),
+            None => Ok(text.parse::<Length>()?.into()),
+        }
+    }
+}
+
+impl fmt::Display for Iso {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_below_zero { "-" } else { "" };
+        write!(f, "{sign}{}", self.distance)
+    }
+}
+
+/// Cells that the rule occupies on a lattice if it makes bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum IsoCells {
+    /// Cells whose distance is at most this value, and cells inside.
+    Within(f32),
+    /// Cells inside whose distance is at least this value.
+    Deep(f32),
+}
+
+/// Computes the distances of cells, or occupies the cells up to an iso value. Distances have a sign if a
 /// method finds the inside.
 pub(super) struct DistanceCells<'a> {
     pub distances: Distances,
     pub inside: Option<PreparedInside<'a>>,
-    /// Greatest distance of an occupied cell from the mesh. `None` if the rule makes a field.
-    pub most: Option<f32>,
+    /// Cells that are occupied. `None` if the rule makes a field.
+    pub iso: Option<IsoCells>,
 }
 
 impl DistanceCells<'_> {
@@ -117,11 +187,20 @@ impl FillCells for DistanceCells<'_> {
             CellsMut::WithArrays(..) => {
                 Err(Error::usage("the rule distance has no additional arrays"))
             }
-            CellsMut::Bits(grid) => {
-                let most = self.most.ok_or_else(makes_field)?;
-                self.distances.occupy(layers.clone(), most, grid, run)?;
-                self.fill_inside(layers, run, grid)
-            }
+            CellsMut::Bits(grid) => match self.iso.ok_or_else(makes_field)? {
+                IsoCells::Within(most) => {
+                    self.distances.occupy(layers.clone(), most, grid, run)?;
+                    self.fill_inside(layers, run, grid)
+                }
+                IsoCells::Deep(least) => {
+                    let stats = self.fill_inside(layers.clone(), run, grid)?;
+                    let mut near = BitGrid::new(grid.dims())?;
+                    self.distances
+                        .occupy(layers, least.next_down(), &mut near, run)?;
+                    grid.remove(&near, 0);
+                    Ok(stats)
+                }
+            },
         }
     }
 
@@ -163,39 +242,47 @@ pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     }
 }
 
-/// Returns the greatest 32-bit float that is at most the iso distance. Fails if the distance is not less than
-/// the width of the band.
-pub(super) fn most(band: Band, iso: Length, lattice: &Lattice) -> Result<f32> {
-    let exact = iso.in_world(lattice.spacing());
+/// Returns the cells that are occupied with an iso value. Fails if its distance is not less than the width of
+/// the band.
+pub(super) fn iso_cells(band: Band, iso: Iso, lattice: &Lattice) -> Result<IsoCells> {
+    let exact = iso.distance.in_world(lattice.spacing());
     if let Band::Cells(width) = band
         && exact >= width.in_world(lattice.spacing())
     {
         let reach = width.in_world(lattice.spacing()).to_f64();
-        let error = beyond_band(&iso.to_string(), width);
+        let error = beyond_band(iso, width);
         let message = format!(
             "{} ({} in units of the file)",
             error.message(),
             number(reach)
         );
-        return Err(match iso.unit() {
+        return Err(match iso.distance.unit() {
             LengthUnit::Cells => error,
             _ => Error::usage(message).with_hint(error.hint().cloned().unwrap_or_default()),
         });
     }
     let nearest = exact.to_f32();
-    let is_above = Rational::from_f32(nearest).is_none_or(|nearest| nearest > exact);
-    Ok(if is_above {
+    let rounded = Rational::from_f32(nearest);
+    if iso.is_below_zero {
+        let is_below = rounded.is_some_and(|rounded| rounded < exact);
+        let least = if is_below { nearest.next_up() } else { nearest };
+        return Ok(IsoCells::Deep(least));
+    }
+    let is_above = rounded.is_none_or(|rounded| rounded > exact);
+    let most = if is_above {
         nearest.next_down()
     } else {
         nearest
-    })
+    };
+    Ok(IsoCells::Within(most))
 }
 
-/// Returns the error for an iso distance that is not within the band.
-pub(super) fn beyond_band(iso: &str, width: Length) -> Error {
+/// Returns the error for an iso value that is not within the band.
+pub(super) fn beyond_band(iso: Iso, width: Length) -> Error {
     let width = Band::Cells(width);
+    let distance = iso.distance;
     Error::usage(format!(
-        "iso: {iso} must be less than the band, {width} cells"
+        "iso: {distance} must be less than the band, {width} cells"
     ))
     .with_hint("use `--band W` with more cells, or `--band all`")
 }

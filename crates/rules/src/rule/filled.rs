@@ -79,26 +79,63 @@ pub(super) fn hollow_out(
 impl FillCells for FilledCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         let grid = cells.bits()?;
-        let stats = self.fill_all(layers.clone(), run, grid)?;
         match &self.shell {
-            PreparedShell::All => {}
-            PreparedShell::Steps(steps) => {
-                let dims = self.touched.lattice.dims();
-                hollow_out(dims, layers, *steps, run, grid, |border, grid| {
-                    self.fill_all(border, run, grid)
-                })?;
-            }
-            PreparedShell::Wall(offset) => {
-                let mut kept = BitGrid::new(grid.dims())?;
-                offset.occupy(layers.clone(), run, &mut kept)?;
-                self.touched.occupy(layers, run, &mut kept)?;
-                grid.keep(&kept);
+            PreparedShell::All => self.fill_all(layers, run, grid),
+            PreparedShell::Steps(steps) => self.fill_shell(layers, *steps, run, grid, None),
+            PreparedShell::Wall(_) => {
+                let mut cavity = BitGrid::new(grid.dims())?;
+                self.hollow(layers, run, grid, &mut cavity)
             }
         }
-        Ok(stats)
+    }
+
+    fn hollow(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+        cavity: &mut BitGrid,
+    ) -> Result<Stats> {
+        match &self.shell {
+            PreparedShell::All => self.fill_all(layers, run, grid),
+            PreparedShell::Steps(steps) => self.fill_shell(layers, *steps, run, grid, Some(cavity)),
+            PreparedShell::Wall(offset) => {
+                let stats = self.fill_all(layers.clone(), run, grid)?;
+                offset.occupy(layers.clone(), run, cavity)?;
+                self.touched.occupy(layers, run, cavity)?;
+                cavity.invert_within(grid);
+                grid.remove(cavity, 0);
+                Ok(stats)
+            }
+        }
     }
 
     fn inside(&self) -> Option<Inside> {
         Some(self.inside.used)
+    }
+}
+
+impl FilledCells<'_> {
+    /// Occupies the cells within a number of steps of an empty cell. `cavity` gets the other cells of the rule.
+    fn fill_shell(
+        &self,
+        layers: Range<usize>,
+        steps: usize,
+        run: &Run,
+        grid: &mut BitGrid,
+        mut cavity: Option<&mut BitGrid>,
+    ) -> Result<Stats> {
+        let stats = self.fill_all(layers.clone(), run, grid)?;
+        if let Some(cavity) = &mut cavity {
+            cavity.add(grid);
+        }
+        let dims = self.touched.lattice.dims();
+        hollow_out(dims, layers, steps, run, grid, |border, grid| {
+            self.fill_all(border, run, grid)
+        })?;
+        if let Some(cavity) = cavity {
+            cavity.remove(grid, 0);
+        }
+        Ok(stats)
     }
 }

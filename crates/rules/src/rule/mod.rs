@@ -24,7 +24,7 @@ mod thin;
 use std::mem::discriminant;
 use std::ops::Range;
 
-pub use self::distance::Band;
+pub use self::distance::{Band, Iso};
 pub(crate) use self::findings::findings_of_cells;
 pub use self::findings::{findings, nothing_occupied, repaired};
 pub use self::fraction::FractionReport;
@@ -46,7 +46,7 @@ use crate::run::nearest::Distances;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Ties;
 use voxelize_core::grid::record::TOOL;
-use voxelize_core::grid::{CellKind, CellsMut, Lattice, Length, Quantity, Record};
+use voxelize_core::grid::{BitGrid, CellKind, CellsMut, Lattice, Length, Quantity, Record};
 use voxelize_meshes::Mesh;
 
 /// Rule that decides which cells are occupied. The mesh, the lattice and the rule together determine the
@@ -105,9 +105,9 @@ pub enum Rule {
         /// Method that finds the inside. The values of cells inside get the sign bit. `None` if distances
         /// have no sign.
         sign: Option<Inside>,
-        /// Greatest value of an occupied cell. With this option the rule makes bits instead of a field. It
-        /// must be less than the width of the band.
-        iso: Option<Length>,
+        /// Greatest value of an occupied cell. With this option the rule makes bits instead of a field. Its
+        /// distance must be less than the width of the band. A value below zero needs a sign.
+        iso: Option<Iso>,
     },
     /// Makes a field of shares. The value of a cell is the share of its volume that is inside the mesh, from
     /// 0 to 1. The mesh must be closed, unless `inside` repairs it.
@@ -276,6 +276,18 @@ trait FillCells: Send + Sync {
     /// Fills these layers of the lattice. Layer 0 of `cells` is layer `layers.start` of the lattice.
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats>;
 
+    /// Fills some layers as [`fill`](Self::fill) does, and occupies the cells of the cavity in `cavity`. The
+    /// cavity has the cells that the rule would occupy if it kept no shell. Both grids must be empty.
+    fn hollow(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+        _cavity: &mut BitGrid,
+    ) -> Result<Stats> {
+        self.fill(layers, run, grid.into())
+    }
+
     /// Returns all occupied cells, stored in bricks. `None` if the rule does not support bricks.
     fn keep(&self, _run: &Run) -> Option<Result<Covered>> {
         None
@@ -420,7 +432,7 @@ impl Rule {
                 band: Band::All,
                 iso: Some(iso),
                 ..
-            } => *iso,
+            } if !iso.is_below_zero() => iso.distance(),
             _ => Length::ZERO,
         }
     }
@@ -499,7 +511,7 @@ impl Rule {
                 band,
                 iso: Some(iso),
                 ..
-            } => distance::most(*band, *iso, lattice).map(drop),
+            } => distance::iso_cells(*band, *iso, lattice).map(drop),
             _ => Ok(()),
         }
     }
@@ -557,6 +569,12 @@ impl Rule {
             } => Some(*wall),
             _ => None,
         }
+    }
+
+    /// Returns true if the rule keeps a wall or a shell, so that the part has a cavity.
+    pub fn has_cavity(&self) -> bool {
+        let has_shell = matches!(self, Self::Filled { shell: Some(_), .. });
+        self.wall().is_some() || has_shell
     }
 
     fn inside_mut(&mut self) -> Option<&mut Inside> {
@@ -628,10 +646,13 @@ impl Rule {
     /// cells.
     pub(crate) fn grids_beside(&self, mesh: &Mesh) -> u128 {
         if self.subtracts_from(mesh) {
-            cut::grids(self)
-        } else {
-            u128::from(self.wall().is_some())
+            return cut::grids(self);
         }
+        let has_near = match self {
+            Self::Distance { iso: Some(iso), .. } => iso.is_below_zero(),
+            _ => self.wall().is_some(),
+        };
+        u128::from(has_near)
     }
 
     /// Returns true if the rule occupies only cells at the surface, so that the inside stays empty.
@@ -743,15 +764,15 @@ impl Rule {
                     Some(sign) => Some(ready(sign)?),
                     None => None,
                 };
-                let most = match iso {
-                    Some(iso) => Some(distance::most(band, iso, lattice)?),
+                let iso = match iso {
+                    Some(iso) => Some(distance::iso_cells(band, iso, lattice)?),
                     None => None,
                 };
                 let distances = Distances::new(mesh, lattice, run)?;
                 Box::new(DistanceCells {
                     distances,
                     inside,
-                    most,
+                    iso,
                 })
             }
         };
@@ -785,6 +806,7 @@ impl PreparedRule<'_> {
             tool: Some(TOOL.to_string()),
             rule_name: Some(rule.name().to_string()),
             fields: rule.fields(),
+            drain: None,
             transform: vec![],
             snap: Some(self.lattice.snap().name().to_string()),
             mesh_volume: self.cells.mesh_volume().map(|volume| volume.to_string()),
@@ -839,6 +861,25 @@ impl PreparedRule<'_> {
                 self.rule.name()
             ))),
         }
+    }
+
+    /// Fills some layers of a rule that keeps a wall or a shell, and occupies the cells of the cavity in
+    /// `cavity`. Both grids must be empty. Layer 0 of both is layer `layers.start` of the lattice.
+    ///
+    /// # Errors
+    /// Fails for the reasons listed at [`fill`](Self::fill).
+    pub(crate) fn hollow(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+        cavity: &mut BitGrid,
+    ) -> Result<Stats> {
+        let [nx, ny, nz] = self.lattice.dims();
+        if layers.end > nz || [grid.dims(), cavity.dims()] != [[nx, ny, layers.len()]; 2] {
+            return Err(other_dims());
+        }
+        self.cells.hollow(layers, run, grid, cavity)
     }
 
     /// Returns all occupied cells, stored in bricks. This saves memory if the grid is mostly empty.

@@ -4,7 +4,7 @@
 //! option, which is the command-line flag without its dashes.
 
 use super::distance;
-use super::{Band, Inside, Rule, ShellThickness, ThinFeatures};
+use super::{Band, Inside, Iso, Rule, ShellThickness, ThinFeatures};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Rational, Ties};
 use voxelize_core::grid::record::FIELDS;
@@ -198,7 +198,7 @@ impl Rule {
     }
 
     /// Returns this rule with the iso value `new`. It then makes bits instead of a field: cells whose value
-    /// is at most `new` are occupied.
+    /// is at most `new` are occupied. A value below zero shrinks the part.
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -212,12 +212,12 @@ impl Rule {
     ///
     /// # Errors
     /// Fails if the rule is not [`Rule::Distance`]. Also fails if the length is in cells and is not less than
-    /// the width of the band.
-    pub fn with_iso(mut self, new: Length) -> Result<Self> {
+    /// the width of the band, or if the value is below zero and distances have no sign.
+    pub fn with_iso(mut self, new: impl Into<Iso>) -> Result<Self> {
         let Self::Distance { iso, .. } = &mut self else {
             return Err(self.no_field("iso"));
         };
-        *iso = Some(new);
+        *iso = Some(new.into());
         self.checked()
     }
 
@@ -267,11 +267,21 @@ impl Rule {
                 )
             }
             Self::Distance {
+                sign: None,
+                iso: Some(iso),
+                ..
+            } if iso.is_below_zero() => Err(Error::usage(format!(
+                "iso: {iso} is below zero, and distances without a sign never are"
+            ))
+            .with_hint("add `--signed`, which makes distances inside negative")),
+            Self::Distance {
                 band: Band::Cells(width),
                 iso: Some(iso),
                 ..
-            } if iso.unit() == width.unit() && iso.value() >= width.value() => {
-                Err(distance::beyond_band(&iso.to_string(), width))
+            } if iso.distance().unit() == width.unit()
+                && iso.distance().value() >= width.value() =>
+            {
+                Err(distance::beyond_band(iso, width))
             }
             Self::Fraction { inside }
                 if !matches!(inside, Inside::Auto | Inside::Nonzero | Inside::Robust) =>
@@ -311,7 +321,7 @@ impl Rule {
                 ..
             } => {
                 band = Some(of_rule.to_string());
-                iso = limit.as_ref().map(Length::to_string);
+                iso = limit.as_ref().map(Iso::to_string);
             }
             _ => {}
         }

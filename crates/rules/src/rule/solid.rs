@@ -25,20 +25,44 @@ pub(super) struct SolidCells<'a> {
 impl FillCells for SolidCells<'_> {
     fn fill(&self, layers: Range<usize>, run: &Run, cells: CellsMut) -> Result<Stats> {
         let grid = cells.bits()?;
+        if self.wall.is_some() {
+            let mut cavity = BitGrid::new(grid.dims())?;
+            return self.hollow(layers, run, grid, &mut cavity);
+        }
+        let mut stats = self.inside.fill(layers.clone(), run, grid)?;
+        self.keep_features(layers, grid, &mut stats);
+        Ok(stats)
+    }
+
+    fn hollow(
+        &self,
+        layers: Range<usize>,
+        run: &Run,
+        grid: &mut BitGrid,
+        cavity: &mut BitGrid,
+    ) -> Result<Stats> {
         let mut stats = self.inside.fill(layers.clone(), run, grid)?;
         if let Some(wall) = &self.wall {
-            let mut near = BitGrid::new(grid.dims())?;
-            wall.occupy(layers.clone(), run, &mut near)?;
-            grid.keep(&near);
+            wall.occupy(layers.clone(), run, cavity)?;
+            cavity.invert_within(grid);
+            grid.remove(cavity, 0);
         }
-        if let Some(kept) = &self.kept {
-            kept.keep(layers, grid);
-            (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
-        }
+        self.keep_features(layers, grid, &mut stats);
+        cavity.remove(grid, 0);
         Ok(stats)
     }
 
     fn inside(&self) -> Option<Inside> {
         Some(self.inside.used)
+    }
+}
+
+impl SolidCells<'_> {
+    /// Adds the cells that keep thin features.
+    fn keep_features(&self, layers: Range<usize>, grid: &mut BitGrid, stats: &mut Stats) {
+        if let Some(kept) = &self.kept {
+            kept.keep(layers, grid);
+            (stats.lost, stats.kept) = (Some(kept.report), Some(kept.count));
+        }
     }
 }

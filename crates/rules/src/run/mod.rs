@@ -8,10 +8,12 @@ pub(crate) mod memory;
 pub(crate) mod nearest;
 pub(crate) mod rows;
 pub(crate) mod touched;
+pub(crate) mod walls;
 
 pub use self::budget::{MemoryBudget, MemoryLimit};
 pub use self::leak::Leak;
 pub use self::memory::{Demand, Plan};
+pub use self::walls::WallThickness;
 
 use voxelize_core::error::{Error, Result};
 use voxelize_core::par::{self, CancelToken, Progress};

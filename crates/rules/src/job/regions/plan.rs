@@ -89,6 +89,13 @@ impl Voxelizer<'_> {
                     .with_hint("omit them, or make the grid in one process"),
             );
         }
+        if !self.drains.is_empty() {
+            return Err(
+                Error::usage("drain: the regions of a store have no drain holes").with_hint(
+                    "make the grid in one process; with `--max-memory` it is made in slabs",
+                ),
+            );
+        }
         let run_free = self.without_findings();
         let slabs = Slabs::new(&run_free, mesh, lattice, Plan::Slabs(1))?;
         let (legend, background) = match slabs.cell_type() {

@@ -8,13 +8,14 @@ pub(super) mod parse;
 
 use std::path::PathBuf;
 
-use super::measure::{Measure, WrittenLength, WrittenShell};
+use super::drain::Drain;
+use super::measure::{Measure, WrittenIso, WrittenLength, WrittenShell};
 use super::parts::PartChoice;
 use super::stated::{one_unit, one_up};
 use super::transform::{AxisOrder, Transform};
 use super::turn::{Matrix, Rotation};
 use super::voxelizer::JobLabels;
-use crate::rule::{Band, Inside, METHODS, RULES, Rule, ShellThickness, ThinFeatures};
+use crate::rule::{Band, Inside, Iso, METHODS, RULES, Rule, ShellThickness, ThinFeatures};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Rational, Ties};
 use voxelize_core::grid::record::FIELDS;
@@ -101,14 +102,16 @@ pub struct Request {
     pub keeps_thin: bool,
     /// Thickness of a shell.
     pub hollow: Option<WrittenShell>,
+    /// Drain holes: the coordinates of a point, and a diameter.
+    pub drain: Vec<[Measure; 4]>,
     /// Radius of the rule offset.
     pub radius: Option<WrittenLength>,
     /// Band around the mesh in which cells store distances.
     pub band: Option<Band>,
     /// The rule distance makes signed distances, which are negative inside.
     pub is_signed: bool,
-    /// Greatest distance of an occupied cell, for the rule distance.
-    pub iso: Option<WrittenLength>,
+    /// Greatest value of an occupied cell, for the rule distance.
+    pub iso: Option<WrittenIso>,
     /// Ties of the rule.
     pub ties: Option<Ties>,
     /// Kind of labels of the cells.
@@ -246,6 +249,9 @@ pub static OPTIONS: &[RequestOption] = &[
     row("hollow", Text, |request, text| {
         put(&mut request.hollow, parse::shell(text))
     }),
+    row("drain", Texts, |request, text| {
+        add(&mut request.drain, parse::drain(text))
+    }),
     row("radius", Text, |request, text| {
         put(&mut request.radius, text.parse())
     }),
@@ -254,7 +260,7 @@ pub static OPTIONS: &[RequestOption] = &[
     }),
     row("signed", Flag, |request, _| turn_on(&mut request.is_signed)),
     row("iso", Text, |request, text| {
-        put(&mut request.iso, parse::iso(text))
+        put(&mut request.iso, text.parse())
     }),
     row("labels", Name(|| names(&labels())), |request, text| {
         put(&mut request.labels, named(text, &labels()))
@@ -379,6 +385,8 @@ pub struct ResolvedRequest {
     pub transform: Transform,
     /// Rule with its options.
     pub rule: Rule,
+    /// Drain holes of a hollow part, in the coordinates of the lattice.
+    pub drains: Vec<Drain>,
     /// Method of fitting the lattice to the mesh. It is not used if the lattice of a file is used.
     pub fit: Fit,
     /// Least and greatest corner of the requested box. `None` if no box was requested.
@@ -394,6 +402,9 @@ impl ResolvedRequest {
         let after = self.transform.offset();
         let by = std::array::from_fn(|axis| &before[axis] - &after[axis]);
         self.fit = self.fit.moved(&by);
+        for drain in &mut self.drains {
+            drain.move_by(&by);
+        }
         self
     }
 }
@@ -488,6 +499,7 @@ impl Request {
             None => None,
         };
 
+        let drains = self.drains(&transform, &rule)?;
         let size = match (voxel_size, self.dims) {
             (_, Some(dims)) if self.is_stretched => Size::Stretched(dims),
             (_, Some(dims)) => Size::Dims(dims),
@@ -512,6 +524,7 @@ impl Request {
         Ok(ResolvedRequest {
             transform,
             rule,
+            drains,
             fit,
             bounds,
         })
@@ -638,7 +651,16 @@ impl Request {
             None => {}
         }
         rule = rule.with_radius(length("radius", &self.radius)?)?;
-        if let Some(iso) = length("iso", &self.iso)? {
+        if let Some(iso) = &self.iso {
+            let side = self.side(transform);
+            let distance = transform
+                .length(&iso.distance, side.as_ref())
+                .map_err(|error| error.about(&format!("iso {}", iso.text())))?;
+            let iso = Iso::new(distance, iso.is_below_zero);
+            // A part shrinks by any length, so the default band must not limit it.
+            if iso.is_below_zero() && self.band.is_none() {
+                rule = rule.with_band(Band::All)?;
+            }
             rule = rule.with_iso(iso)?;
         }
         match self.ties {
@@ -671,6 +693,35 @@ impl Request {
                 .map_err(|error| error.about(&self.written(name)))?;
         }
         Ok(Some(lengths))
+    }
+
+    /// Returns the drain holes in the coordinates of the lattice.
+    fn drains(&self, transform: &Transform, rule: &Rule) -> Result<Vec<Drain>> {
+        if self.drain.is_empty() {
+            return Ok(vec![]);
+        }
+        if !rule.has_cavity() {
+            return Err(self.needs("drain", "hollow").with_hint(
+                "for example: `--solid` `--hollow 2mm`, which makes the cavity that the hole leads to",
+            ));
+        }
+        if let Some(JobLabels::Parts(_)) = self.labels {
+            let [one, other] = ["drain", "labels"].map(self.spelling.0);
+            return Err(
+                Error::usage(format!("{one} and {other} exclude each other")).with_hint([
+                    "a hole leads to the cavity of the whole mesh, but each labelled part has its own",
+                    "choose one part with `--only`",
+                ]),
+            );
+        }
+        let mut drains = vec![];
+        for hole in &self.drain {
+            let hole = self.lengths("drain", &Some(hole.clone()), transform.unit)?;
+            if let Some(hole) = hole {
+                drains.push(Drain::new(hole, transform));
+            }
+        }
+        Ok(drains)
     }
 
     fn corners(&self, min: [Rational; 3], max: [Rational; 3]) -> Result<[[Rational; 3]; 2]> {
@@ -787,7 +838,10 @@ mod tests {
             ("hollow=2.5", "a number of cells is whole"),
             ("hollow=5miles", "'5miles' is not a decimal number"),
             ("band=5mm", "a band is a number of cells without a unit"),
-            ("iso=-1", "must not be below zero"),
+            ("iso=--1", "'-1' is below zero"),
+            ("drain=1,2,3", "expected 4 numbers X,Y,Z,D"),
+            ("drain=1,2,3,0mm", "the diameter must be above zero"),
+            ("drain=1,2,3,2vx", "'vx' is not a unit"),
             ("unit=mile", "there is no 'mile'"),
             ("ties=sideways", "there is no 'sideways'"),
         ] {
@@ -835,6 +889,19 @@ mod tests {
             (
                 "close-holes=3",
                 "--close-holes: works only with the method flood",
+            ),
+            (
+                "rule=distance iso=-1",
+                "--iso: -1 is below zero, and distances without a sign never are",
+            ),
+            ("solid drain=0,0,0,3", "--drain needs --hollow"),
+            (
+                "solid hollow=2units drain=0,0,0,3mm",
+                "--drain 0,0,0,3mm: the unit of the file is unknown",
+            ),
+            (
+                "solid hollow=2units drain=0,0,0,3 labels=object",
+                "--drain and --labels exclude each other",
             ),
         ] {
             let error = request(words).unwrap().resolve(&[]).unwrap_err();

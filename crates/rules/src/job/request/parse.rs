@@ -1,6 +1,6 @@
 //! Parsers for the values of options. Error messages do not contain the name of the option.
 
-use crate::job::measure::{Measure, WrittenLength, WrittenShell};
+use crate::job::measure::{Measure, WrittenShell};
 use crate::rule::Band;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
@@ -147,15 +147,20 @@ fn refuse_unit(text: &str, message: &str) -> Result<()> {
     }
 }
 
-/// Parses the greatest distance of occupied cells from the mesh, such as `2vx`.
-pub(super) fn iso(text: &str) -> Result<WrittenLength> {
-    if text.trim_start().starts_with('-') {
-        return Err(Error::usage("must not be below zero").with_hint([
-            "`--rule distance` `--signed` `--band all` `-o FILE.npz` writes the distances",
-            "in NumPy, voxels <= -R is the part shrunk by R",
-        ]));
+/// Parses a drain hole, such as `10,10,0,2.5mm`: a point and a diameter.
+pub(super) fn drain(text: &str) -> Result<[Measure; 4]> {
+    let numbers = measures(text)?;
+    let given = numbers.len();
+    let hole: [Measure; 4] = numbers.try_into().map_err(|_| {
+        Error::usage(format!(
+            "expected 4 numbers X,Y,Z,D, a point and a diameter, found {given}"
+        ))
+    })?;
+    if hole[3].number.is_positive() {
+        Ok(hole)
+    } else {
+        Err(Error::usage("the diameter must be above zero"))
     }
-    text.parse()
 }
 
 fn measures(text: &str) -> Result<Vec<Measure>> {
