@@ -2,6 +2,7 @@
 //! findings.
 
 pub mod findings;
+mod label_fields;
 mod measure;
 mod paint;
 mod parts;
@@ -19,6 +20,7 @@ mod transform;
 mod turn;
 mod voxelizer;
 
+pub use self::label_fields::{LabelValues, SharedShares};
 pub use self::measure::{Measure, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};

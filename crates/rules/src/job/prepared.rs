@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::label_fields::{LabelValues, SharedShares};
 use super::plan::{MemoryPlan, Needs, share_exceeded};
 use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
@@ -9,7 +10,7 @@ use super::voxelizer::Voxelizer;
 use crate::rule::doubt::{self, Doubt};
 use crate::rule::{Stats, leak_path};
 use crate::run::{MemoryLimit, Plan};
-use voxelize_core::error::{Code, Error, Finding, Result};
+use voxelize_core::error::{Code, Finding, Result};
 use voxelize_core::grid::record::INSIDE;
 use voxelize_core::grid::{
     BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, Hash, Label, Lattice, Quantity,
@@ -55,6 +56,11 @@ pub struct JobResult {
     pub findings: Vec<Finding>,
     /// Additional quantities, each with the digest of its array.
     pub arrays: Vec<(Quantity, Hash)>,
+    /// Values of the field of each label, in the order of the labels, with the digest that the part has as a
+    /// separate mesh. Empty if the labels have no fields.
+    pub label_fields: Vec<(LabelValues, Hash)>,
+    /// Cells in which parts with shares overlap. `None` if the parts have no shares.
+    pub shared_shares: Option<SharedShares>,
     /// Cells on which the methods disagree. `None` if they were not requested.
     pub doubt: Option<Doubt>,
     /// Cells of the paths along which a flood leaks into the mesh. `None` if they were not requested.
@@ -94,13 +100,7 @@ impl<'a> Voxelizer<'a> {
     where
         'a: 'b,
     {
-        if self.extras.labels.are_of_mesh() && self.rule.kind() == CellKind::Field {
-            let error = Error::usage(format!(
-                "labels: the rule {} makes a field",
-                self.rule.name()
-            ));
-            return Err(error.with_hint("only rules that make bits can have labels"));
-        }
+        self.refuse_other_labels()?;
         self.refuse_other_quantities()?;
         let needs = Needs {
             voxelizer: self,
@@ -263,12 +263,15 @@ impl Prepared<'_> {
             shared,
             field,
             shares,
+            label_values,
+            shared_shares,
             stats,
             filling,
             hashing,
             ..
         } = slabs.made();
         let arrays = slabs.digests_of_arrays();
+        let label_fields = label_values.into_iter().zip(slabs.digests_of_labels());
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
@@ -281,6 +284,8 @@ impl Prepared<'_> {
             stats,
             findings,
             arrays,
+            label_fields: label_fields.collect(),
+            shared_shares,
             doubt: None,
             leak: None,
             times: JobTimes {
