@@ -106,9 +106,9 @@ fn fractions_of_parts_are_exact_and_independent() {
                  /counts/labels/0/label \"body\"
                  /counts/labels/1/label \"lid\"
                  /counts/labels/2/value 3
-                 err labels  body (1): volume
-                 err shared  parts overlap in
              0 {FILES} --labels file --rule fraction {GRID} --unit mm -o zyx.npz --order zyx
+                 err labels  body (1): volume 62.390625 mm³, lid (2): volume 65.087890625 mm³, core (3)
+                 err shared  parts overlap in 144 cells, volume 12.48046875 mm³; each part keeps its own fraction
              0 {FILES} --rule fraction {GRID} --unit mm -o none.npz --json"
         ),
     );
@@ -237,19 +237,19 @@ fn fields_of_parts_are_those_of_separate_runs() {
 #[test]
 fn fields_of_parts_do_not_depend_on_slabs_threads_and_compression() {
     let place = place();
-    let line = format!("0 {FILES} --labels file --rule fraction -r 120 --json");
-    for (extension, more) in [
-        ("npz", ""),
-        ("npz", "--dtype u8 --order zyx"),
-        ("vti", "--with area,normal"),
-        ("vti", "--uncompressed --dtype u8"),
+    let line = format!("0 {FILES} --labels file --rule fraction -r 200 --json");
+    for (extension, more, limit) in [
+        ("npz", "", 40),
+        ("npz", "--dtype u8 --order zyx", 40),
+        ("vti", "--with area,normal", 100),
+        ("vti", "--uncompressed --dtype u8", 48),
     ] {
         let runs = rows::check(
             &place,
             &format!(
                 "{line} {more} -j 1 -o whole.{extension}
-                 {line} {more} -j 2 -o slabs.{extension} --max-memory 40M
-                 {line} {more} -j 2 -n -o slabs.{extension} --max-memory 40M"
+                 {line} {more} -j 2 -o slabs.{extension} --max-memory {limit}M
+                 {line} {more} -j 2 -n -o slabs.{extension} --max-memory {limit}M"
             ),
         );
         let [whole, slabs, planned] = [0, 1, 2].map(|n: usize| runs[n].json());
@@ -257,7 +257,7 @@ fn fields_of_parts_do_not_depend_on_slabs_threads_and_compression() {
         assert_eq!(whole["digest"], slabs["digest"]);
         assert_eq!(whole["counts"], slabs["counts"]);
         let peak = slabs["memory"]["peak_bytes"].as_u64().unwrap();
-        assert!(peak <= 40 << 20, "{extension} {more}: {peak}");
+        assert!(peak <= limit << 20, "{extension} {more}: {peak}");
         let [whole, slabs] = ["whole", "slabs"]
             .map(|name| std::fs::read(place.path(&format!("{name}.{extension}"))).unwrap());
         assert!(whole == slabs, "{extension} {more}");
