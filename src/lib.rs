@@ -174,8 +174,9 @@ pub mod grid {
     pub use voxelize_core::grid::*;
     #[doc(inline)]
     pub use voxelize_core::grid::{
-        AXES, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef, DigestBuilder,
-        FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, ScanFrame, Slab, frame,
+        AXES, ArrayContent, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef,
+        DigestBuilder, FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, ScanFrame,
+        Slab, frame,
         metadata,
     };
     #[doc(inline)]
@@ -190,8 +191,9 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, JobLabels, Matrix, Measure, MemoryPlan, MeshPose, PartChoice, PosedName,
-        Request, ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis, WrittenLength,
+        AxisOrder, Extras, JobLabels, LabelValues, Matrix, Measure, MemoryPlan, MeshPose,
+        PartChoice, PosedName, Request, ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis,
+        WrittenLength,
     };
     #[doc(inline)]
     pub use voxelize_rules::run::{MemoryBudget, MemoryLimit};

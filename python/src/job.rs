@@ -10,7 +10,7 @@ use ::voxelize::job::{
 };
 use ::voxelize::mesh::{MeshParts, PartKind};
 use ::voxelize::tool::text::file_label;
-use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Voxelizer, Voxels};
+use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Rule, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -57,10 +57,13 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
 
 impl Source {
     /// Returns the request that the options make. If there are several meshes, each is a label unless the
-    /// options set labels.
+    /// options set labels or the cells are distances.
     pub fn request(&self, options: &Options) -> Result<Request> {
         let mut request = options.request()?;
-        if request.labels.is_none() && self.are_several {
+        // Distances have no labels.
+        let makes_distances =
+            request.iso.is_none() && matches!(request.rule, Some(Rule::Distance { .. }));
+        if request.labels.is_none() && self.are_several && !makes_distances {
             request.labels = Some(JobLabels::Parts(PartKind::File));
         }
         Ok(request)
@@ -186,11 +189,13 @@ pub fn voxelize<'py>(
         "nearest",
         made.nearest.map(|numbers| numbers.into_pyarray(py)),
     )?;
-    let arrays = made.arrays.iter().map(|array| {
+    let names = CellArray::unique_names(made.arrays.iter().map(|array| &array.content));
+    let mut arrays = vec![];
+    for (array, name) in made.arrays.iter().zip(names) {
         let numbers = PyArray1::from_slice(py, array.numbers());
-        (array.quantity.name(), array.quantity.numbers(), numbers)
-    });
-    answer.set_item("arrays", arrays.collect::<Vec<_>>())?;
+        arrays.push((name, array.content.numbers(), numbers));
+    }
+    answer.set_item("arrays", arrays)?;
     answer.set_item("grid", Grid::new(made.voxels))?;
     Ok(answer)
 }
@@ -263,7 +268,9 @@ impl Job {
                 arrays: vec![],
             });
         }
-        if !self.quantities.is_empty() {
+        let labels = request.labels.unwrap_or_default();
+        let has_label_fields = labels.are_of_mesh() && rule.has_label_fields();
+        if !self.quantities.is_empty() || has_label_fields {
             let (made, arrays) = voxelizer.run_with_arrays(&mesh, &lattice)?;
             findings::add(&mut found, made.findings);
             let inside = made.voxels.record.field("inside").map(str::to_string);

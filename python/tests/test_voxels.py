@@ -92,6 +92,27 @@ def test_arrays_beside_shares_are_those_of_the_file(tmp_path: Path) -> None:
         voxelize.fraction(F, res=9, with_="volume")
 
 
+@pytest.mark.filterwarnings("ignore::voxelize.FindingWarning")
+def test_several_meshes_have_their_own_fractions(tmp_path: Path) -> None:
+    cube = fixture("cube.stl")
+    made = voxelize.fraction({"letter": F, "cube": cube}, res=20)
+    assert list(made.arrays) == ["letter", "cube"]
+    for name, file in (("letter", F), ("cube", cube)):
+        alone = voxelize.fraction(file, like=made)
+        assert np.array_equal(made.arrays[name], alone.field), name
+    output = tmp_path / "a.npz"
+    [report] = command(f"letter={F}", cube, "-r", "20", "--rule", "fraction", "--labels", "file", "-o", str(output))
+    assert report["digest"]["grid"] == made.digest
+    with np.load(output) as written:
+        assert written["label_names"].tolist() == ["letter", "cube"]
+        for n, array in enumerate(made.arrays.values()):
+            assert np.array_equal(written["fractions"][..., n], array)
+    areas = voxelize.voxelize([F, cube], res=20, rule="area")
+    assert areas.field is not None and np.allclose(sum(areas.arrays.values()), areas.field)
+    # Distances are those to the nearest of all meshes, without labels.
+    assert voxelize.distance([F, cube], res=20).arrays == {}
+
+
 def test_points_on_walls_belong_to_the_cell_above() -> None:
     made = voxelize.voxelize(fixture("cube.stl"), voxel_size="0.1")
     thirds = [[k / 10, k / 10, k / 10] for k in range(640)]

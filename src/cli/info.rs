@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use voxelize::format::{self, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
+use voxelize::format::{self, ARRAYS, Carries, Description, IMAGE_AXES, UNKNOWN_AXES, UNREAD_TYPE};
 use voxelize::grid::frame::SCAN_FRAME;
 use voxelize::grid::record::FIELDS;
 use voxelize::grid::{Label, Record, ScanFrame};
@@ -186,6 +186,10 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         let (path, pose) = match files::posed(given)? {
             Some(found) => found,
             None => (given.clone(), MeshPose::default()),
+        };
+        let path = match files::named(&path) {
+            Some((_, file)) if !path.exists() => file.into(),
+            _ => path,
         };
         let file = call.names.reads(&path, "a file to be read")?;
         files.push((lossy(given), file, pose));
@@ -654,6 +658,9 @@ fn describe_voxels(
             );
         }
     }
+    if let Some(arrays) = metadata.extra.get(ARRAYS) {
+        rows.row("arrays", arrays.clone());
+    }
     if let Some(text) = cells_text(&info.cells, &voxels) {
         rows.row("cells", text);
     }
@@ -676,11 +683,13 @@ impl CellsInfo {
         let record = &voxels.record;
         let occupied = voxels.occupied().ok().map(BitGrid::count);
         let contents = Contents::new(voxels.cells.as_ref());
+        let lattice = voxels.lattice.as_ref();
         let mut labels = vec![];
         for entry in contents.legend.iter().flatten() {
             labels.push(LabelCount {
                 label: entry.name.clone(),
                 cells: entry.cells,
+                volume: lattice.map(|lattice| value::volume(entry.cells, lattice)),
                 ..LabelCount::default()
             });
         }

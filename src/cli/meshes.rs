@@ -87,7 +87,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     let mut found = RunReport::new(call.started);
     if batch::is_requested(&args.input, &args.output) {
         let resources = call.resources(args.run.max_memory)?;
-        JobOptions::new(request, &args.read, resources, &call.names)?;
+        JobOptions::of_conversion(request, &args.read, resources, &call.names)?;
         return Ok(Report::new(
             &RunResult::new(None, None, &found),
             Outcome::Done,

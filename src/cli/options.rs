@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use voxelize::format::Sidecar;
-use voxelize::grid::{CellKind, Quantities, Record};
+use voxelize::grid::{CellKind, Quantities, Quantity, Record};
 use voxelize::job::{
     Drain, JobLabels, Request, ResolvedRequest, Transform, UnitOfLength, UpAxis, check_unit_of_grid,
 };
 use voxelize::mesh::read::Tolerance;
-use voxelize::{Bounds, Error, Fit, Inside, Lattice, Rational, Result, Rule, Snap};
+use voxelize::{Bounds, Error, Fit, Inside, Lattice, Mesh, Rational, Result, Rule, Snap};
 
 use super::args::{
     ConvertArgs, DoubtArgs, LeakArgs, NearestArgs, OutputArgs, QuantityArgs, ReadArgs, prefixed,
@@ -86,7 +86,27 @@ pub enum GridFrom {
 }
 
 impl JobOptions {
+    /// Creates the options of a command whose grids have no field for each part.
     pub fn new(
+        request: Request,
+        read: &ReadArgs,
+        resources: Resources,
+        names: &Names,
+    ) -> Result<Self> {
+        let options = Self::of_conversion(request, read, resources, names)?;
+        if options.has_label_fields() {
+            let text = format!(
+                "--labels: only a conversion makes a field of the rule {} for each part",
+                options.rule.name()
+            );
+            return Err(Error::usage(text)
+                .with_hint("leave it out; 'voxelize MESH… -o FILE.npz' stores these fields"));
+        }
+        Ok(options)
+    }
+
+    /// Creates the options of a conversion.
+    pub fn of_conversion(
         request: Request,
         read: &ReadArgs,
         resources: Resources,
@@ -102,16 +122,7 @@ impl JobOptions {
         };
         let rule = resolved.rule;
         let drains = resolved.drains.clone();
-        let labels = request.labels.unwrap_or_default();
-        if labels.are_of_mesh() && rule.kind() == CellKind::Field {
-            let error = Error::usage(format!("--labels: the rule {} makes a field", rule.name()));
-            return Err(error.with_hint(match rule {
-                Rule::Fraction { .. } | Rule::Area => {
-                    "--solid and --filled make cells, which can have labels"
-                }
-                _ => "--iso makes cells, which can have labels",
-            }));
-        }
+        refuse_labels(request.labels.unwrap_or_default(), &rule, &request.priority)?;
         let like = match &request.like {
             Some(path) => {
                 let file = names.reads_first(path, "the grid of --like")?;
@@ -163,10 +174,25 @@ impl JobOptions {
 
     /// Returns the kind of the cells that are made.
     pub fn kind(&self) -> CellKind {
-        if self.labels().are_of_mesh() {
+        if self.labels().are_of_mesh() && self.rule.kind() != CellKind::Field {
             CellKind::Labels
         } else {
             self.rule.kind()
+        }
+    }
+
+    /// Returns `true` if each part has a field of its own, in addition to the field of all parts together.
+    pub fn has_label_fields(&self) -> bool {
+        self.labels().are_of_mesh() && self.rule.has_label_fields()
+    }
+
+    /// Returns the number of fields of single parts of this mesh.
+    pub fn label_field_count(&self, mesh: &Mesh) -> usize {
+        match self.labels() {
+            JobLabels::Parts(kind) if self.has_label_fields() => {
+                mesh.parts(kind).map_or(1, |parts| parts.names().len())
+            }
+            _ => 0,
         }
     }
 
@@ -206,6 +232,31 @@ impl JobOptions {
         }
         Ok(())
     }
+}
+
+/// Fails if the rule makes a field that cannot have these labels.
+fn refuse_labels(labels: JobLabels, rule: &Rule, priority: &[String]) -> Result<()> {
+    if !labels.are_of_mesh() || rule.kind() != CellKind::Field {
+        return Ok(());
+    }
+    let name = rule.name();
+    if !rule.has_label_fields() {
+        let error = Error::usage(format!("--labels: the rule {name} makes a field"));
+        return Err(error.with_hint("--iso makes cells, which can have labels"));
+    }
+    if labels == JobLabels::Colours {
+        let error = Error::usage(format!(
+            "--labels colour: the rule {name} makes a field for each part, not for each colour"
+        ));
+        return Err(error.with_hint("use --labels file, object or material"));
+    }
+    if !priority.is_empty() {
+        let error = Error::usage(format!(
+            "--priority: each part has its own field of the rule {name}, so none comes first"
+        ));
+        return Err(error.with_hint("leave it out"));
+    }
+    Ok(())
 }
 
 impl GridOptions {
@@ -409,10 +460,28 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
         ));
         return Err(error.with_hint("use it with --rule fraction"));
     }
-    let checked = output
-        .format
-        .check_arrays(wanted.iter(), output.target().choices);
+    let choices = output.target().choices;
+    let names = wanted.iter().map(Quantity::name);
+    let checked = output.format.check_arrays(names, choices);
     checked.map_err(|error| prefixed("--with: ", &error))?;
+    if job.has_label_fields() {
+        let field = match job.rule {
+            Rule::Area => "the area of each part",
+            _ => "the fraction of each part",
+        };
+        let checked = output.format.check_arrays([field], choices);
+        checked.map_err(|error| {
+            let error = prefixed("--labels: ", &error);
+            match error.hint() {
+                Some(hint) => {
+                    let hint =
+                        format!("{hint}; -o DIR/ with --same-grid writes a file for each part");
+                    error.clone().with_hint(hint)
+                }
+                None => error,
+            }
+        })?;
+    }
     Ok(wanted)
 }
 
@@ -486,8 +555,8 @@ impl Options {
         }
         let names = &call.names;
         let resources = call.resources(args.run.max_memory)?;
-        let options =
-            JobOptions::new(request, &args.read, resources, names)?.reported(&call.printer.options);
+        let options = JobOptions::of_conversion(request, &args.read, resources, names)?
+            .reported(&call.printer.options);
         let source = scene::joined(&meshes, scene_file, names)?;
         let options = options.for_meshes(source.paths())?;
         let job = Job { source, options };

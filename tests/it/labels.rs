@@ -351,7 +351,7 @@ fn meshes_are_joined_as_parts() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of(PartKind::File), ["a", "a", "a", "b"]);
-    assert_eq!(of(PartKind::Object), ["body", "the lid", "body", ""]);
+    assert_eq!(of(PartKind::Object), ["body", "the lid", "body", "b"]);
     assert!(both.parts(PartKind::Material).is_none());
 }
 

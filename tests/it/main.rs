@@ -45,6 +45,8 @@ mod holes;
 #[cfg(feature = "cli")]
 mod info;
 #[cfg(feature = "cli")]
+mod label_fields;
+#[cfg(feature = "cli")]
 mod labels;
 #[cfg(feature = "cli")]
 mod library;

@@ -376,7 +376,7 @@ pub(super) fn checked_dtype(
     let dtype = format.dtype(source.cell_type().kind(), options)?;
     values::check_labels(source.cell_type(), dtype, options)?;
     format.check_arrays(
-        source.arrays().iter().map(|array| array.quantity),
+        source.arrays().iter().map(|array| array.content.name()),
         options.choices,
     )?;
     if shares::are_bytes(source.cell_type(), dtype) {

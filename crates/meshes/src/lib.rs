@@ -177,7 +177,8 @@ impl Mesh {
         open
     }
 
-    /// Joins meshes in this order. Each mesh becomes a part of the kind [`PartKind::File`] with its name. The
+    /// Joins meshes in this order. Each mesh becomes a part of the kind [`PartKind::File`] with its name. A mesh
+    /// without objects also becomes a part of the kind [`PartKind::Object`] with this name. The
     /// [`number`](Self::number)s of the triangles are their indices in the joined mesh.
     ///
     /// ```
@@ -189,6 +190,7 @@ impl Mesh {
     /// let [cube, knot] = ["cube", "knot"].map(|name| Mesh::open(format!("fixtures/{name}.stl")).unwrap());
     /// let both = Mesh::join([("cube", &cube), ("knot", &knot)])?;
     /// assert_eq!(both.parts(PartKind::File).unwrap().names(), ["cube", "knot"]);
+    /// assert_eq!(both.parts(PartKind::Object).unwrap().names(), ["cube", "knot"]);
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     ///
@@ -205,8 +207,8 @@ impl Mesh {
         };
         triangles.try_reserve_exact(count).map_err(too_many)?;
         let mut parts = PartKind::ALL.map(|kind| {
-            let is_named =
-                kind == PartKind::File || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
+            let is_named = kind != PartKind::Material
+                || meshes.iter().any(|(_, mesh)| mesh.parts(kind).is_some());
             is_named.then(MeshParts::default)
         });
         let mut colours = meshes
@@ -222,7 +224,10 @@ impl Mesh {
             let more = mesh.triangles.len() as u64;
             for (kind, parts) in PartKind::ALL.into_iter().zip(&mut parts) {
                 match parts {
-                    Some(parts) if kind == PartKind::File => {
+                    Some(parts)
+                        if kind == PartKind::File
+                            || kind == PartKind::Object && mesh.parts(kind).is_none() =>
+                    {
                         let part = parts.name(name.to_string());
                         parts.extend(more, part);
                     }

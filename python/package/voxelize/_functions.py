@@ -74,8 +74,8 @@ def voxelize(
     mesh
         One of these: a path; the content of a file as bytes; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles
         (n, 3, 3); an object of trimesh, Open3D, PyVista, meshio, build123d, CadQuery or usd-core; or a `voxelize.Mesh`. A list of
-        several makes one grid, in which each mesh has its own label. 64-bit coordinates are rounded to 32 bits. If this changes
-        any, a note in `findings` states how many.
+        several makes one grid, in which each mesh has its own label; a dictionary has their names as its keys. 64-bit coordinates
+        are rounded to 32 bits. If this changes any, a note in `findings` states how many.
     res, voxel_size, dims, like
         These decide the size of the cells. `res` is the number of cells along the longest axis (default 256). `voxel_size` is
         the size of a cell, one number or three. `dims` is the number of cells along each axis. `like` takes the grid of other
@@ -106,7 +106,7 @@ def voxelize(
         indices of the nearest triangles.
     with_
         For "fraction": arrays to compute in addition to the shares, which `Voxels.arrays` returns: "area", "normal", "faces",
-        "centroid".
+        "centroid". For "fraction" and "area", `Voxels.arrays` also has the field of each of several meshes, by its name.
     axes, matrix, rotate, scale, translate
         Transforms of the coordinates. They are applied in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as
         in ``rotate=["x,10", "z,30"]`` or ``[("x", 10), ("z", 30)]``, are applied in the given order.

@@ -181,7 +181,10 @@ def mesh(
 
 
 def all_of(source: Any, reading: Reading, run: How) -> tuple[list[_native.Mesh], list[Finding]]:
-    """Returns the meshes of a source. If the source is a list, each item is a mesh."""
+    """Returns the meshes of a source. If the source is a list, each item is a mesh. In a dictionary each mesh has a name."""
+    if isinstance(source, dict):
+        made, findings = all_of(list(source.values()), reading, run)
+        return [mesh.renamed(str(name)) for mesh, name in zip(made, source)], findings
     if not isinstance(source, list):
         made, findings = one(source, reading, run)
         return [made], findings

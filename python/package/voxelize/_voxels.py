@@ -228,7 +228,10 @@ class Voxels:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.float32]]:
-        """Arrays requested with `with_`, by name. Normals, faces and centroids have the shape (3, nx, ny, nz), others (nx, ny, nz)."""
+        """Arrays requested with `with_`, and the field of each part for fractions with labels, by name.
+
+        Normals, faces and centroids have the shape (3, nx, ny, nz), others (nx, ny, nz).
+        """
         return {name: self._beside(count, numbers) for name, count, numbers in self._arrays}
 
     def cells(self) -> npt.NDArray[np.int32]:

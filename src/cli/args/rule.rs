@@ -147,9 +147,9 @@ struct PartArgs {
         long,
         value_name = "file|object|material|colour",
         hide_short_help = true,
-        long_help = "Label cells by file, by object or by material. Each part is filled separately; a cell of \
-                       several parts gets the label of the first. NAME=FILE sets the label of a file. colour: each cell \
-                       has the colour of the nearest triangle, at most 255 colours [default: no labels]"
+        long_help = "Label cells by file, object or material. Each part is filled separately; a shared cell gets the \
+                       label of the first. With --rule fraction or area each part has its own field. NAME=FILE names a \
+                       file. colour: the colour of the nearest triangle, at most 255 [default: no labels]"
     )]
     labels: Option<String>,
 
@@ -247,7 +247,7 @@ pub struct QuantityArgs {
         value_delimiter = ',',
         value_parser = values::quantity(),
         hide_short_help = true,
-        long_help = "With --rule fraction: more arrays in a .npz, separated by commas. area: area of the mesh in \
+        long_help = "With --rule fraction: more arrays in a .npz or .vti, with commas. area: area of the mesh in \
                        each cell. normal: its area vector, outwards. faces: open shares of the low x, y, z faces. \
                        centroid: centroid of the inside, from the cell centre, in cell sides [default: none]"
     )]

@@ -164,7 +164,7 @@ impl BatchOptions {
             Grids::Own
         };
         let resources = call.resources(args.run.max_memory)?;
-        let options = JobOptions::new(request, &args.read, resources, &call.names)?
+        let options = JobOptions::of_conversion(request, &args.read, resources, &call.names)?
             .reported(&call.printer.options);
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, Sidecar::Auto, call)?;
         let leak = options::leak(&args.leak, &options.rule, Sidecar::Auto, call)?;

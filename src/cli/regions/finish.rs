@@ -200,7 +200,7 @@ impl FinishedStore {
                 label: label.name.to_string(),
                 value: Some(label.value),
                 cells: *cells,
-                volume: None,
+                ..LabelCount::default()
             };
             counts.labels = Some(found.labels.iter().map(label).collect());
             let lattice = plan.grid.lattice.as_ref();

@@ -75,6 +75,14 @@ pub fn volume(volume: f64, unit: Option<&str>) -> String {
     }
 }
 
+/// Returns an area with its unit: `2,400 mm²`.
+pub fn area(area: f64, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{} {unit}²", grouped_number(area)),
+        None => grouped_number(area),
+    }
+}
+
 /// Returns a number with three digits, or with all digits before the point if there are more: `5.26`, `43.2`,
 /// `1,235`.
 pub fn three_digits(value: f64) -> String {

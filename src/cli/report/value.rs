@@ -227,6 +227,9 @@ pub struct Counts {
     pub taken: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<Vec<SharedCount>>,
+    /// Cells in which parts with shares overlap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<OverlapCount>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<LabelCount>>,
 }
@@ -246,6 +249,13 @@ pub struct SharedCount {
     pub volume: f64,
 }
 
+/// Number of cells in which parts overlap, and their common volume.
+#[derive(Serialize)]
+pub struct OverlapCount {
+    pub cells: u64,
+    pub volume: f64,
+}
+
 /// Number of cells that have a label.
 #[derive(Default, Serialize)]
 pub struct LabelCount {
@@ -255,6 +265,11 @@ pub struct LabelCount {
     pub cells: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub volume: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<f64>,
+    /// Digest of the field of this label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Range and counts of the values of a field.

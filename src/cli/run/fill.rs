@@ -94,6 +94,8 @@ impl RunReport {
         self.field = result.field;
         self.shares = result.shares;
         self.arrays = result.arrays;
+        self.label_fields = result.label_fields;
+        self.shared_shares = result.shared_shares;
         self.labels = result.labels;
         self.taken = result.taken;
         self.shared = result.shared;

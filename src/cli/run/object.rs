@@ -21,7 +21,7 @@ use super::report::{DoubtReport, MeshFile, RunReport, left_out, surface_and_inte
 use crate::cli::options::{JobOptions, Mode, Options};
 use crate::cli::report::value::{
     self, ArrayValues, CornersJson, Counts, Digests, FieldValues, FieldsJson, Grid, LabelCount,
-    OutputJson, SharedCount, SidesJson, Warning, lossy,
+    OutputJson, OverlapCount, SharedCount, SidesJson, Warning, lossy,
 };
 use crate::cli::report::{Object, object};
 
@@ -280,14 +280,12 @@ impl RunResult {
                     .insert(FieldValues::new(background, found.field.as_ref()));
                 field.arrays = Some(found.arrays.iter().map(array).collect());
             }
-            self.volume = found.shares.map(|shares| {
-                shares
-                    * lattice
-                        .spacing()
-                        .iter()
-                        .map(Rational::to_f64)
-                        .product::<f64>()
-            });
+            let cell = lattice.spacing().iter().map(Rational::to_f64);
+            let cell = cell.product::<f64>();
+            self.volume = found.shares.map(|shares| shares * cell);
+            if !found.label_fields.is_empty() {
+                set_label_fields(&mut counts, cell, found);
+            }
         } else if let Some(occupied) = found.occupied {
             counts.occupied = Some(occupied);
             let named = surface_and_interior(&found.labels);
@@ -318,6 +316,7 @@ fn set_labels(counts: &mut Counts, lattice: &Lattice, found: &RunReport) {
             value: Some(label.value),
             cells: *cells,
             volume: Some(value::volume(*cells, lattice)),
+            ..LabelCount::default()
         });
     }
     let mut shared = vec![];
@@ -331,6 +330,27 @@ fn set_labels(counts: &mut Counts, lattice: &Lattice, found: &RunReport) {
     }
     counts.taken = Some(found.taken);
     counts.shared = Some(shared);
+    counts.labels = Some(labels);
+}
+
+/// Adds the values of the fields of labels. `cell` is the volume of a cell.
+fn set_label_fields(counts: &mut Counts, cell: f64, found: &RunReport) {
+    let mut labels = vec![];
+    for (values, digest) in &found.label_fields {
+        let has_shares = found.shared_shares.is_some();
+        labels.push(LabelCount {
+            label: values.label.name.to_string(),
+            value: Some(values.label.value),
+            cells: values.cells,
+            volume: has_shares.then_some(values.sum * cell),
+            area: (!has_shares).then_some(values.sum),
+            digest: Some(digest.to_string()),
+        });
+    }
+    counts.overlap = found.shared_shares.map(|shared| OverlapCount {
+        cells: shared.cells,
+        volume: shared.sum * cell,
+    });
     counts.labels = Some(labels);
 }
 

@@ -465,7 +465,8 @@ pub fn fit_for(options: &Options, mesh: &Mesh, report: &mut RunReport) -> Result
         .map_err(|e| prefixed("--", &e))?;
     let target = output.target();
     let is_dry = options.mode == Mode::DryRun;
-    let arrays = 4 * lattice.cells() * options.quantities.numbers() as u128;
+    let numbers = options.quantities.numbers() + job.options.label_field_count(mesh);
+    let arrays = 4 * lattice.cells() * numbers as u128;
     let arrays = u64::try_from(arrays).unwrap_or(u64::MAX);
     let size = target
         .size(&job.options.rule, mesh, &lattice, is_dry)

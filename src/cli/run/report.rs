@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{CellKind, FieldSummary, Hash, Label, Quantity};
-use voxelize::job::{DrainHole, JobLabels, MemoryPlan, SharedCells};
+use voxelize::job::{
+    DrainHole, JobLabels, LabelValues, MemoryPlan, SharedCells, SharedShares,
+};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::rule::doubt::Doubt;
@@ -55,6 +57,10 @@ pub struct RunReport {
     pub look: Option<MeshLook>,
     /// Arrays that are stored in addition to the field, each with its digest.
     pub arrays: Vec<(Quantity, Hash)>,
+    /// Values of the field of each part, with its digest. Empty if parts have no fields.
+    pub label_fields: Vec<(LabelValues, Hash)>,
+    /// Cells in which parts with shares overlap.
+    pub shared_shares: Option<SharedShares>,
     /// Labels, each with the number of its cells.
     pub labels: Vec<(Label, u64)>,
     /// Number of cells that several parts occupy. Such a cell has the label of the first of these parts.

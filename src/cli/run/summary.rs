@@ -14,7 +14,7 @@ use super::inside::option_text;
 use super::report::{MeshInput, RunReport, left_out, surface_and_interior};
 use crate::cli::contents::{made_values, range};
 use crate::cli::memory::Resources;
-use crate::cli::options::{JobOptions, Mode, Options};
+use crate::cli::options::{JobOptions, Mode, Options, has_volume};
 use crate::cli::report::display::{
     self, bytes, counted, durations, grouped, listed, number, occupancy, suffix,
 };
@@ -81,6 +81,9 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
             text += &volume(options, shares * lattice.cell_volume().to_f64(), found);
         }
         rows.row("cells", text);
+        if !found.label_fields.is_empty() {
+            label_field_rows(rows, job, lattice, found);
+        }
         if !found.arrays.is_empty() {
             rows.row(
                 "arrays",
@@ -97,7 +100,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
         // If all cells are surface cells, a row of labels would add nothing.
         let is_surface = matches!(surface_and_interior(&found.labels), Some([_, 0]));
         if !found.labels.is_empty() && !is_surface {
-            label_rows(rows, found);
+            label_rows(rows, job, lattice, found);
         }
     }
     if job.rule.has_cavity() && found.occupied.is_some() {
@@ -129,13 +132,49 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
     }
 }
 
-/// Adds the number of cells for each label, and the pairs of labels that share cells.
-fn label_rows(rows: &mut ReportRows, found: &RunReport) {
+/// Adds the volume or the area of each label that has a field, and the volume that parts share.
+fn label_field_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, found: &RunReport) {
+    let unit = job.grid.transform.unit.map(UnitOfLength::name);
+    let cell = lattice.cell_volume().to_f64();
+    let amount = |sum: f64| match found.shared_shares {
+        Some(_) => format!("volume {}", display::volume(sum * cell, unit)),
+        None => format!("area {}", display::area(sum, unit)),
+    };
+    let labels = found.label_fields.iter();
+    rows.row(
+        "labels",
+        listed(labels.map(|(values, _)| {
+            let name = &values.label.name;
+            format!("{name} ({}): {}", values.label.value, amount(values.sum))
+        })),
+    );
+    if let Some(shared) = found.shared_shares
+        && shared.cells > 0
+    {
+        let cells = counted(shared.cells, "cell", "cells");
+        let text = format!(
+            "parts overlap in {cells}, {}; each part keeps its own fraction",
+            amount(shared.sum)
+        );
+        rows.row("shared", text);
+    }
+}
+
+/// Adds the number of cells for each label, the volume of parts if the rule has one, and the pairs of labels that
+/// share cells.
+fn label_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, found: &RunReport) {
+    let unit = job.grid.transform.unit.map(UnitOfLength::name);
+    let has_volumes = job.labels().are_of_mesh() && has_volume(&job.rule);
     let labels = found.labels.iter();
     rows.row(
         "labels",
         listed(labels.map(|(label, cells)| {
-            format!("{} ({}): {}", label.name, label.value, grouped(*cells))
+            let text = format!("{} ({}): {}", label.name, label.value, grouped(*cells));
+            if !has_volumes {
+                return text;
+            }
+            let volume = display::volume(value::volume(*cells, lattice), unit);
+            format!("{text} (volume {volume})")
         })),
     );
     for (n, pair) in found.shared.iter().take(SHOWN_PAIRS).enumerate() {

@@ -1,6 +1,9 @@
 //! Arrays with additional values for each cell.
 
+use std::collections::HashSet;
+
 use super::field::Field;
+use super::legend::Label;
 use crate::error::Result;
 pub use voxelize_kernel::fraction::Quantity;
 
@@ -33,21 +36,77 @@ impl FromIterator<Quantity> for Quantities {
     }
 }
 
-/// Values of one quantity for the cells of some layers, with x fastest, then y. The values of a cell are
-/// adjacent.
+/// Content of an array that is stored in addition to the cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayContent {
+    /// Quantity of the whole mesh.
+    Quantity(Quantity),
+    /// Field of the part with this label, with the values of the same rule as the cells.
+    Label(Label),
+}
+
+impl ArrayContent {
+    /// Returns the number of values per cell.
+    pub fn numbers(&self) -> usize {
+        match self {
+            Self::Quantity(quantity) => quantity.numbers(),
+            Self::Label(_) => 1,
+        }
+    }
+
+    /// Returns the quantity. `None` if the array is the field of a label.
+    pub fn quantity(&self) -> Option<Quantity> {
+        match self {
+            Self::Quantity(quantity) => Some(*quantity),
+            Self::Label(_) => None,
+        }
+    }
+
+    /// Returns the label. `None` if the array is a quantity.
+    pub fn label(&self) -> Option<&Label> {
+        match self {
+            Self::Quantity(_) => None,
+            Self::Label(label) => Some(label),
+        }
+    }
+
+    /// Returns the name of the quantity or of the label.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Quantity(quantity) => quantity.name(),
+            Self::Label(label) => &label.name,
+        }
+    }
+}
+
+impl From<Quantity> for ArrayContent {
+    fn from(quantity: Quantity) -> Self {
+        Self::Quantity(quantity)
+    }
+}
+
+impl From<Label> for ArrayContent {
+    fn from(label: Label) -> Self {
+        Self::Label(label)
+    }
+}
+
+/// Values of one quantity or of one label for the cells of some layers, with x fastest, then y. The values of a
+/// cell are adjacent.
 #[derive(Debug, Clone)]
 pub struct CellArray {
-    /// Quantity that the array contains.
-    pub quantity: Quantity,
+    /// Content of the array.
+    pub content: ArrayContent,
     /// Field that has one cell along x for each value. `None` if there are no layers.
     field: Option<Field>,
 }
 
 impl CellArray {
     /// Creates an array without layers.
-    pub fn new(quantity: Quantity) -> Self {
+    pub fn new(content: impl Into<ArrayContent>) -> Self {
         Self {
-            quantity,
+            content: content.into(),
             field: None,
         }
     }
@@ -68,9 +127,14 @@ impl CellArray {
         self.field.as_ref()
     }
 
+    /// Returns the field of [`as_field`](Self::as_field) for writing.
+    pub fn as_field_mut(&mut self) -> Option<&mut Field> {
+        self.field.as_mut()
+    }
+
     /// Returns the dims of the field of [`as_field`](Self::as_field) for a grid of these dims.
-    pub fn dims_for(quantity: Quantity, [nx, ny, nz]: [usize; 3]) -> [usize; 3] {
-        [quantity.numbers() * nx, ny, nz]
+    pub fn dims_for(content: &ArrayContent, [nx, ny, nz]: [usize; 3]) -> [usize; 3] {
+        [content.numbers() * nx, ny, nz]
     }
 
     /// Resizes the array for a grid of these dims. The values are unspecified afterwards.
@@ -78,12 +142,32 @@ impl CellArray {
     /// # Errors
     /// Fails if the values do not fit in memory.
     pub fn resize(&mut self, dims: [usize; 3]) -> Result<()> {
-        let dims = Self::dims_for(self.quantity, dims);
+        let dims = Self::dims_for(&self.content, dims);
         if self.field.as_ref().is_none_or(|field| field.dims() != dims) {
             self.field = None;
             self.field = Some(Field::new(dims, 0.0)?);
         }
         Ok(())
+    }
+
+    /// Returns the names of arrays, one for each. Labels whose name is taken, or is the name of the cells in
+    /// files, get a number: `area (2)`.
+    pub fn unique_names<'a>(contents: impl IntoIterator<Item = &'a ArrayContent>) -> Vec<String> {
+        let mut taken = HashSet::from(["voxels".to_string()]);
+        taken.extend(Quantity::ALL.map(|quantity| quantity.name().to_string()));
+        let mut names = vec![];
+        for content in contents {
+            let mut name = content.name().to_string();
+            if content.label().is_some() {
+                let mut number = 2_u32;
+                while !taken.insert(name.clone()) {
+                    name = format!("{} ({number})", content.name());
+                    number += 1;
+                }
+            }
+            names.push(name);
+        }
+        names
     }
 }
 
@@ -98,5 +182,22 @@ mod tests {
             .collect();
         assert!(set.iter().eq([Quantity::Area, Quantity::Centroid]) && set.numbers() == 4);
         assert!(Quantities::default().is_empty() && !set.is_empty());
+    }
+
+    #[test]
+    fn names_of_labels_are_unique() {
+        let label = |name: &str| ArrayContent::from(Label::new(1, name));
+        let contents = [
+            Quantity::Area.into(),
+            label("area"),
+            label("voxels"),
+            label("liver"),
+            label("area"),
+        ];
+        let names = CellArray::unique_names(&contents);
+        assert_eq!(
+            names,
+            ["area", "area (2)", "voxels (2)", "liver", "area (3)"]
+        );
     }
 }

@@ -162,6 +162,15 @@ pub struct Legend {
     named: [u64; 4],
 }
 
+impl<'a> IntoIterator for &'a Legend {
+    type Item = &'a Label;
+    type IntoIter = std::slice::Iter<'a, Label>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl Legend {
     /// Creates a legend of these labels. The digest of a grid covers the values of its cells, unless
     /// [`with_digest`](Self::with_digest) excludes them.
@@ -220,6 +229,11 @@ impl Legend {
     /// Returns the labels in the order in which they were given.
     pub fn labels(&self) -> &[Label] {
         &self.labels
+    }
+
+    /// Iterates over the labels in the order in which they were given.
+    pub fn iter(&self) -> std::slice::Iter<'_, Label> {
+        self.labels.iter()
     }
 
     /// Returns the content that the digest of a grid covers.

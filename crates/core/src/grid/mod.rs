@@ -26,7 +26,7 @@ pub(crate) mod source;
 pub mod spread;
 
 pub use crate::geom::axis::{self, Snap};
-pub use arrays::{CellArray, Quantities, Quantity};
+pub use arrays::{ArrayContent, CellArray, Quantities, Quantity};
 pub use bits::BitGrid;
 pub use cells::{CellKind, CellType, Cells, CellsMut, CellsRef};
 pub use digest::{BytesHasher, Digest, DigestBuilder, Hash, LayerHash, layer_hashes};

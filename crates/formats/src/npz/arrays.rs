@@ -1,97 +1,64 @@
-//! Arrays that are stored in addition to the cells. Each is a separate member, which is written after the
-//! member of the cells.
-//!
-//! The arrays are made slab by slab, together with the cells. If there are several slabs, the arrays are
-//! collected in temporary files until the last slab is made.
+//! Members for the arrays that are stored in addition to the cells. They follow the member of the cells.
 
-use std::io::{self, Seek, Write};
+use std::io;
 
-use tempfile::SpooledTempFile;
+use flate2::Compression;
 
-use crate::save::{SPOOL, not_spooled};
-use crate::{Choice, SaveOptions, npy};
-use voxelize_core::grid::field::canonical;
-use voxelize_core::grid::{
-    CellArray, CellSource, CellType, Digest, Lattice, Quantity, Record, Slab,
-};
+use super::write::LARGE;
+use crate::arrays::{KeptArrays, name_of_labels};
+use crate::container::ArchiveWriter;
+use crate::{Choice, Dtype, SaveOptions, npy};
+use voxelize_core::grid::{ArrayContent, CellArray, CellSource, Quantity};
 
-/// Number of bytes that are written at once.
-const BLOCK: usize = 1 << 16;
+/// Member with the names of the labels whose fields a file has.
+pub(super) const LABEL_NAMES: &str = "label_names";
 
-/// Source that collects the arrays of all slabs.
-pub(super) struct KeptArrays<'a> {
-    source: &'a mut dyn CellSource,
-    spools: Vec<SpooledTempFile>,
-}
+/// Members that hold the fields of labels, one of which a file may have.
+pub(super) const FIELDS_OF_LABELS: [&str; 2] = ["fractions", "areas"];
 
-impl<'a> KeptArrays<'a> {
-    pub(super) fn new(source: &'a mut dyn CellSource) -> Self {
-        let spools = source
-            .arrays()
-            .iter()
-            .map(|_| SpooledTempFile::new(SPOOL))
-            .collect();
-        Self { source, spools }
+/// Writes all arrays. Each quantity is a member, and so are the fields of all labels together.
+pub(super) fn write(
+    kept: &mut KeptArrays,
+    archive: &mut ArchiveWriter,
+    options: &SaveOptions,
+) -> io::Result<()> {
+    let dims = kept.dims();
+    let mut labels = vec![];
+    for (n, content) in kept.contents().into_iter().enumerate() {
+        let ArrayContent::Quantity(quantity) = content else {
+            labels.push((n, content));
+            continue;
+        };
+        let large = npy::bytes_for(CellArray::dims_for(&content, dims), Dtype::F32)
+            .is_none_or(|bytes| bytes > LARGE);
+        let name = format!("{}.npy", quantity.name());
+        archive.deflate((&name, Compression::fast()), large, |out| {
+            out.write_all(&header(quantity, dims, options))?;
+            kept.write(n, out)
+        })?;
     }
-
-    /// Returns `true` if a single slab has all cells. Its arrays then need no temporary file.
-    fn is_whole(&self, array: &CellArray) -> bool {
-        array.numbers().len()
-            == array.quantity.numbers() * self.source.dims().iter().product::<usize>()
-    }
-
-    /// Copies the arrays of the latest slab.
-    fn keep(&mut self) -> io::Result<()> {
-        for n in 0..self.spools.len() {
-            let array = &self.source.arrays()[n];
-            if !self.is_whole(array) {
-                write_numbers(array.numbers(), &mut self.spools[n]).map_err(not_spooled)?;
+    let Some((_, first)) = labels.first() else {
+        return Ok(());
+    };
+    let dtype = kept.dtype(first);
+    let bytes = npy::bytes_for(dims, dtype).map(|bytes| bytes * labels.len() as u128);
+    let name = format!("{}.npy", name_of_labels(kept.record()));
+    archive.deflate(
+        (&name, Compression::fast()),
+        bytes.is_none_or(|bytes| bytes > LARGE),
+        |out| {
+            out.write_all(&header_of_labels(labels.len(), dtype, dims, options))?;
+            for (n, _) in &labels {
+                kept.write(*n, out)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Returns the quantities of the arrays, in the order of the arrays.
-    pub(super) fn quantities(&self) -> Vec<Quantity> {
-        self.source
-            .arrays()
-            .iter()
-            .map(|array| array.quantity)
-            .collect()
-    }
-
-    /// Writes array `n` for all slabs.
-    pub(super) fn write(&mut self, n: usize, out: &mut dyn Write) -> io::Result<()> {
-        let array = &self.source.arrays()[n];
-        if self.is_whole(array) {
-            return write_numbers(array.numbers(), out);
-        }
-        let spool = &mut self.spools[n];
-        spool.rewind().map_err(not_spooled)?;
-        io::copy(spool, out).map(drop)
-    }
-}
-
-/// Writes floats, little-endian. Every NaN gets the same bytes.
-fn write_numbers(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
-    let mut block = Vec::with_capacity(BLOCK);
-    for numbers in numbers.chunks(BLOCK / 4) {
-        block.clear();
-        for number in numbers {
-            block.extend(canonical(*number).to_le_bytes());
-        }
-        out.write_all(&block)?;
-    }
-    Ok(())
+            Ok(())
+        },
+    )
 }
 
 /// Returns the header for the array of a quantity. If a cell has several numbers, they are adjacent. Their
 /// axis is the first one in Fortran order and the last one in C order.
-pub(super) fn header(
-    quantity: Quantity,
-    [nx, ny, nz]: [usize; 3],
-    options: &SaveOptions,
-) -> Vec<u8> {
+fn header(quantity: Quantity, [nx, ny, nz]: [usize; 3], options: &SaveOptions) -> Vec<u8> {
     match (quantity.numbers(), options.has(Choice::Zyx)) {
         (1, false) => npy::header("<f4", &[nx, ny, nz]),
         (1, true) => npy::header_of_rows("<f4", &[nz, ny, nx]),
@@ -100,29 +67,24 @@ pub(super) fn header(
     }
 }
 
-impl CellSource for KeptArrays<'_> {
-    fn dims(&self) -> [usize; 3] {
-        self.source.dims()
+/// Returns the header for the fields of labels, one after the other. Their axis is the last one in Fortran
+/// order and the first one in C order.
+fn header_of_labels(
+    labels: usize,
+    dtype: Dtype,
+    [nx, ny, nz]: [usize; 3],
+    options: &SaveOptions,
+) -> Vec<u8> {
+    let descr = npy::descr(dtype);
+    if options.has(Choice::Zyx) {
+        npy::header_of_rows(descr, &[labels, nz, ny, nx])
+    } else {
+        npy::header(descr, &[nx, ny, nz, labels])
     }
+}
 
-    fn lattice(&self) -> Option<&Lattice> {
-        self.source.lattice()
-    }
-
-    fn record(&self) -> &Record {
-        self.source.record()
-    }
-
-    fn cell_type(&self) -> CellType<'_> {
-        self.source.cell_type()
-    }
-
-    fn next(&mut self) -> voxelize_core::error::Result<Option<Slab<'_>>> {
-        self.keep().map_err(crate::place::failure)?;
-        self.source.next()
-    }
-
-    fn digest(&self) -> Digest {
-        self.source.digest()
-    }
+/// Returns the names of the labels whose fields a source has.
+pub(super) fn names_of_labels(contents: &[ArrayContent]) -> Vec<&str> {
+    let labels = contents.iter().filter_map(ArrayContent::label);
+    labels.map(|label| &*label.name).collect()
 }

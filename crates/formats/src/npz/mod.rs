@@ -12,6 +12,7 @@
 //! | `shape.npy` | int64, (3,) | with these two and with packed bits, the number of cells along each axis |
 //! | `area.npy` | float32, (nx, ny, nz) | with `--with area`, the area of the mesh in each cell |
 //! | `normal.npy`, `faces.npy`, `centroid.npy` | float32, (3, nx, ny, nz); (nz, ny, nx, 3) with `--order zyx` | with `--with normal,faces,centroid`, their x, y and z |
+//! | `fractions.npy`, `areas.npy` | float32, or u8 with `--dtype u8`, (nx, ny, nz, n); (n, nz, ny, nx) with `--order zyx` | with `--labels` and the rule fraction or area, the field of each part, in the order of `label_names.npy` |
 //! | `origin.npy`, `spacing.npy` | float64, (3,) | outer corner of cell (0, 0, 0) and size of a cell, rounded |
 //! | `origin_exact.npy`, `spacing_exact.npy` | text, (3,) | the exact numbers as fractions `p/q` |
 //! | `closed.npy` | bool, (3,) | true if the last wall belongs to the lattice |

@@ -5,6 +5,7 @@ use std::io::Read;
 use zip::ZipArchive;
 
 use super::archive::{Archive, MAX_SMALL, MOST_DEFLATED, broken, has, in_member, small};
+use super::arrays::{FIELDS_OF_LABELS, LABEL_NAMES};
 use super::read_sparse;
 use super::sparse::Sparse;
 use super::stack;
@@ -120,8 +121,18 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
             metadata.extra.insert(key.to_string(), digest);
         }
     }
-    let mut arrays = Quantity::ALL.map(Quantity::name).to_vec();
-    arrays.retain(|name| has(&archive, name));
+    let mut arrays = vec![];
+    for name in Quantity::ALL.map(Quantity::name) {
+        if has(&archive, name) {
+            arrays.push(name.to_string());
+        }
+    }
+    for name in FIELDS_OF_LABELS {
+        if has(&archive, name) {
+            let labels = texts(&mut archive, LABEL_NAMES)?.unwrap_or_default();
+            arrays.push(format!("{name} ({})", sanitize(labels.join(", "))));
+        }
+    }
     if !arrays.is_empty() && has(&archive, "voxels") {
         metadata.extra.insert(ARRAYS.to_string(), arrays.join(", "));
     }

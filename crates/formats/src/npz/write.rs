@@ -4,9 +4,10 @@ use std::io;
 
 use flate2::Compression;
 
-use super::arrays::{self, KeptArrays};
+use super::arrays;
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
+use crate::arrays::KeptArrays;
 use crate::container::ArchiveWriter;
 use crate::packed::LEVEL;
 use crate::save::Sink;
@@ -14,7 +15,7 @@ use crate::{
     BIT_ORDER, Choice, Dtype, SaveOptions, metadata, npy, put_digest, runs, shares, values,
 };
 use voxelize_core::grid::metadata::{Metadata, hex};
-use voxelize_core::grid::{CellArray, CellSource, Legend};
+use voxelize_core::grid::{CellSource, Legend};
 
 /// Size in bytes above which a compressed length may not fit into 32 bits. It is less than 2³², because data
 /// that cannot be compressed become a little longer when deflated.
@@ -30,6 +31,7 @@ pub(super) fn write(
     options: &SaveOptions,
 ) -> io::Result<()> {
     let mut archive = ArchiveWriter::new(out);
+    let mut contents = vec![];
     match Sparse::of(options.choices) {
         Some(form) => {
             let rows = SparseRows::collect(source, form, dtype, options)?;
@@ -52,19 +54,12 @@ pub(super) fn write(
                     runs::write(source, &header, out, options.progress)
                 })?;
             } else {
-                let mut kept = KeptArrays::new(source);
+                let mut kept = KeptArrays::new(source, dtype);
                 archive.deflate((CELLS_NAME, Compression::fast()), large, |out| {
                     npy::write(&mut kept, out, dtype, options)
                 })?;
-                for (n, quantity) in kept.quantities().into_iter().enumerate() {
-                    let dims = CellArray::dims_for(quantity, kept.dims());
-                    let large = npy::bytes_for(dims, Dtype::F32).is_none_or(|bytes| bytes > LARGE);
-                    let name = format!("{}.npy", quantity.name());
-                    archive.deflate((&name, Compression::fast()), large, |out| {
-                        out.write_all(&arrays::header(quantity, kept.dims(), options))?;
-                        kept.write(n, out)
-                    })?;
-                }
+                arrays::write(&mut kept, &mut archive, options)?;
+                contents = kept.contents();
             }
         }
     }
@@ -77,7 +72,11 @@ pub(super) fn write(
     if values::keep_digest(source.cell_type(), dtype, options) {
         put_digest(source.digest(), &mut metadata);
     }
-    let others = small_members(&metadata, options);
+    let mut others = small_members(&metadata, options);
+    let names = arrays::names_of_labels(&contents);
+    if !names.is_empty() {
+        others.push((arrays::LABEL_NAMES, text(&[names.len()], &names)));
+    }
     for (name, bytes) in of_bits.into_iter().chain(others) {
         archive.deflate(
             (&format!("{name}.npy"), Compression::new(LEVEL)),

@@ -6,9 +6,11 @@
 //! | `<ImageData WholeExtent="0 nx 0 ny 0 nz" Origin="x y z" Spacing="sx sy sz">` | the outer corner of cell (0, 0, 0) and the size of a cell, as the nearest doubles |
 //! | `<FieldData><Array type="String" Name="voxelize" …>` | JSON as the numbers of its bytes, and 0: the exact lattice and the record of how the grid was made |
 //! | `<CellData Scalars="voxels"><DataArray type="UInt8" Name="voxels" format="appended" offset="0"/>` | `UInt8`: 0 and 1, or labels; `Bit`; `Float32` for a field |
+//! | further `<DataArray type="Float32" Name="area" …>` | arrays in addition to the cells: those of `--with`, and with `--labels` the field of each part under its name |
 //! | `<AppendedData encoding="raw">_` | the rest is not XML |
 //! | number of blocks, plain bytes of a block and of the last, packed bytes of each | 64 bits each, little-endian |
 //! | … | the blocks, x fastest, each a zlib stream |
+//! | … | the same for each further array |
 //!
 //! If nothing is compressed, the number of bytes (64 bits) and the cells follow the `_`. Bits are packed
 //! eight per byte, with the first cell in the highest bit and without gaps at the ends of rows. Coordinates

@@ -14,7 +14,7 @@ use crate::image::{ImageFrame, cells_of, parse_metadata};
 use crate::open::{VoxelSource, failure};
 use crate::packed::unpack_zlib;
 use crate::room::CellRoom;
-use crate::{Dtype, ORDER};
+use crate::{ARRAYS, Dtype, ORDER};
 use voxelize_core::error::{Code, Error, Result, sanitize};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::Cells;
@@ -485,5 +485,12 @@ pub(super) fn describe(source: &mut VoxelSource) -> Result<Metadata> {
     let mut metadata = header.metadata(&frame)?;
     metadata.dims = Some(frame.lattice.dims());
     metadata.extra.insert(ORDER[0].into(), ORDER[1].into());
+    if header.json.is_some() {
+        let others = header.arrays.iter().filter(|array| array.name != CELLS);
+        let names: Vec<_> = others.map(|array| sanitize(&array.name)).collect();
+        if !names.is_empty() {
+            metadata.extra.insert(ARRAYS.into(), names.join(", "));
+        }
+    }
     Ok(metadata)
 }

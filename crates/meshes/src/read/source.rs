@@ -369,7 +369,11 @@ pub(super) fn unreadable(error: &io::Error) -> Error {
         return finding.clone();
     }
     let message = match error.kind() {
-        ErrorKind::NotFound => "no such file".to_string(),
+        ErrorKind::NotFound => {
+            return Error::input(Code::S008, "no such file").with_hint(
+                "check the name; a name without a folder is searched in the working directory",
+            );
+        }
         ErrorKind::PermissionDenied => "permission denied".to_string(),
         _ => format!("cannot be read: {error}"),
     };

@@ -3,6 +3,7 @@
 
 mod drain;
 pub mod findings;
+mod label_fields;
 mod measure;
 mod paint;
 mod parts;
@@ -21,6 +22,7 @@ mod turn;
 mod voxelizer;
 
 pub use self::drain::{Drain, DrainHole};
+pub use self::label_fields::{LabelValues, SharedShares};
 pub use self::measure::{Measure, WrittenIso, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};

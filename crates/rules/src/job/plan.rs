@@ -2,6 +2,7 @@
 //! memory limit or returns an error. A dry run makes the plan and does not run it.
 
 use super::drain;
+use super::label_fields;
 use super::paint::PALETTE_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
@@ -68,7 +69,8 @@ impl Voxelizer<'_> {
         let is_field = self.rule.kind() == CellKind::Field;
         let values = if is_field {
             let nearest = usize::from(self.extras.nearest);
-            4 * (1 + nearest + self.extras.quantities.numbers())
+            let labels = self.label_field_count(mesh);
+            4 * (1 + nearest + self.extras.quantities.numbers() + labels)
         } else {
             0
         };
@@ -114,6 +116,9 @@ impl Voxelizer<'_> {
         }
         match self.extras.labels {
             JobLabels::Colours => memory += Distances::memory(estimate) + PALETTE_BYTES,
+            _ if self.label_fields().is_some() => {
+                memory += label_fields::memory(&self.rule, estimate);
+            }
             JobLabels::Parts(kind) if self.paints_parts(estimate.mesh, kind) => {
                 memory += Distances::memory(estimate);
             }
@@ -243,6 +248,11 @@ impl Needs<'_> {
             let dtype = dtype.unwrap_or(Dtype::F32);
             let threads = self.voxelizer.run.thread_count();
             demand.extra += u128::from(format.memory(dims, dtype, threads, choices));
+            let has_arrays = !self.voxelizer.extras.quantities.is_empty()
+                || self.voxelizer.label_fields().is_some();
+            if has_arrays {
+                demand.extra += u128::from(format.memory_of_arrays());
+            }
         }
         demand
     }

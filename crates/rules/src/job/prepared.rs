@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::drain::DrainHole;
+use super::label_fields::{LabelValues, SharedShares};
 use super::plan::{MemoryPlan, Needs, share_exceeded};
 use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
@@ -60,6 +61,11 @@ pub struct JobResult {
     pub findings: Vec<Finding>,
     /// Additional quantities, each with the digest of its array.
     pub arrays: Vec<(Quantity, Hash)>,
+    /// Values of the field of each label, in the order of the labels, with the digest that the part has as a
+    /// separate mesh. Empty if the labels have no fields.
+    pub label_fields: Vec<(LabelValues, Hash)>,
+    /// Cells in which parts with shares overlap. `None` if the parts have no shares.
+    pub shared_shares: Option<SharedShares>,
     /// Cells on which the methods disagree. `None` if they were not requested.
     pub doubt: Option<Doubt>,
     /// Cells of the paths along which a flood leaks into the mesh. `None` if they were not requested.
@@ -99,13 +105,7 @@ impl<'a> Voxelizer<'a> {
     where
         'a: 'b,
     {
-        if self.extras.labels.are_of_mesh() && self.rule.kind() == CellKind::Field {
-            let error = Error::usage(format!(
-                "labels: the rule {} makes a field",
-                self.rule.name()
-            ));
-            return Err(error.with_hint("only rules that make bits can have labels"));
-        }
+        self.refuse_other_labels()?;
         self.refuse_other_quantities()?;
         let mut voxelizer = *self;
         let needs = Needs {
@@ -276,12 +276,15 @@ impl Prepared<'_> {
             shares,
             walls,
             drains,
+            label_values,
+            shared_shares,
             stats,
             filling,
             hashing,
             ..
         } = slabs.made();
         let arrays = slabs.digests_of_arrays();
+        let label_fields = label_values.into_iter().zip(slabs.digests_of_labels());
         Ok(JobResult {
             occupied,
             digest: slabs.digest(),
@@ -296,6 +299,8 @@ impl Prepared<'_> {
             stats,
             findings,
             arrays,
+            label_fields: label_fields.collect(),
+            shared_shares,
             doubt: None,
             leak: None,
             times: JobTimes {

@@ -7,6 +7,7 @@ use crate::rule::Rule;
 use crate::run::Plan;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::{CellArray, CellKind, Lattice};
+use voxelize_core::text::{bytes, counted};
 use voxelize_meshes::Mesh;
 use voxelize_meshes::read::Tolerance;
 
@@ -115,7 +116,8 @@ impl<'a> Voxelizer<'a> {
 
     /// Voxelizes a mesh as [`run`](Self::run) does. Also returns the additional arrays that
     /// [`Extras::quantities`] requests, in the order of
-    /// [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL).
+    /// [`Quantity::ALL`](voxelize_core::grid::Quantity::ALL), then the fields of parts that
+    /// [`Extras::labels`] requests from a rule that [has them](Rule::has_label_fields).
     ///
     /// ```
     /// # use voxelize_rules as voxelize;
@@ -166,13 +168,26 @@ impl<'a> Voxelizer<'a> {
 
     /// Returns the plan that fits in the memory limit. It is the whole grid if that fits, and otherwise the
     /// least number of slabs. The height of slabs is a multiple of `multiple` layers, which should be
-    /// [`Format::slab_layers`](voxelize_formats::Format::slab_layers) of the output format. `None` if no plan
-    /// fits.
-    pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Option<Plan> {
+    /// [`Format::slab_layers`](voxelize_formats::Format::slab_layers) of the output format, or 1 for a writer
+    /// of your own.
+    ///
+    /// # Errors
+    /// Fails if no plan fits. The error states the least limit for which a plan fits.
+    pub fn plan(&self, mesh: &Mesh, lattice: &Lattice, multiple: usize) -> Result<Plan> {
         let Some(limit) = self.run.max_memory() else {
-            return Some(Plan::Dense);
+            return Ok(Plan::Dense);
         };
-        self.demand(mesh, lattice).fit(u128::from(limit), multiple)
+        let demand = self.demand(mesh, lattice);
+        demand.fit(u128::from(limit), multiple).ok_or_else(|| {
+            let layers = multiple.min(lattice.dims()[2]);
+            let layers = counted(layers as u64, "layer", "layers");
+            let text = format!(
+                "mesh and slabs of {layers}, the least, need {}; the limit is {}",
+                bytes(demand.least(multiple)),
+                bytes(limit)
+            );
+            Error::too_large(text).with_hint("make the cells larger, or raise the limit")
+        })
     }
 
     /// Fails if this plan exceeds the memory limit.
@@ -204,6 +219,7 @@ impl<'a> Voxelizer<'a> {
     /// # use voxelize_rules as voxelize;
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     /// use voxelize::format::{self, SaveOptions};
+    /// use voxelize::grid::CellSource;
     /// use voxelize::run::Plan;
     /// use voxelize::{Lattice, Mesh, Rule, Voxelizer, voxelize};
     ///
@@ -213,7 +229,7 @@ impl<'a> Voxelizer<'a> {
     ///
     /// // Mesh and cells are to take at most half a MiB.
     /// let voxelizer = Voxelizer::new(Rule::surface()).memory(512 << 10);
-    /// let plan = voxelizer.plan(&mesh, &lattice, npz.slab_layers).unwrap();
+    /// let plan = voxelizer.plan(&mesh, &lattice, npz.slab_layers)?;
     /// assert!(matches!(plan, Plan::Slabs(_)));
     ///
     /// let mut slabs = voxelizer.slabs(&mesh, &lattice, plan)?;
@@ -222,7 +238,6 @@ impl<'a> Voxelizer<'a> {
     ///
     /// let whole = voxelize(&mesh, &lattice, Rule::surface())?;
     /// assert_eq!(slabs.made().occupied, whole.count());
-    /// # use voxelize::grid::CellSource;
     /// assert_eq!(slabs.digest(), whole.digest());
     /// # Ok::<(), voxelize::Error>(())
     /// ```

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::drain::{DrainHole, PreparedDrain};
 use super::findings::{self, LostFound, LostSearch};
+use super::label_fields::{LabelFields, LabelValues, SharedShares};
 use super::paint::Painter;
 use super::parts::{self, LabelledMesh};
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
@@ -17,8 +18,8 @@ use crate::run::walls::WallGauge;
 use crate::run::{Plan, Run, WallThickness};
 use voxelize_core::error::{Error, Finding, Result};
 use voxelize_core::grid::{
-    BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder, Field,
-    FieldSummary, Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab,
+    ArrayContent, BitGrid, CellArray, CellSource, CellType, Cells, CellsMut, Digest, DigestBuilder,
+    Field, FieldSummary, Hash, Label, Labels, Lattice, LayerHash, Legend, Quantity, Record, Slab,
     layer_hashes,
 };
 use voxelize_core::par::{self, Progress};
@@ -53,8 +54,10 @@ pub struct Slabs<'a> {
     background: Option<f32>,
     /// Numbers of the triangles nearest to the cells of one slab. `None` if they were not requested.
     nearest: Option<Vec<i32>>,
-    /// Additional arrays for the cells of one slab.
+    /// Additional arrays for the cells of one slab: the quantities, then the fields of labels.
     arrays: Vec<CellArray>,
+    /// Parts that have fields of their own. `None` if no part has one.
+    label_fields: Option<LabelFields<'a>>,
     /// Digest of each additional array.
     array_digests: Vec<DigestBuilder>,
     /// Drain holes of a hollow part.
@@ -109,6 +112,10 @@ pub struct Made {
     pub walls: Option<WallThickness>,
     /// Drain holes.
     pub drains: Vec<DrainHole>,
+    /// Values of the field of each label, in the order of the labels. Empty if the labels have no fields.
+    pub label_values: Vec<LabelValues>,
+    /// Cells in which parts overlap. `None` if the parts have no shares.
+    pub shared_shares: Option<SharedShares>,
     /// Counts and findings of the rule.
     pub stats: Stats,
     /// Time for making the cells.
@@ -154,10 +161,15 @@ impl<'a> Slabs<'a> {
             Plan::Bricks(_) if !rule.has_bricks() => return Err(rule::no_bricks()),
             _ => {}
         }
+        voxelizer.refuse_other_labels()?;
         let placed = voxelizer.placed(lattice)?;
         let background = rule.background(&placed);
+        let label_fields = match voxelizer.label_fields() {
+            Some(kind) => Some(LabelFields::new(mesh, kind, rule)?),
+            None => None,
+        };
         let parts = match extras.labels {
-            JobLabels::Parts(kind) => {
+            JobLabels::Parts(kind) if label_fields.is_none() => {
                 parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?
             }
             _ => vec![LabelledMesh {
@@ -171,7 +183,7 @@ impl<'a> Slabs<'a> {
             _ => None,
         };
         let legend = match extras.labels {
-            JobLabels::Parts(_) => Some(parts::legend(&parts)?),
+            JobLabels::Parts(_) if label_fields.is_none() => Some(parts::legend(&parts)?),
             JobLabels::Colours => match &painter {
                 Some(painter) => Some(painter.legend()?),
                 None => None,
@@ -197,11 +209,18 @@ impl<'a> Slabs<'a> {
             .collect();
         let cell_type = cell_type(&legend, background);
         let digest = DigestBuilder::new(lattice.dims(), cell_type);
-        let quantities = extras.quantities;
-        let digest_of = |quantity| {
-            let dims = CellArray::dims_for(quantity, lattice.dims());
-            DigestBuilder::new(dims, CellType::Field { background: 0.0 })
-        };
+        let mut contents: Vec<_> = extras.quantities.iter().map(ArrayContent::from).collect();
+        for label in label_fields.iter().flat_map(LabelFields::labels) {
+            contents.push(label.clone().into());
+        }
+        let mut array_digests = vec![];
+        for content in &contents {
+            let dims = CellArray::dims_for(content, lattice.dims());
+            array_digests.push(DigestBuilder::new(
+                dims,
+                CellType::Field { background: 0.0 },
+            ));
+        }
         Ok(Self {
             record,
             lattice,
@@ -217,8 +236,9 @@ impl<'a> Slabs<'a> {
             legend,
             background,
             nearest: None,
-            arrays: quantities.iter().map(CellArray::new).collect(),
-            array_digests: quantities.iter().map(digest_of).collect(),
+            arrays: contents.into_iter().map(CellArray::new).collect(),
+            label_fields,
+            array_digests,
             drains,
             digest,
             made: Made {
@@ -288,6 +308,7 @@ impl<'a> Slabs<'a> {
             made,
             arrays,
             array_digests,
+            label_fields,
             next,
             ..
         } = self;
@@ -329,6 +350,12 @@ impl<'a> Slabs<'a> {
                         }
                         made.shares = Some(shares);
                     }
+                    if let Some(labels) = label_fields {
+                        let quantities = voxelizer.extras.quantities.iter().count();
+                        labels.add(field, &arrays[quantities..]);
+                        made.label_values = labels.values.clone();
+                        made.shared_shares = labels.shared;
+                    }
                 }
             }
         })?;
@@ -341,7 +368,21 @@ impl<'a> Slabs<'a> {
     pub fn digests_of_arrays(&self) -> Vec<(Quantity, Hash)> {
         let mut digests = vec![];
         for (array, digest) in self.arrays.iter().zip(&self.array_digests) {
-            digests.push((array.quantity, digest.finish(None).cells));
+            if let Some(quantity) = array.content.quantity() {
+                digests.push((quantity, digest.finish(None).cells));
+            }
+        }
+        digests
+    }
+
+    /// Returns the digests of the fields of labels, in the order of the labels. Each equals the digest of the
+    /// cells that the part has as a separate mesh. They are valid only after the last slab.
+    pub fn digests_of_labels(&self) -> Vec<Hash> {
+        let mut digests = vec![];
+        for (array, digest) in self.arrays.iter().zip(&self.array_digests) {
+            if array.content.label().is_some() {
+                digests.push(digest.finish(None).cells);
+            }
         }
         digests
     }
@@ -421,6 +462,12 @@ impl<'a> Slabs<'a> {
         let is_of_parts = matches!(self.voxelizer.extras.labels, JobLabels::Parts(_));
         if is_of_parts && *has_findings && !is_empty {
             all.extend(findings::parts_without_cells(&self.made.labels));
+            // Without `advance` the values are not known.
+            let labels = self
+                .label_fields
+                .iter()
+                .filter(|_| self.made.field.is_some());
+            all.extend(labels.filter_map(|labels| labels.finding(rule)));
         }
         all
     }
@@ -522,12 +569,18 @@ impl<'a> Slabs<'a> {
             for array in &mut self.arrays {
                 array.resize(dims)?;
             }
-            let cells = if self.arrays.is_empty() {
+            let quantities = self.voxelizer.extras.quantities.iter().count();
+            let (quantities, of_labels) = self.arrays.split_at_mut(quantities);
+            let cells = if quantities.is_empty() {
                 CellsMut::Field(&mut field, self.nearest.as_deref_mut())
             } else {
-                CellsMut::WithArrays(&mut field, &mut self.arrays)
+                CellsMut::WithArrays(&mut field, quantities)
             };
-            first.fill(layers, run, cells)?;
+            first.fill(layers.clone(), run, cells)?;
+            if let Some(labels) = &self.label_fields {
+                let rule = &self.voxelizer.rule;
+                labels.fill(&layers, (self.lattice, rule), run, of_labels)?;
+            }
             first.is_occupied = first.is_occupied
                 || field
                     .values()
@@ -637,12 +690,15 @@ impl Slabs<'_> {
             }),
             _ => each(field.values_mut(), area),
         }
-        for array in self
-            .arrays
-            .iter_mut()
-            .filter(|array| array.quantity.is_area())
-        {
-            each(array.numbers_mut(), area);
+        let are_areas = self.voxelizer.rule.unit_power() == 2;
+        for array in &mut self.arrays {
+            let is_area = match array.content.quantity() {
+                Some(quantity) => quantity.is_area(),
+                None => are_areas,
+            };
+            if is_area {
+                each(array.numbers_mut(), area);
+            }
         }
     }
 }

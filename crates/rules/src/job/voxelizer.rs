@@ -69,7 +69,9 @@ pub enum JobLabels {
     /// labels](Rule::has_labels), this is the same as [`Off`](Self::Off).
     SurfaceAndInterior,
     /// Each [part](voxelize_meshes::Mesh::parts) of this kind has a label. Each part is voxelized as a
-    /// separate mesh. If several parts occupy a cell, the cell has the label of the first of them.
+    /// separate mesh. If several parts occupy a cell, the cell has the label of the first of them. The rules
+    /// fraction and area make a field for each part in addition to the field of the whole mesh; see
+    /// [`Rule::has_label_fields`].
     Parts(PartKind),
     /// Each [colour](voxelize_meshes::Mesh::colours) of the mesh has a label. Similar colours are merged if
     /// there are more than 255. A cell has the colour of the triangle nearest to its centre. Among equally

@@ -340,7 +340,7 @@ pub(super) fn in_bricks<'a>(
     let mut rest = field.values_mut();
     let mut arrays: Vec<_> = arrays
         .iter_mut()
-        .map(|array| (array.quantity, array.numbers_mut()))
+        .filter_map(|array| Some((array.content.quantity()?, array.numbers_mut())))
         .collect();
     let mut work = vec![];
     let mut first = layers.start;

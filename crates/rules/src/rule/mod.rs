@@ -841,7 +841,7 @@ impl PreparedRule<'_> {
             CellsMut::Field(_, Some(nearest)) => nearest.len() == count,
             CellsMut::WithArrays(_, arrays) => arrays
                 .iter()
-                .all(|array| array.numbers().len() == array.quantity.numbers() * count),
+                .all(|array| array.numbers().len() == array.content.numbers() * count),
             _ => true,
         };
         if layers.end > nz || dims != [nx, ny, layers.len()] || !fits {

@@ -96,6 +96,10 @@ impl Voxelizer<'_> {
                 ),
             );
         }
+        if self.label_fields().is_some() {
+            let error = Error::usage("labels: regions have no field for each part");
+            return Err(error.with_hint("leave out the labels, or make the grid in one process"));
+        }
         let run_free = self.without_findings();
         let slabs = Slabs::new(&run_free, mesh, lattice, Plan::Slabs(1))?;
         let (legend, background) = match slabs.cell_type() {
