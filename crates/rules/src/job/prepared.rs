@@ -11,7 +11,7 @@ use super::voxelizer::Voxelizer;
 use crate::rule::doubt::{self, Doubt};
 use crate::rule::{Stats, leak_path};
 use crate::run::{MemoryLimit, Plan, WallThickness};
-use voxelize_core::error::{Code, Error, Finding, Result};
+use voxelize_core::error::{Code, Finding, Result};
 use voxelize_core::grid::record::INSIDE;
 use voxelize_core::grid::{
     BitGrid, CellKind, CellSource, CellType, Digest, FieldSummary, Hash, Label, Lattice, Quantity,
