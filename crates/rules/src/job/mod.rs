@@ -19,7 +19,7 @@ mod transform;
 mod turn;
 mod voxelizer;
 
-pub use self::measure::{Measure, WrittenLength, WrittenShell};
+pub use self::measure::{Measure, WrittenBand, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};
 pub use self::pose::{MeshPose, PosedName};

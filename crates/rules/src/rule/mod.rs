@@ -413,7 +413,7 @@ impl Rule {
         match self {
             Self::Offset { radius } => *radius,
             Self::Distance {
-                band: Band::Cells(width),
+                band: Band::Width(width),
                 ..
             } => *width,
             Self::Distance {

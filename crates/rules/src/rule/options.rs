@@ -267,7 +267,7 @@ impl Rule {
                 )
             }
             Self::Distance {
-                band: Band::Cells(width),
+                band: Band::Width(width),
                 iso: Some(iso),
                 ..
             } if iso.unit() == width.unit() && iso.value() >= width.value() => {

@@ -19,6 +19,7 @@ mod store;
 
 pub use self::bins::RegionBins;
 pub use self::maker::RegionMaker;
+pub use self::mesh::RegionMesh;
 pub use self::plan::{RegionPlan, RegionRequest};
 pub use self::store::{RegionStore, StoreReport};
 pub use voxelize_formats::zarr::store::{
