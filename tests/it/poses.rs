@@ -355,16 +355,24 @@ fn rotations_of_all_meshes_are_applied_as_typed() {
 #[test]
 fn regions_repeat_names_and_poses() {
     let place = place(&[]);
-    let meshes = "base=bracket.stl arm=bracket.stl@rotate=z,90@rotate=x,90@translate=0,0.5mm,2 box.stl@scale=1/2";
     let mut compared = 0;
-    for (n, options) in [
-        "-r 150 --filled --labels file --unit mm",
-        "-r 150 --unit mm --up y --scale 1/3 --translate 1,2,3",
-        "-r 150 --solid --unit mm --rotate z,30",
+    for (n, (by, options)) in [
+        (
+            "0,0.5mm,2",
+            "-r 150 --filled --inside nonzero --labels file --unit mm",
+        ),
+        (
+            "0,1/2,2",
+            "-r 150 --unit mm --up y --scale 1/3 --translate 1,2,3",
+        ),
+        ("0,0.05cm,2", "-r 150 --solid --unit mm --rotate z,30"),
     ]
     .into_iter()
     .enumerate()
     {
+        let meshes = format!(
+            "base=bracket.stl arm=bracket.stl@rotate=z,90@rotate=x,90@translate={by} box.stl@scale=1/2"
+        );
         let whole = place
             .run(&format!("{meshes} {options} -o whole.npz --json"))
             .expect(0)
@@ -390,6 +398,22 @@ fn regions_repeat_names_and_poses() {
         assert_eq!(resumed["digest"], whole["digest"], "{options}");
     }
     assert_eq!(compared, 6);
+    // A scene is a list of such meshes.
+    let place = scene();
+    for name in ["robot/arm.toml", "arm.json"] {
+        let options = "-r 150 --labels file --solid";
+        place
+            .run(&format!("plan --scene {name} {options} -o s.zarr"))
+            .expect(0);
+        place.run("s.zarr --region 1/1").expect(0);
+        let finished = place.run("finish s.zarr --json").expect(0).json();
+        let whole = place
+            .run(&format!("--scene {name} {options} -o s.npz --json"))
+            .expect(0)
+            .json();
+        assert_eq!(finished["digest"], whole["digest"], "{name}");
+        std::fs::remove_dir_all(place.path("s.zarr")).unwrap();
+    }
     // Another pose is another mesh.
     rows::check(
         &place,
@@ -398,7 +422,9 @@ fn regions_repeat_names_and_poses() {
              err a.zarr
          0 a.zarr --region 1/1 --mesh bracket.stl --mesh box.stl
          0 info a.zarr
-         3 0.zarr --region 1/3 --mesh box.stl",
+         0 plan bracket.stl@rotate=x,12 box.stl -r 150 -o b.zarr
+         3 b.zarr --region 1/1 --mesh box.stl --mesh bracket.stl
+             err error[R004]",
     );
 }
 

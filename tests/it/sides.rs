@@ -6,8 +6,8 @@ use crate::support::rows;
 #[test]
 fn each_side_is_padded() {
     let place = Place::new();
-    // The cube is 64 units wide, so it has 4 cells along each axis.
-    let cube = "cube.stl --voxel-size 16 --filled";
+    // The cube is 20 units wide, so it has 4 cells along each axis.
+    let cube = "cube.stl --voxel-size 5 --filled";
     let plain = place
         .run(&format!("{cube} -o plain.npz --json"))
         .expect(0)
@@ -29,7 +29,7 @@ fn each_side_is_padded() {
         assert_eq!(found["grid"]["pad"].to_string(), json, "{pad}");
         for axis in 0..3 {
             let origin = found["grid"]["origin"][axis].as_f64().unwrap();
-            assert_eq!(origin, wide(axis) - 16.0 * f64::from(low[axis]), "{pad}");
+            assert_eq!(origin, wide(axis) - 5.0 * f64::from(low[axis]), "{pad}");
         }
         assert_eq!(
             found["counts"]["occupied"], plain["counts"]["occupied"],
@@ -69,7 +69,7 @@ fn a_band_is_a_length_or_a_number_of_cells() {
         for options in ["--signed", "--iso 1", "--pad 2"] {
             let line = |band: &str| {
                 let line = format!(
-                    "bracket.stl --unit mm --voxel-size 0.5 --rule distance --band {band} {options} -o a.npz --json"
+                    "cube.stl --unit mm --voxel-size 0.5 --rule distance --band {band} {options} -o a.npz --json"
                 );
                 place.run(&line).expect(0).json()
             };
@@ -82,24 +82,26 @@ fn a_band_is_a_length_or_a_number_of_cells() {
     assert_eq!(compared, 12);
     rows::check(
         &place,
-        r#"0 bracket.stl --unit mm --voxel-size 2 --rule distance --band 3mm -o a.npz --json
+        r#"0 cube.stl --unit mm --voxel-size 2 --rule distance --band 3mm -o a.npz --json
              /band "3units"
            0 info a.npz --json
              /band "3units"
-           0 verify a.npz bracket.stl
-           0 bracket.stl --unit m --scale 0.001 --voxel-size 0.001 --rule distance --band 3mm -o a.npz --json
+           0 info a.npz
+             out band: 3 mm
+           0 verify a.npz cube.stl
+           0 cube.stl --unit m --scale 0.001 --voxel-size 0.001 --rule distance --band 3mm -o a.npz --json
              /band "3"
-           0 plan bracket.stl -r 200 --unit mm --rule distance --band 3mm -o a.zarr --bin
+           0 plan cube.stl -r 100 --unit mm --rule distance --band 3mm -o a.zarr --bin
            0 a.zarr --region 1/1
            0 finish a.zarr"#,
     );
     rows::refused(
         &place,
-        "2 bracket.stl --rule distance --band 3mm -o c.npz
+        "2 cube.stl --rule distance --band 3mm -o c.npz
              err --band 3mm: the unit of the file is unknown
-         2 bracket.stl --unit mm --rule distance --band 3mm --iso 4 -o c.npz
+         2 cube.stl --unit mm --rule distance --band 3mm --iso 4 -o c.npz
              err --iso: 4 must be less than the band, 3units
-         2 bracket.stl --unit mm --rule distance --band=-3mm -o c.npz
+         2 cube.stl --unit mm --rule distance --band=-3mm -o c.npz
              err must be above zero",
     );
 }

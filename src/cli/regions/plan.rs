@@ -11,7 +11,7 @@ use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::report::{PlannedRegions, rule_text, warnings};
 use crate::cli::args::transform::UpArgs;
-use crate::cli::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
+use crate::cli::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, SceneArgs, arguments, values};
 use crate::cli::command::{Call, Command};
 use crate::cli::files::MeshSource;
 use crate::cli::names::OutputFile;
@@ -21,6 +21,7 @@ use crate::cli::report::display::{self, bytes, counted};
 use crate::cli::report::value::{self, FieldsJson, Grid, OutputJson, Warning, lossy};
 use crate::cli::report::{Object, Outcome, Report, ReportRows, empty};
 use crate::cli::run::{self, InputInfo, MeshJson, RunReport};
+use crate::cli::scene;
 
 pub const COMMAND: Command = Command {
     name: "plan",
@@ -54,8 +55,15 @@ Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable me
 #[derive(Debug, clap::Args)]
 struct PlanArgs {
     /// The mesh; several meshes make one grid. NAME=FILE@rotate=z,90 names and poses it. Each region reads it again
-    #[arg(value_name = "MESH", required = true, help_heading = "Input")]
+    #[arg(
+        value_name = "MESH",
+        required_unless_present = "scene",
+        help_heading = "Input"
+    )]
     meshes: Vec<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     /// The store to create, a Zarr folder. A store with the same plan is kept; a store with a different plan is refused
     #[arg(
@@ -171,7 +179,7 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let resources = call.resources(args.run.max_memory)?;
     let options = JobOptions::new(call.argv.request()?, &args.read, resources, names)?
         .reported(&call.printer.options);
-    let source = MeshSource::find_all(&args.meshes, names)?;
+    let source = scene::joined(&args.meshes, args.scene.scene.as_deref(), names)?;
     check_source(&source)?;
     let options = options.for_meshes(source.paths())?;
     let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");
@@ -280,7 +288,8 @@ fn plan(
 
     let coordinates = options.grid.transform.coordinates();
     let record = &store.plan.store.grid.record;
-    result.input = args.meshes.first().map(|path| InputInfo::new(path, &found));
+    let first = args.meshes.first().or(args.scene.scene.as_ref());
+    result.input = first.map(|path| InputInfo::new(path, &found));
     result.mesh = MeshJson::new(&found, &coordinates);
     result.transform = Some(value::transform(record));
     result.grid = store.plan.store.grid.lattice.as_ref().map(Grid::from);

@@ -135,13 +135,13 @@ fn the_command_writes_maps() {
     let place = Place::new();
     rows::check(
         &place,
-        "0 cube.stl --unit m --filled --voxel-size 16 --pad 2,1,0 -o map.pgm
+        "0 cube.stl --unit m --filled --voxel-size 5 --pad 2,1,0 -o map.pgm
              file map.yaml
              no err warning
-         0 cube.stl --unit m --voxel-size 16 --pad 1 -o walls.pgm
+         0 cube.stl --unit m --voxel-size 5 --pad 1 -o walls.pgm
              err warning[W004]
              err --filled
-         0 cube.stl --unit mm --filled --voxel-size 16 -o mm.pgm
+         0 cube.stl --unit mm --filled --voxel-size 5 -o mm.pgm
              err W019
          0 cube.stl --unit m --filled -r 8 -o a.npz
          0 convert a.npz a.pgm
@@ -152,10 +152,10 @@ fn the_command_writes_maps() {
     let occupied = pixels.iter().filter(|pixel| **pixel == 0).count();
     let yaml = std::fs::read_to_string(place.path("map.yaml")).unwrap();
     assert!(yaml.contains("image: map.pgm\n"), "{yaml}");
-    assert!(yaml.contains("resolution: 16.0\n"), "{yaml}");
+    assert!(yaml.contains("resolution: 5.0\n"), "{yaml}");
     assert_eq!(([nx, ny], occupied), ([8, 6], 16));
     // The box of the grid decides which heights count.
-    let line = "cube.stl --unit m --filled --voxel-size 16 --bounds=-16,0,32,64,64,48 -f pgm -o -";
+    let line = "cube.stl --unit m --filled --voxel-size 5 --bounds=-5,0,10,20,20,15 -f pgm -o -";
     let (nx, ny, pixels) = picture(&place.run(line).expect(0).out);
     assert_eq!([nx, ny], [5, 4]);
     for (n, pixel) in pixels.into_iter().enumerate() {
@@ -163,11 +163,11 @@ fn the_command_writes_maps() {
     }
     rows::refused(
         &place,
-        "2 cube.stl --voxel-size 16,8,16 -o c.pgm
+        "2 cube.stl --voxel-size 5,4,5 -o c.pgm
              err one resolution for x and y
          2 cube.stl --rule distance -o c.pgm
              err pgm cannot store fields
-         2 view map.pgm -o c.png
+         3 view map.pgm -o c.png
              err map.pgm",
     );
 }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::hash::mesh_hash;
-use super::mesh::RegionMesh;
 use super::share::{TriangleBins, check_bins, check_parts};
+use super::source::RegionMesh;
 use crate::job::slabs::Slabs;
 use crate::job::transform::Transform;
 use crate::job::voxelizer::{Extras, JobLabels, Voxelizer};
