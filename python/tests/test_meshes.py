@@ -397,5 +397,11 @@ def test_the_keys_of_a_dictionary_are_labels() -> None:
     mesh = voxelize.mesh(PATH)
     made = voxelize.voxelize({"base.v2": mesh, "arm": mesh.transform(translate=(40, 0, 0)), "x": f"{PATH}@scale=1/2"}, res=40)
     assert [label.name for label in made.legend.values()] == ["base.v2", "arm", "x"]
+    matrix = np.eye(4)
+    matrix[0, 3] = 40
+    for arm in ((PATH, matrix), (mesh, matrix), (str(PATH), matrix.tolist())):
+        assert voxelize.voxelize({"base.v2": mesh, "arm": arm, "x": f"{PATH}@scale=1/2"}, res=40) == made
+    with pytest.raises(voxelize.UsageError, match="makes one grid"):
+        voxelize.many({"base": mesh})
     with pytest.raises(voxelize.UsageError, match="no mesh is given"):
         voxelize.voxelize({})

@@ -75,7 +75,7 @@ def voxelize(
         One of these: a path; the content of a file as bytes; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles
         (n, 3, 3); an object of trimesh, Open3D, PyVista, meshio, build123d, CadQuery or usd-core; or a `voxelize.Mesh`. A list of
         several makes one grid, in which each mesh has its own label; a dictionary also names the labels. A path may have a pose, as
-        in "arm.stl@rotate=z,90"; `Mesh.transform` poses other meshes. 64-bit coordinates are rounded to 32 bits. If this changes
+        in "arm.stl@rotate=z,90", or be a pair of a path and a matrix (4, 4); `Mesh.transform` poses other meshes. 64-bit coordinates are rounded to 32 bits. If this changes
         any, a note in `findings` states how many.
     res, voxel_size, dims, like
         These decide the size of the cells. `res` is the number of cells along the longest axis (default 256). `voxel_size` is
@@ -223,6 +223,8 @@ def many(
         if not os.path.isdir(path(meshes)):
             raise usage("meshes: one path, where many takes several", "many takes a folder, or a list of paths")
         meshes = [meshes]
+    if isinstance(meshes, dict):
+        raise usage("meshes: a dictionary, where many takes a list", "voxelize takes a dictionary, and makes one grid of it")
     if isinstance(meshes, bytes):
         raise usage("meshes: one mesh, where many takes several", "many takes a folder, or a list of meshes")
     if on_error not in ("raise", "skip") and not callable(on_error):

@@ -207,12 +207,15 @@ def mesh(
     """
     if faces is not None:
         source = (source, faces)
-    if isinstance(source, Mesh):
-        made = source
-    else:
-        content, steps, findings = _content(source)
-        poses = [steps] if steps else []
-        made = Mesh._of(content, Reading(lenient, strict), how(max_memory=max_memory), "", findings, poses)
+    match source:
+        case Mesh():
+            made = source
+        case (Mesh() | str() | os.PathLike() as posed, matrix):
+            made = mesh(posed, lenient=lenient, strict=strict, max_memory=max_memory).transform(matrix, max_memory=max_memory)
+        case _:
+            content, steps, findings = _content(source)
+            poses = [steps] if steps else []
+            made = Mesh._of(content, Reading(lenient, strict), how(max_memory=max_memory), "", findings, poses)
     return made if name is None else made.renamed(name)
 
 
@@ -241,9 +244,13 @@ def all_of(
 def one(
     source: Any, reading: Reading, run: How, name: str = "", unit: str | None = None
 ) -> tuple[_native.Mesh, list[Finding]]:
-    """Returns the mesh of a source, and the findings of reading it."""
-    if isinstance(source, Mesh):
-        return source._native, source.findings
+    """Returns the mesh of a source, and the findings of reading it. A path or a mesh may be paired with a matrix (4, 4)."""
+    match source:
+        case Mesh():
+            return source._native, source.findings
+        case (Mesh() | str() | os.PathLike() as posed, matrix):
+            made, findings = one(posed, reading, run, name, unit)
+            return made.posed(steps_of({"matrix": matrix}), unit, run), findings
     content, steps, findings = _content(source)
     made = _built(content, reading, run, name)
     if steps:
