@@ -421,7 +421,7 @@ fn regions_repeat_names_and_poses() {
          6 plan bracket.stl@rotate=x,11 box.stl -r 150 -o a.zarr
              err a.zarr
          0 a.zarr --region 1/1 --mesh bracket.stl --mesh box.stl
-         0 info a.zarr
+         0 finish a.zarr
          0 plan bracket.stl@rotate=x,12 box.stl -r 150 -o b.zarr
          3 b.zarr --region 1/1 --mesh box.stl --mesh bracket.stl
              err error[R004]",
