@@ -176,8 +176,7 @@ pub mod grid {
     pub use voxelize_core::grid::{
         AXES, ArrayContent, CellArray, CellKind, CellSource, CellType, CellsMut, CellsRef,
         DigestBuilder, FieldSummary, Hash, Label, Legend, MAX_DIM, Quantities, Quantity, ScanFrame,
-        Slab, frame,
-        metadata,
+        Slab, frame, metadata,
     };
     #[doc(inline)]
     pub use voxelize_formats::InMemory;

@@ -9,7 +9,6 @@ use ::voxelize::job::{
     findings, other_unit,
 };
 use ::voxelize::mesh::{MeshParts, PartKind};
-use ::voxelize::tool::text::file_label;
 use ::voxelize::{Error, Finding, Lattice, Level, Mesh, Rational, Result, Rule, Voxelizer, Voxels};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -31,6 +30,8 @@ pub struct Source {
     near: Option<(Mesh, [Rational; 3])>,
     /// Name of the input, for the record.
     pub name: Option<String>,
+    /// Label of a single mesh.
+    label: Option<String>,
 }
 
 /// Joins the meshes. Also returns the units and up axes that their files state.
@@ -48,7 +49,12 @@ pub fn common(py: Python<'_>, meshes: &[PyRef<'_, PyMesh>]) -> PyResult<Source> 
             None
         },
         name: if let [one] = meshes {
-            Some(one.name.clone()).filter(|n| !n.is_empty())
+            one.recorded_name()
+        } else {
+            None
+        },
+        label: if let [one] = meshes {
+            Some(one.label().to_string()).filter(|label| !label.is_empty())
         } else {
             None
         },
@@ -69,6 +75,11 @@ impl Source {
         Ok(request)
     }
 
+    /// Returns the unit that the file of each mesh states.
+    pub fn units(&self) -> impl Iterator<Item = Option<UnitOfLength>> {
+        self.stated.iter().map(|(unit, _)| *unit)
+    }
+
     /// Resolves a request for these meshes, and for the frame of the scan whose grid is used. Also returns the
     /// mesh with its axes in the order of the grid.
     fn turned(
@@ -85,7 +96,7 @@ impl Source {
         job.transform.frame = frame;
         let are_files = request.labels == Some(JobLabels::Parts(PartKind::File));
         if are_files && mesh.parts(PartKind::File).is_none() {
-            let name = file_label(self.name.as_deref().unwrap_or("mesh"));
+            let name = self.label.as_deref().unwrap_or("mesh");
             let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;
             mesh = mesh.with_parts(PartKind::File, parts)?;
         }

@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use super::job::voxelize;
     #[pymodule_export]
-    use super::mesh::Mesh;
+    use super::mesh::{Mesh, split_pose};
     #[pymodule_export]
     use super::options::options;
     #[pymodule_export]

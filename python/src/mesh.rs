@@ -1,12 +1,12 @@
 //! Meshes from files, bytes and arrays.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use voxelize::job::{Transform, UnitOfLength, UpAxis};
+use voxelize::job::{MeshPose, PosedName, Transform, UnitOfLength, UpAxis};
 use voxelize::mesh::read::{self, Loaded, ReadNear, ReadOptions, Tolerance};
-use voxelize::tool::text::file_label;
+use voxelize::tool::text::{bytes, file_label};
 use voxelize::{Error, Finding, Rational, Result};
 
 use crate::errors::{FindingFacts, finding, raised};
@@ -19,6 +19,10 @@ pub struct Mesh {
     /// Name of the file without its folder, or the name that the user gave.
     #[pyo3(get)]
     pub name: String,
+    /// The user gave the name, so that it is a label as it is.
+    has_given_name: bool,
+    /// Poses that were applied, as text. Empty for a mesh as in its file.
+    poses: String,
     pub unit: Option<UnitOfLength>,
     pub up: Option<UpAxis>,
     /// Mesh in coordinates relative to a point near it, and that point. `None` unless the file is far from
@@ -75,6 +79,8 @@ impl Mesh {
             return Ok(Self {
                 mesh,
                 name,
+                has_given_name: false,
+                poses: String::new(),
                 unit,
                 up,
                 near: None,
@@ -85,6 +91,8 @@ impl Mesh {
         Ok(Self {
             mesh: far,
             name,
+            has_given_name: false,
+            poses: String::new(),
             unit,
             up,
             near: Some((mesh, placed.near)),
@@ -96,11 +104,29 @@ impl Mesh {
         Self {
             mesh,
             name,
+            has_given_name: false,
+            poses: String::new(),
             unit: None,
             up: None,
             near: None,
             findings: vec![],
         }
+    }
+
+    /// Returns the name of the mesh's label: the given name, or the name of the file without its extension.
+    pub fn label(&self) -> &str {
+        if self.has_given_name {
+            return &self.name;
+        }
+        file_label(&self.name)
+    }
+
+    /// Returns the name for the record of a grid, with the poses. `None` if the mesh has no name.
+    pub fn recorded_name(&self) -> Option<String> {
+        if self.name.is_empty() || self.poses.is_empty() {
+            return Some(self.name.clone()).filter(|name| !name.is_empty());
+        }
+        Some(format!("{}@{}", self.name, self.poses))
     }
 }
 
@@ -143,11 +169,53 @@ impl Mesh {
         Self {
             mesh: self.mesh.clone(),
             name,
+            has_given_name: true,
+            poses: self.poses.clone(),
             unit: self.unit,
             up: self.up,
             near: self.near.clone(),
             findings: self.findings.clone(),
         }
+    }
+
+    /// Returns the mesh with a pose, whose steps have names and texts. The original mesh stays in memory.
+    /// `unit` is the unit of the coordinates if the file states none.
+    fn posed(
+        &self,
+        py: Python<'_>,
+        steps: Vec<(String, String)>,
+        unit: Option<String>,
+        how: How,
+    ) -> PyResult<Self> {
+        let limit = how.max_memory;
+        run(py, &how, |_| {
+            let pose = pose_of(&steps)?;
+            let unit = unit.as_deref().and_then(UnitOfLength::from_name);
+            let copy = size_of_val(self.mesh.triangles()) as u64;
+            if let Some(most) = limit.filter(|most| 2 * copy > *most) {
+                let (need, most) = (bytes(2 * u128::from(copy)), bytes(u128::from(most)));
+                let text = format!("the mesh and the mesh posed need {need}, {most} are allowed");
+                return Err(Error::too_large(text).with_hint("raise `--max-memory`"));
+            }
+            // Like the command: only a mesh that is moved is taken from the point near it.
+            let (mesh, near) = match &self.near {
+                Some((mesh, near)) if pose.translates() => (mesh.clone(), near.clone()),
+                _ => (self.mesh.clone(), [const { Rational::ZERO }; 3]),
+            };
+            Ok(Self {
+                mesh: pose.posed(mesh, near, unit.or(self.unit))?,
+                name: self.name.clone(),
+                has_given_name: self.has_given_name,
+                poses: match self.poses.as_str() {
+                    "" => pose.to_string(),
+                    before => format!("{before}, then @{pose}"),
+                },
+                unit: self.unit.filter(|_| !pose.scales()),
+                up: self.up.map(|up| pose.up(up)),
+                near: None,
+                findings: self.findings.clone(),
+            })
+        })
     }
 
     /// Creates a mesh from vertices, and from faces that are indices of vertices.
@@ -233,10 +301,36 @@ fn triples<'a, T, E>(
     Ok(numbers.as_chunks::<3>().0)
 }
 
+/// Returns the pose of these steps.
+fn pose_of(steps: &[(String, String)]) -> Result<MeshPose> {
+    let mut pose = MeshPose::default();
+    for (name, text) in steps {
+        pose.set(name, text).map_err(|error| error.about(name))?;
+    }
+    Ok(pose)
+}
+
+/// Splits the name of a mesh from the steps of its pose, as in `part.stl@rotate=z,90`. `None` for a name
+/// without a pose.
+#[pyfunction]
+pub fn split_pose(name: &str) -> Option<(String, Vec<(String, String)>)> {
+    let found = PosedName::new(name)?;
+    // A name before `=` may contain any character.
+    let is_pose = found.has_known_step() || Path::new(found.file).exists();
+    if !is_pose || Path::new(name).exists() {
+        return None;
+    }
+    let mut steps = vec![];
+    for (name, text) in &found.steps {
+        steps.push((name.to_string(), text.to_string()));
+    }
+    Some((found.file.to_string(), steps))
+}
+
 /// Joins the meshes. In the result each mesh is a part of the kind file.
 pub fn joined(meshes: &[PyRef<'_, Mesh>]) -> Result<voxelize::Mesh> {
     match meshes {
         [one] => Ok(one.mesh.clone()),
-        all => voxelize::Mesh::join(all.iter().map(|mesh| (file_label(&mesh.name), &mesh.mesh))),
+        all => voxelize::Mesh::join(all.iter().map(|mesh| (mesh.label(), &mesh.mesh))),
     }
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use ::voxelize::format::{Choice, Dtype, Durability};
 use ::voxelize::grid::{BytesHasher, CellKind};
 use ::voxelize::job::regions::{
-    RegionMaker, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
+    RegionMaker, RegionMesh, RegionPlan, RegionRequest, RegionState, RegionStore, ShardCheck,
 };
-use ::voxelize::job::{Extras, JobLabels, ResolvedRequest};
+use ::voxelize::job::{Extras, JobLabels, MeshPose, ResolvedRequest, UnitOfLength};
 use ::voxelize::mesh::read::ReadOptions;
 use ::voxelize::{Error, Lattice, Result, Voxelizer, Voxels};
 use pyo3::prelude::*;
@@ -26,8 +26,10 @@ use crate::work::{How, run};
 #[pyo3(from_item_all)]
 pub struct Storing {
     path: PathBuf,
-    /// Files of the meshes, in order.
-    files: Vec<PathBuf>,
+    /// Files of the meshes, in order, each with its name and its pose, or empty texts.
+    files: Vec<(PathBuf, String, String)>,
+    /// Unit of the coordinates of files that state none.
+    unit: Option<String>,
     regions: Option<usize>,
     dtype: Option<String>,
     uncompressed: bool,
@@ -72,12 +74,21 @@ pub fn plan_store<'py>(
             .into_iter()
             .filter_map(|(is, choice)| is.then_some(choice))
             .collect();
-        let name = |file: &PathBuf| RegionPlan::mesh_name(&storing.path, file);
+        let given = storing.unit.as_deref().and_then(UnitOfLength::from_name);
+        let mut files = vec![];
+        for ((file, name, pose), unit) in storing.files.iter().zip(source.units()) {
+            let pose: MeshPose = pose.parse()?;
+            files.push(RegionMesh {
+                file: RegionPlan::mesh_name(&storing.path, file)?,
+                name: Some(name.clone()).filter(|name| !name.is_empty()),
+                pose: pose.in_units_of(given.or(unit))?,
+            });
+        }
         let region_request = RegionRequest {
             dtype,
             choices: &choices,
             regions: storing.regions,
-            meshes: storing.files.iter().map(name).collect::<Result<_>>()?,
+            meshes: files,
             tolerance: options.reading.tolerance(),
             parts: &request.parts,
             bins: storing.bin,

@@ -65,7 +65,10 @@ def test_errors_say_who_must_act(
 
 
 def test_slips_are_named() -> None:
-    for wrong, meant in [("resolution", "res"), ("pitch", "voxel_size"), ("keepthin", "keep_thin")]:
+    for wrong, meant in [
+        ("resolution", "res"), ("pitch", "voxel_size"), ("keepthin", "keep_thin"), ("size", "res or voxel_size"), ("margin", "pad"),
+        ("thickness", "hollow"), ("extent", "bounds"), ("shape", "dims"), ("Solid", 'rule="solid"'), ("color", 'labels="colour"'),
+    ]:  # fmt: skip
         with pytest.raises(TypeError, match=f"'{wrong}'; did you mean {meant}\\?"):
             voxelize.voxelize(CUBE, **{wrong: 8})
     for rule in ("solid", "filled", "surface"):
@@ -83,13 +86,19 @@ def test_slips_are_named() -> None:
     for options, message in slips:
         with pytest.raises(voxelize.UsageError, match=message):
             voxelize.voxelize(CUBE, res=8, **options)
-    with pytest.raises(TypeError, match="lists them"):
-        voxelize.voxelize(CUBE, points=3)
+    for wrong in ("points", "threshold", "scene"):
+        with pytest.raises(TypeError, match="lists them"):
+            voxelize.voxelize(CUBE, **{wrong: 3})
     with pytest.raises(ValueError, match="one path, where many takes several"):
         voxelize.many(str(FIXTURES))
     made = voxelize.fraction(CUBE, res=8, with_="area,normal")
     assert list(made.arrays) == ["area", "normal"]
     assert made.volume == 64.0**3 and voxelize.distance(CUBE, res=8).volume is None
+    assert dict(made._facts())["volume"] == "262144"
+    whole = voxelize.voxelize(CUBE, res=8)
+    for name in ("uint8", np.uint8, np.dtype("uint8")):
+        assert whole.to_bytes("raw", dtype=name) == whole.to_bytes("raw", dtype="u8")
+    assert len(whole.to_bytes("raw", dtype="bit")) == 8 * 8 * 8
 
 
 def test_a_tilted_scan_gives_its_axes(tmp_path: Path) -> None:
@@ -395,12 +404,12 @@ def odd_call(random_: random.Random) -> None:
     ]  # fmt: skip
     words: list[Any] = ["solid", "filled", "surface", "thin", "offset", "distance", "auto", "flood", "both", "up", "none", "all", "", "é\0", 3, None]
     options: dict[str, list[Any]] = {
-        "res": [2, 5, 9, *numbers], "voxel_size": numbers, "dims": [(1, 2, 3), (0, 1, 1), [1, 2], "1,2,3", *numbers], "pad": [0, 1, *numbers],
+        "res": [2, 5, 9, *numbers], "voxel_size": numbers, "dims": [(1, 2, 3), (0, 1, 1), [1, 2], "1,2,3", *numbers], "pad": [0, 1, (1, 0, 2), ((1, 0), (0, 2), (0, 0)), *numbers],
         "rule": words, "inside": words, "ties": words, "radius": numbers, "band": numbers, "iso": numbers, "signed": [True, False, 1],
         "keep_thin": [True], "hollow": numbers, "drain": [(1, 2, 3, 4), *numbers], "unit": ["mm", "ft", *words], "scale": numbers, "translate": [(1, 2, 3), *numbers],
         "labels": ["file", "colour", "layer", *words], "only": words[:-2], "threads": [0, 1, 2, *numbers], "simd": ["scalar", *words],
         "max_memory": ["1M", "1G", *numbers], "like": [*numbers, CUBE], "bounds": [(0, 0, 0, 1, 1, 1), ((0, 0, 0), (9, 9, 9)), *numbers],
-        "cube": [True], "stretch": [True], "nearest": [True], "with_": ["area", ("area", "faces"), *words], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "up": ["y", *words],
+        "cube": [True], "stretch": [True], "nearest": [True], "with_": ["area", ("area", "faces"), *words], "axes": ["x,-z,y", *words], "rotate": ["z,90", *words], "rpy": [(0, 0, 1.5), *words], "up": ["y", *words],
     }  # fmt: skip
     chosen = {name: pick(options[name]) for name in random_.sample(sorted(options), random_.randrange(5))}
     chosen.setdefault("max_memory", "32M")

@@ -362,3 +362,46 @@ def test_objects_that_are_no_meshes_say_what_to_do() -> None:
         assert hint in str(found.value)
     with pytest.raises(voxelize.UsageError, match="many takes a folder"):
         voxelize.voxelize(os.path.dirname(PATH))
+
+
+def test_a_transform_is_the_matrix_of_other_packages() -> None:
+    vertices, faces = indexed()
+    turn = np.array([[0, -1, 0, 5], [1, 0, 0, -2.5], [0, 0, 1, 0.25], [0, 0, 0, 1.0]])
+    moved = vertices.astype(np.float64) @ turn[:3, :3].T + turn[:3, 3]
+    expected = voxelize.voxelize((moved.astype(np.float32), faces), res=40)
+    mesh = voxelize.mesh(PATH)
+    posed = mesh.transform(turn)
+    assert voxelize.voxelize(posed, res=40) == expected
+    assert voxelize.voxelize(mesh.transform(rotate="z,90", translate=(5, -2.5, 0.25)), res=40) == expected
+    assert voxelize.voxelize(f"{PATH}@rpy=0,0,1.5708@translate=5,-2.5,0.25", res=40) == expected
+    assert len(posed) == len(mesh) and posed.bounds != mesh.bounds and posed.name == mesh.name
+    # A pose after another one acts on the posed mesh.
+    twice = mesh.transform(translate=(1, 0, 0)).transform(rotate="z,90")
+    once = mesh.transform(rotate="z,90", translate=(0, 1, 0))
+    assert voxelize.voxelize(twice, res=40) == voxelize.voxelize(once, res=40)
+    assert voxelize.voxelize(twice, res=9).record["input"] == "knot.stl@translate=1,0,0, then @rotate=z,90"
+    for again in (pickle.loads(pickle.dumps(twice)), copy.deepcopy(twice), twice.renamed("other")):
+        assert voxelize.voxelize(again, res=40) == voxelize.voxelize(once, res=40)
+    for wrong, words in (
+        (lambda: mesh.transform(np.eye(3)), "12 or 16 numbers"),
+        (lambda: mesh.transform(np.zeros((4, 4))), "last row"),
+        (lambda: mesh.transform(rpy=(0, 0, 90)), "more than a turn"),
+        (lambda: voxelize.mesh(f"{PATH}@turn=z,90"), "is not one of axes"),
+        (lambda: mesh.transform(translate=(1, 0, 0), max_memory=1000), "need"),
+    ):
+        with pytest.raises(voxelize.Error, match=words):
+            wrong()
+
+
+def test_the_keys_of_a_dictionary_are_labels() -> None:
+    mesh = voxelize.mesh(PATH)
+    made = voxelize.voxelize({"base.v2": mesh, "arm": mesh.transform(translate=(40, 0, 0)), "x": f"{PATH}@scale=1/2"}, res=40)
+    assert [label.name for label in made.legend.values()] == ["base.v2", "arm", "x"]
+    matrix = np.eye(4)
+    matrix[0, 3] = 40
+    for arm in ((PATH, matrix), (mesh, matrix), (str(PATH), matrix.tolist())):
+        assert voxelize.voxelize({"base.v2": mesh, "arm": arm, "x": f"{PATH}@scale=1/2"}, res=40) == made
+    with pytest.raises(voxelize.UsageError, match="makes one grid"):
+        voxelize.many({"base": mesh})
+    with pytest.raises(voxelize.UsageError, match="no mesh is given"):
+        voxelize.voxelize({})

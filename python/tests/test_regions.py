@@ -71,6 +71,18 @@ def test_bins_stand_for_the_mesh(mesh: str, tmp_path: Path, options: dict[str, A
         regions.plan(tmp_path / "away.stl", tmp_path / "b.zarr", rule="solid", inside="vote", bin=True)
 
 
+def test_regions_repeat_names_and_poses(mesh: str, tmp_path: Path) -> None:
+    meshes = {"base": mesh, "arm": f"{mesh}@rotate=z,90@translate=0,0,1cm"}
+    options: dict[str, Any] = {"rule": "filled", "unit": "mm", "res": 300}
+    whole = voxelize.voxelize(meshes, **options)
+    store = regions.plan(meshes, tmp_path / "a.zarr", regions=3, **options)
+    assert store.regions > 1
+    store.make(*range(store.regions))
+    assert store.finish().digest == whole.digest
+    read = voxelize.open(tmp_path / "a.zarr")
+    assert [label.name for label in read.legend.values()] == ["base", "arm"]
+
+
 def test_the_command_takes_a_store_over(mesh: str, tmp_path: Path) -> None:
     store = regions.plan(mesh, tmp_path / "a.zarr", res=300, regions=3, rule="filled")
     made = command(str(tmp_path / "a.zarr"), "--region", "1/1")[0]

@@ -57,6 +57,11 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["-r", "9", "--rotate", "x,10", "--rotate", "z,30.5"], {"res": 9, "rotate": ["x,10", "z,30.5"]}),
     (["-r", "9", "--rotate", "x,10", "--rotate", "z,30.5"], {"res": 9, "rotate": [("x", 10), ("z", "30.5")]}),
     (["-r", "9", "--rotate", "z,30.5"], {"res": 9, "rotate": ("z", 30.5)}),
+    (["-r", "9", "--rpy", "0.1,0.2,1.5708"], {"res": 9, "rpy": (0.1, 0.2, 1.5708)}),
+    (["-r", "9", "--rotate", "x,10", "--rpy", "0,0,30deg"], {"res": 9, "rotate": "x,10", "rpy": "0,0,30deg"}),
+    (["-r", "9", "--pad", "1,0,2,0,3,1"], {"res": 9, "pad": ((1, 0), (0, 3), (2, 1))}),
+    (["-r", "9", "--pad", "1,0,2,0,3,1"], {"res": 9, "pad": (1, 0, 2, 0, 3, 1)}),
+    (["-r", "9", "--pad", "1,2,3"], {"res": 9, "pad": [1, 2, 3]}),
     (["-r", "9", "--matrix", "0,-1,0,5,1,0,0,0,0,0,2,0.1"], {"res": 9, "matrix": [[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 2, "0.1"]]}),
     (["-r", "9", "--axes", "x,-z,y", "--rotate", "z,90", "--up", "y"], {"res": 9, "axes": "x,-z,y", "rotate": "z,90", "up": "y"}),
     (["-r", "9", "--ties", "both", "--snap", "none"], {"res": 9, "ties": "both", "snap": "none"}),
@@ -71,6 +76,7 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
      {"res": 20, "unit": "mm", "rule": "distance", "signed": True, "iso": "-0.2mm"}),
     (["-r", "9", "--rule", "fraction"], {"res": 9, "rule": "fraction"}),
     (["-r", "9", "--rule", "distance", "--band", "all"], {"res": 9, "rule": "distance", "band": "all"}),
+    (["-r", "9", "--unit", "mm", "--rule", "distance", "--band", "3mm"], {"res": 9, "unit": "mm", "rule": "distance", "band": "3mm"}),
     (["-r", "9", "--rule", "distance", "--iso", "1.5vx"], {"res": 9, "rule": "distance", "iso": "1.5vx"}),
     (["-r", "9", "--labels", "object", "--solid"], {"res": 9, "labels": "object", "rule": "solid"}),
 ]
@@ -86,6 +92,31 @@ def test_options_are_those_of_the_command(words: list[str], options: dict[str, A
     assert made.digest == report["digest"]["grid"]
     assert list(made.shape) == report["grid"]["dims"]
     assert voxelize.open(tmp_path / "f.npz") == made
+
+
+POSES: list[tuple[list[str], Any, dict[str, Any]]] = [
+    (["f.stl@rotate=z,90@translate=1,2,3"], "f.stl@rotate=z,90@translate=1,2,3", {}),
+    (["f.stl@rpy=0.1,0.2,0.3"], "f.stl@rpy=0.1,0.2,0.3", {}),
+    (["f.stl@translate=1mm,0,0", "--unit", "cm"], "f.stl@translate=1mm,0,0", {"unit": "cm"}),
+    (["a=f.stl", "b=f.stl@translate=40,0,0"], {"a": "f.stl", "b": "f.stl@translate=40,0,0"}, {}),
+    (["f.stl", "cube.stl@scale=1/2"], ["f.stl", "cube.stl@scale=1/2"], {}),
+]
+
+
+@pytest.mark.parametrize(("words", "mesh", "options"), POSES, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_poses_are_those_of_the_command(
+    words: list[str], mesh: Any, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(fixture("f.stl")).parent)
+    labels = ["--labels", "file"] if isinstance(mesh, (list, dict)) else []
+    [report] = command(*words, *labels, "-r", "20", "--filled", "-o", str(tmp_path / "f.npz"))
+    assert report["exit_code"] == 0, report
+    made = voxelize.voxelize(mesh, res=20, rule="filled", **options)
+    assert made.digest == report["digest"]["grid"]
+    saved = voxelize.open(tmp_path / "f.npz")
+    assert [label.name for label in made.legend.values()] == [label.name for label in saved.legend.values()]
+    if not labels:
+        assert made.record["input"] == saved.record["input"] == words[0]
 
 
 def test_limits_threads_and_levels_change_nothing() -> None:

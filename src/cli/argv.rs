@@ -7,6 +7,9 @@ use clap::{Arg, ArgMatches, FromArgMatches};
 use voxelize::job::{OPTIONS, Request};
 use voxelize::{Error, Result};
 
+/// Options that rotate the mesh. They are applied in the order in which they were typed.
+const ROTATIONS: [&str; 2] = ["rotate", "rpy"];
+
 /// The options that the user typed.
 #[derive(Clone)]
 pub struct Argv {
@@ -41,7 +44,12 @@ impl Argv {
         let mut request = Request::new(|name| format!("--{name}"));
         for option in OPTIONS {
             let id = option.name.replace('-', "_");
-            if !self.is_given(&id) {
+            if option.name == ROTATIONS[0] {
+                for (name, text) in self.in_typed_order(&ROTATIONS) {
+                    request.set(name, text)?;
+                }
+            }
+            if !self.is_given(&id) || ROTATIONS.contains(&option.name) {
                 continue;
             }
             // An option of a command may have the same name as a job option but another type.
@@ -57,6 +65,22 @@ impl Argv {
             }
         }
         Ok(request)
+    }
+
+    /// Returns these options and their values in the order in which they were typed.
+    fn in_typed_order(&self, names: &[&'static str]) -> Vec<(&'static str, &str)> {
+        let mut typed = vec![];
+        for name in names.iter().filter(|name| self.is_given(name)) {
+            let places = self.matches.indices_of(name).into_iter().flatten();
+            let texts = self.matches.get_many::<String>(name).into_iter().flatten();
+            typed.extend(
+                places
+                    .zip(texts)
+                    .map(|(place, text)| (place, (*name, text.as_str()))),
+            );
+        }
+        typed.sort_by_key(|(place, _)| *place);
+        typed.into_iter().map(|(_, option)| option).collect()
     }
 
     /// Returns the option with its value as typed, such as `--res 8192`. `None` if the option was not typed.

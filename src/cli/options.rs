@@ -45,6 +45,8 @@ pub struct JobOptions {
     pub draws_colours: bool,
     /// If a mesh is far from the origin, read its coordinates relative to a point near the mesh.
     pub reads_near: bool,
+    /// Unit of the translations of poses, once the meshes are read. `None` if it is unknown.
+    pub pose_unit: Option<UnitOfLength>,
     /// Error to report if the file states no unit. `None` if no length needs the unit of the file.
     pub waiting: Option<Error>,
 }
@@ -146,6 +148,7 @@ impl JobOptions {
             has_numbers: false,
             draws_colours: false,
             reads_near: true,
+            pose_unit: None,
             waiting,
         })
     }
@@ -301,8 +304,9 @@ impl GridOptions {
         })
     }
 
-    /// Returns the number of cells added on each side, per axis. `None` if the lattice comes from a file.
-    pub fn padding(&self, lattice: &Lattice) -> Option<[usize; 3]> {
+    /// Returns the numbers of cells added on the low side and on the high side of each axis. `None` if the
+    /// lattice comes from a file.
+    pub fn padding(&self, lattice: &Lattice) -> Option<[[usize; 3]; 2]> {
         let spacing = lattice
             .spacing()
             .each_ref()

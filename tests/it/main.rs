@@ -68,6 +68,8 @@ mod readme;
 mod region_commands;
 #[cfg(feature = "cli")]
 mod safe;
+#[cfg(feature = "cli")]
+mod sides;
 #[cfg(all(feature = "cli", feature = "3mf"))]
 mod slicers;
 #[cfg(feature = "cli")]

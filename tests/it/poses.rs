@@ -303,10 +303,128 @@ fn commands_take_poses() {
              err voxels have no pose
          2 view b.npz@rotate=z,90 -o c.png
              err voxels have no pose
-         2 plan bracket.stl@rotate=z,90 -o c.zarr
-             err regions read meshes without poses
-         2 bracket.stl@rotate=z,90 --resume -o c.zarr
-             err regions read meshes without poses",
+         2 plan bracket.stl@turn=z,90 -o c.zarr
+             err bracket.stl: @turn=z,90: is not one of axes",
+    );
+}
+
+/// The rotations of `--rotate` and `--rpy` are those of a pose, in the order in which they were typed.
+#[test]
+fn rotations_of_all_meshes_are_applied_as_typed() {
+    let place = place(&EXACT);
+    let digest =
+        |line: &str| place.run(&format!("{line} --json")).expect(0).json()["digest"].clone();
+    let mut compared = 0;
+    for (options, number) in [
+        ("--rotate z,90 --rotate x,90", 3),
+        ("--rotate x,90 --rotate z,90", 4),
+        ("--rotate x,90 --rpy 0,0,90deg", 4),
+        ("--rpy 0,0,90deg --rotate x,90", 3),
+        ("--rpy 1.5708,0,1.5708", 6),
+        ("--rpy=0,-90deg,0", 7),
+        ("--rpy 0,0,90deg --rpy 90deg,0,0", 3),
+    ] {
+        let turned = digest(&format!("bracket.stl {options} -r 21 --filled -o a.npz"));
+        let before = digest(&format!("{number}.stl -r 21 --filled -o a.npz"));
+        assert_eq!(turned, before, "{options}");
+        // A list of goldens keeps the order.
+        let line = format!("verify --update {compared}.toml bracket.stl {options} -r 8");
+        place.run(&line).expect(0);
+        let golden = digest(&format!("bracket.stl {options} -r 8 -o a.npz"))["grid"].clone();
+        let list = std::fs::read_to_string(place.path(&format!("{compared}.toml"))).unwrap();
+        assert!(list.contains(golden.as_str().unwrap()), "{options}: {list}");
+        place.run(&format!("verify {compared}.toml")).expect(0);
+        compared += 1;
+    }
+    assert!(compared > 5);
+    rows::check(
+        &place,
+        r#"0 bracket.stl --rpy 0.5,0,1.5708 -r 8 -o a.npz --json
+             /transform/rotate "x,1/2rad;y,0;z,90"
+           0 info a.npz --json
+             /transform/rotate "x,1/2rad;y,0;z,90""#,
+    );
+    rows::refused(
+        &place,
+        "2 bracket.stl --rpy 0,0,90 -o c.npz
+             err 90 radians are more than a turn",
+    );
+}
+
+/// Regions read the meshes again, with their names and poses.
+#[test]
+fn regions_repeat_names_and_poses() {
+    let place = place(&[]);
+    let mut compared = 0;
+    for (n, (by, options)) in [
+        (
+            "0,0.5mm,2",
+            "-r 150 --filled --inside nonzero --labels file --unit mm",
+        ),
+        (
+            "0,1/2,2",
+            "-r 150 --unit mm --up y --scale 1/3 --translate 1,2,3",
+        ),
+        ("0,0.05cm,2", "-r 150 --solid --unit mm --rotate z,30"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let meshes = format!(
+            "base=bracket.stl arm=bracket.stl@rotate=z,90@rotate=x,90@translate={by} box.stl@scale=1/2"
+        );
+        let whole = place
+            .run(&format!("{meshes} {options} -o whole.npz --json"))
+            .expect(0)
+            .json();
+        for bin in ["", " --bin"] {
+            let store = format!("{n}{}.zarr", bin.trim());
+            place
+                .run(&format!(
+                    "plan {meshes} {options} -o {store} --regions 3{bin}"
+                ))
+                .expect(0);
+            place.run(&format!("{store} --region 2/2")).expect(0);
+            place.run(&format!("{store} --region 1/2")).expect(0);
+            let finished = place
+                .run(&format!("finish {store} --json"))
+                .expect(0)
+                .json();
+            assert_eq!(finished["digest"], whole["digest"], "{options}{bin}");
+            compared += 1;
+        }
+        let line = format!("{meshes} {options} -o r{n}.zarr --resume --json");
+        let resumed = place.run(&line).expect(0).json();
+        assert_eq!(resumed["digest"], whole["digest"], "{options}");
+    }
+    assert_eq!(compared, 6);
+    // A scene is a list of such meshes.
+    let place = scene();
+    for name in ["robot/arm.toml", "arm.json"] {
+        let options = "-r 150 --labels file --solid";
+        place
+            .run(&format!("plan --scene {name} {options} -o s.zarr"))
+            .expect(0);
+        place.run("s.zarr --region 1/1").expect(0);
+        let finished = place.run("finish s.zarr --json").expect(0).json();
+        let whole = place
+            .run(&format!("--scene {name} {options} -o s.npz --json"))
+            .expect(0)
+            .json();
+        assert_eq!(finished["digest"], whole["digest"], "{name}");
+        std::fs::remove_dir_all(place.path("s.zarr")).unwrap();
+    }
+    // Another pose is another mesh.
+    rows::check(
+        &place,
+        "0 plan bracket.stl@rotate=x,10 box.stl -r 150 -o a.zarr
+         6 plan bracket.stl@rotate=x,11 box.stl -r 150 -o a.zarr
+             err a.zarr
+         0 a.zarr --region 1/1 --mesh bracket.stl --mesh box.stl
+         0 finish a.zarr
+         0 plan bracket.stl@rotate=x,12 box.stl -r 150 -o b.zarr
+         3 b.zarr --region 1/1 --mesh box.stl --mesh bracket.stl
+             err error[R004]",
     );
 }
 

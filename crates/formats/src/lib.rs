@@ -36,6 +36,7 @@ mod npz;
 mod nrrd;
 mod open;
 mod packed;
+mod pgm;
 #[doc(hidden)]
 pub mod place;
 mod point_cloud;
@@ -220,6 +221,7 @@ pub static FORMATS: &[Format] = &[
     points::XYZ,
     points::CSV,
     bt::FORMAT,
+    pgm::FORMAT,
     hexahedra::VTU,
     hexahedra::INP,
     schem::FORMAT,

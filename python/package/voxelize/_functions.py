@@ -14,7 +14,7 @@ from . import _native
 from ._errors import Cancelled, Error, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, is_mesh_name, meshes_in, one
-from ._options import How, Listener, Number, Size, holes, how, path, rotations, strings, suggesting, unknown, whole, words
+from ._options import How, Listener, Number, Size, how, path, strings, suggesting, texts, unknown, whole
 from ._voxels import Voxels
 
 
@@ -29,7 +29,7 @@ def voxelize(
     bounds: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
     origin: Sequence[Number] | None = None,
     cube: bool = False,
-    pad: int | None = None,
+    pad: int | Sequence[int] | Sequence[Sequence[int]] | None = None,
     like: Voxels | str | os.PathLike[str] | None = None,
     snap: str | None = None,
     rule: str = "surface",
@@ -53,6 +53,7 @@ def voxelize(
     axes: str | None = None,
     matrix: Sequence[Number] | Sequence[Sequence[Number]] | None = None,
     rotate: str | Sequence[Any] | None = None,
+    rpy: str | Sequence[Number] | None = None,
     scale: Number | None = None,
     translate: Sequence[Number] | None = None,
     unit: str | None = None,
@@ -74,8 +75,9 @@ def voxelize(
     mesh
         One of these: a path; the content of a file as bytes; ``(vertices, faces)`` of shapes (n, 3) and (m, 3); triangles
         (n, 3, 3); an object of trimesh, Open3D, PyVista, meshio, build123d, CadQuery or usd-core; or a `voxelize.Mesh`. A list of
-        several makes one grid, in which each mesh has its own label; a dictionary has their names as its keys. 64-bit coordinates
-        are rounded to 32 bits. If this changes any, a note in `findings` states how many.
+        several makes one grid, in which each mesh has its own label; a dictionary has their names as its keys. A path may have a
+        pose, as in "arm.stl@rotate=z,90", or be a pair of a path and a matrix (4, 4); `Mesh.transform` poses other meshes. 64-bit
+        coordinates are rounded to 32 bits. If this changes any, a note in `findings` states how many.
     res, voxel_size, dims, like
         These decide the size of the cells. `res` is the number of cells along the longest axis (default 256). `voxel_size` is
         the size of a cell, one number or three. `dims` is the number of cells along each axis. `like` takes the grid of other
@@ -85,7 +87,8 @@ def voxelize(
     origin
         With `voxel_size`: a point that walls between cells pass through.
     pad
-        Number of cells to add on every side.
+        Number of cells to add on every side, or ``(x, y, z)``, or ``((x0, x1), (y0, y1), (z0, z1))`` for the low and the high side of
+        each axis, as in ``numpy.pad``. Six numbers in a row are those of the option: ``(x0, y0, z0, x1, y1, z1)``.
     rule
         "surface": cells that the mesh touches. "thin": a surface with fewer cells that is still closed. "solid": cells whose centre
         is inside. "filled": cells that overlap the part. "offset": cells whose centre is within `radius` of the mesh. "distance":
@@ -101,15 +104,16 @@ def voxelize(
         With `hollow`: a drain hole (x, y, z, diameter), or a list of them. Each leads from a point on the surface straight to the
         nearest point of the cavity.
     band, signed, iso, nearest
-        Options of "distance". `band` is the width of the band in cells, or "all". With `signed`, distances inside are negative.
-        With `iso`, the result is the cells up to this value in place of a field; a value below zero shrinks the part. With `nearest`, `Voxels.nearest` has the
-        indices of the nearest triangles.
+        Options of "distance". `band` is the width of the band in cells, a length as in "10mm" or "10units", or "all". With
+        `signed`, distances inside are negative. With `iso`, the result is the cells up to this value in place of a field; a value
+        below zero shrinks the part. With `nearest`, `Voxels.nearest` has the indices of the nearest triangles.
     with_
         For "fraction": arrays to compute in addition to the shares, which `Voxels.arrays` returns: "area", "normal", "faces",
         "centroid". For "fraction" and "area", `Voxels.arrays` also has the field of each of several meshes, by its name.
-    axes, matrix, rotate, scale, translate
+    axes, matrix, rotate, rpy, scale, translate
         Transforms of the coordinates. They are applied in this order. `matrix` has 3 or 4 rows of 4 numbers. Several rotations, as
-        in ``rotate=["x,10", "z,30"]`` or ``[("x", 10), ("z", 30)]``, are applied in the given order.
+        in ``rotate=["x,10", "z,30"]`` or ``[("x", 10), ("z", 30)]``, are applied in the given order. `rpy` is roll, pitch and yaw
+        in radians, as in a URDF.
     labels
         What the labels of the cells stand for: "file", "object", "material" or "colour". "layer" labels the surface and the
         interior of a filled grid.
@@ -131,7 +135,7 @@ def voxelize(
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
     run = how(threads, max_memory, simd, progress, _cancel)
     reading = Reading(lenient, strict, textures=labels == "colour")
-    meshes, findings = all_of(mesh, reading, run)
+    meshes, findings = all_of(mesh, reading, run, unit if scale is None else None)
     made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])
     if _depth:
@@ -152,13 +156,7 @@ def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
             raise unknown("voxelize", name, list(_DECIDING))
         if value is None or _DECIDING[name] and not value:
             continue
-        if name == "rotate":
-            texts = rotations(value)
-        elif name == "drain":
-            texts = holes(value)
-        else:
-            texts = [] if _DECIDING[name] else words(name, value)
-        pairs.append((name, texts))
+        pairs.append((name, [] if _DECIDING[name] else texts(name, value)))
     return {"given": pairs, "reading": reading}
 
 
@@ -229,6 +227,8 @@ def many(
         if not os.path.isdir(path(meshes)):
             raise usage("meshes: one path, where many takes several", "many takes a folder, or a list of paths")
         meshes = [meshes]
+    if isinstance(meshes, dict):
+        raise usage("meshes: a dictionary, where many takes a list", "voxelize takes a dictionary, and makes one grid of it")
     if isinstance(meshes, bytes):
         raise usage("meshes: one mesh, where many takes several", "many takes a folder, or a list of meshes")
     if on_error not in ("raise", "skip") and not callable(on_error):

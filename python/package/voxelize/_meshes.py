@@ -14,9 +14,11 @@ import numpy.typing as npt
 from . import _native
 from ._errors import Finding, InputError, findings_of, usage
 from ._objects import arrays_of, hint_of, points_of
-from ._options import How, how, path
+from ._options import How, Number, Steps, how, path, steps_of
 
 Array = npt.NDArray[Any]
+#: Mesh of the compiled part. In the class `Mesh`, the name of the module is an attribute.
+NativeMesh = _native.Mesh
 
 #: Extensions of mesh files. `voxelize formats` lists the same ones.
 EXTENSIONS = (".stl", ".obj", ".off", ".ply", ".gltf", ".glb", ".3mf")
@@ -40,10 +42,12 @@ class Mesh:
     the mesh is restored. Other pickles have the bytes or arrays, of which the mesh keeps a copy.
     """
 
-    __slots__ = ("__weakref__", "_content", "_hash", "_native", "_reading", "_stamp", "findings")
+    __slots__ = ("__weakref__", "_content", "_hash", "_native", "_poses", "_reading", "_stamp", "findings")
 
     _native: _native.Mesh
     _content: Content
+    #: Poses, which are applied one after the other.
+    _poses: list[Steps]
     _reading: Reading
     #: Size and time of modification of the file when it was read. None for other content.
     _stamp: tuple[int, int] | None
@@ -55,12 +59,16 @@ class Mesh:
         raise usage("meshes are made by voxelize.mesh")
 
     @classmethod
-    def _of(cls, content: Content, reading: Reading, run: How, name: str, findings: list[Finding]) -> Mesh:
+    def _of(
+        cls, content: Content, reading: Reading, run: How, name: str, findings: list[Finding], poses: list[Steps]
+    ) -> Mesh:
         self = object.__new__(cls)
         # The stamp is older than the read, so that a change during the read is found.
         self._stamp = _stamp(content)
         self._native = _built(content, reading, run, name)
-        self._content, self._reading, self._hash = _kept(content), reading, None
+        for steps in poses:
+            self._native = self._native.posed(steps, None, run)
+        self._content, self._poses, self._reading, self._hash = _kept(content), poses, reading, None
         self.findings = findings + findings_of(self._native.findings)
         return self
 
@@ -81,8 +89,33 @@ class Mesh:
 
     def renamed(self, name: str) -> Mesh:
         """Returns the same mesh with another name."""
+        return self._with(self._native.renamed(name), self._poses)
+
+    def transform(
+        self,
+        matrix: npt.ArrayLike | str | None = None,
+        *,
+        axes: str | None = None,
+        rotate: str | Sequence[Any] | None = None,
+        rpy: str | Sequence[Number] | None = None,
+        scale: Number | None = None,
+        translate: Sequence[Number] | None = None,
+        max_memory: int | str | None = None,
+    ) -> Mesh:
+        """Returns the mesh with a pose, such as the place of a link in a robot. This mesh does not change.
+
+        `matrix` has 3 or 4 rows of 4 numbers. The arguments are applied in the order in which they are listed, as those of
+        `voxelize` are. Each call rounds coordinates to 32 bits once; quarter turns and translations of one call are exact.
+        """
+        pose = {"axes": axes, "matrix": matrix, "rotate": rotate, "rpy": rpy, "scale": scale, "translate": translate}
+        steps = steps_of(pose)
+        made = self._native.posed(steps, None, how(max_memory=max_memory))
+        return self._with(made, [*self._poses, steps])
+
+    def _with(self, native: NativeMesh, poses: list[Steps]) -> Mesh:
+        """Returns a mesh of the same content."""
         made = object.__new__(Mesh)
-        made._native = self._native.renamed(name)
+        made._native, made._poses = native, poses
         made._content, made._reading, made._stamp, made._hash = self._content, self._reading, self._stamp, self._hash
         made.findings = self.findings
         return made
@@ -110,14 +143,16 @@ class Mesh:
                 raise _other(self._content, "changed after it was read, so the mesh cannot be pickled", "read it again")
             self._hash = self._hash or _hash(self._content)
         facts = [(f.code, f.severity, f.message, f.hint, f.count, f.triangle) for f in self.findings]
-        return _restored, (self._content, dict(self._reading), self._hash, self.name, facts)
+        return _restored, (self._content, dict(self._reading), self._hash, self.name, facts, self._poses)
 
 
-def _restored(content: Content, reading: dict[str, bool], hash: str | None, name: str, facts: list[Any]) -> Mesh:
+def _restored(
+    content: Content, reading: dict[str, bool], hash: str | None, name: str, facts: list[Any], poses: list[Steps]
+) -> Mesh:
     """Restores a mesh from a pickle."""
     if isinstance(content, str) and os.path.exists(content) and _hash(content) != hash:
         raise _other(content, "is not the file that the mesh was read from", "read it again")
-    made = Mesh._of(content, Reading(**reading), how(), name, [])
+    made = Mesh._of(content, Reading(**reading), how(), name, [], poses)
     made.findings = findings_of(facts)
     return made if made.name == name else made.renamed(name)
 
@@ -172,55 +207,92 @@ def mesh(
     """
     if faces is not None:
         source = (source, faces)
-    if isinstance(source, Mesh):
-        made = source
-    else:
-        content, findings = _content(source)
-        made = Mesh._of(content, Reading(lenient, strict), how(max_memory=max_memory), "", findings)
+    match source:
+        case Mesh():
+            made = source
+        case (Mesh() | str() | os.PathLike() as posed, matrix):
+            made = mesh(posed, lenient=lenient, strict=strict, max_memory=max_memory).transform(matrix, max_memory=max_memory)
+        case _:
+            content, steps, findings = _content(source)
+            poses = [steps] if steps else []
+            made = Mesh._of(content, Reading(lenient, strict), how(max_memory=max_memory), "", findings, poses)
     return made if name is None else made.renamed(name)
 
 
-def all_of(source: Any, reading: Reading, run: How) -> tuple[list[_native.Mesh], list[Finding]]:
-    """Returns the meshes of a source. If the source is a list, each item is a mesh. In a dictionary each mesh has a name."""
-    if isinstance(source, dict):
-        made, findings = all_of(list(source.values()), reading, run)
-        return [mesh.renamed(str(name)) for mesh, name in zip(made, source)], findings
-    if not isinstance(source, list):
-        made, findings = one(source, reading, run)
+def all_of(
+    source: Any, reading: Reading, run: How, unit: str | None = None
+) -> tuple[list[_native.Mesh], list[Finding]]:
+    """Returns the meshes of a source. If the source is a list or a dictionary, each item is a mesh.
+
+    The keys of a dictionary are the names of the meshes. `unit` is the unit of lengths in the pose of a file that states none.
+    """
+    if not isinstance(source, (list, dict)):
+        made, findings = one(source, reading, run, "", unit)
         return [made], findings
     if not source:
         raise usage("no mesh is given")
-    both = [one(each, reading, run, str(n)) for n, each in enumerate(source)]
-    return [made for made, _ in both], [finding for _, findings in both for finding in findings]
+    items = source.items() if isinstance(source, dict) else enumerate(source)
+    meshes: list[_native.Mesh] = []
+    notes: list[Finding] = []
+    for name, each in items:
+        made, findings = one(each, reading, run, str(name), unit)
+        meshes.append(made.renamed(str(name)) if isinstance(source, dict) else made)
+        notes += findings
+    return meshes, notes
 
 
-def one(source: Any, reading: Reading, run: How, name: str = "") -> tuple[_native.Mesh, list[Finding]]:
-    """Returns the mesh of a source, and the findings of reading it."""
-    if isinstance(source, Mesh):
-        return source._native, source.findings
-    content, findings = _content(source)
+def one(
+    source: Any, reading: Reading, run: How, name: str = "", unit: str | None = None
+) -> tuple[_native.Mesh, list[Finding]]:
+    """Returns the mesh of a source, and the findings of reading it. A path or a mesh may be paired with a matrix (4, 4)."""
+    match source:
+        case Mesh():
+            return source._native, source.findings
+        case (Mesh() | str() | os.PathLike() as posed, matrix):
+            made, findings = one(posed, reading, run, name, unit)
+            return made.posed(steps_of({"matrix": matrix}), unit, run), findings
+    content, steps, findings = _content(source)
     made = _built(content, reading, run, name)
+    if steps:
+        made = made.posed(steps, unit, run)
     return made, findings + findings_of(made.findings)
 
 
-def _content(source: Any) -> tuple[Content, list[Finding]]:
-    """Returns the content of a source, and a note if its coordinates were rounded."""
+def split_pose(name: str | os.PathLike[str]) -> tuple[str, Steps]:
+    """Splits a name such as "part.stl@rotate=z,90" into the path of the file and the steps of its pose."""
+    file = path(name)
+    return _native.split_pose(file) or (file, [])
+
+
+def absolute(name: str | os.PathLike[str]) -> str:
+    """Returns the absolute path of a file, with the pose after its name."""
+    file, steps = split_pose(name)
+    return os.path.abspath(file) + "".join(f"@{step}={text}" for step, text in steps)
+
+
+def _content(source: Any) -> tuple[Content, Steps, list[Finding]]:
+    """Returns the content of a source, the pose in its name, and a note if its coordinates were rounded."""
     match source:
         case str() | os.PathLike():
-            file = path(source)
+            file, steps = split_pose(source)
             if os.path.isdir(file):
                 raise usage(f"{file} is a folder, where one mesh is expected", "voxelize.many takes a folder")
-            return file, []
+            return file, steps, []
         case bytes() | bytearray() | memoryview():
-            return bytes(source), []
+            return bytes(source), [], []
         case np.ndarray():
-            return _floats(source, "triangles", (None, 3, 3))
+            floats, findings = _floats(source, "triangles", (None, 3, 3))
+            return floats, [], findings
         case (vertices, faces) if not hasattr(source, "n_blocks"):  # two blocks of PyVista are also a sequence
-            return _indexed(vertices, faces)
+            indexed, findings = _indexed(vertices, faces)
+            return indexed, [], findings
     found = arrays_of(source)
     if found is None:
         raise usage(f"{type(source).__name__} is not a mesh", hint_of(source))
-    return (found, []) if isinstance(found, bytes) else _indexed(*found)
+    if isinstance(found, bytes):
+        return found, [], []
+    indexed, findings = _indexed(*found)
+    return indexed, [], findings
 
 
 def _built(content: Content, reading: Reading, run: How, name: str) -> _native.Mesh:
@@ -314,4 +386,4 @@ def _floats(array: Array, name: str, shape: Sequence[int | None]) -> tuple[npt.N
     return floats, [Finding("rounded", "note", message, count=changed)] if changed else []
 
 
-__all__ = ["Mesh", "Reading", "all_of", "is_mesh_name", "mesh", "meshes_in", "one"]
+__all__ = ["Mesh", "Reading", "absolute", "all_of", "is_mesh_name", "mesh", "meshes_in", "one", "split_pose"]

@@ -91,7 +91,20 @@ def word(name: str, value: Any) -> str:
     return value
 
 
-_MEANT = {"resolution": "res", "pitch": "voxel_size", "spacing": "voxel_size", "padding": "pad", "method": "inside"}
+#: Names in other packages for arguments, and for what other functions do.
+_MEANT = {
+    "resolution": "res", "n": "res", "n_voxels": "res", "num_voxels": "res", "pitch": "voxel_size", "spacing": "voxel_size",
+    "cell_size": "voxel_size", "size": "res or voxel_size", "shape": "dims", "padding": "pad", "pad_width": "pad", "margin": "pad",
+    "box": "bounds", "bbox": "bounds", "extent": "bounds", "grid": "like", "reference": "like", "method": "inside",
+    "fill": 'rule="filled"', "sdf": 'rule="distance"', "signed_distance": 'rule="distance"', "occupancy": 'rule="solid"',
+    "shell": "hollow", "wall": "hollow", "thickness": "hollow", "color": 'labels="colour"', "colour": 'labels="colour"',
+    "colors": 'labels="colour"', "parts": 'labels="object"', "include": "only", "exclude": "skip", "transform": "matrix",
+    "pose": "matrix", "translation": "translate", "rotation": "rotate", "jobs": "threads", "n_jobs": "threads", "workers": "threads",
+    "verbose": "progress", "dtype": "numpy(dtype) or save(file, dtype=…) of the result", "output": "save(file) of the result",
+    "format": "save(file) of the result",
+}  # fmt: skip
+#: Least similarity of a name to an argument that is suggested for it.
+_SIMILAR = 0.7
 _RULES = ["surface", "thin", "solid", "filled", "offset", "distance", "fraction", "area"]
 
 
@@ -111,8 +124,9 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
 
 def unknown(function: str, name: str, names: Sequence[str]) -> TypeError:
     """Returns the error for an unknown keyword, with the keyword that was probably meant."""
-    near = difflib.get_close_matches(name, names, 1)
-    meant = f'rule="{name}"' if name in _RULES else _MEANT.get(name) or (near[0] if near else None)
+    near = difflib.get_close_matches(name.lower(), names, 1, _SIMILAR)
+    rule = name.lower() if name.lower() in _RULES else None
+    meant = f'rule="{rule}"' if rule else _MEANT.get(name) or (near[0] if near else None)
     hint = f"did you mean {meant}?" if meant else "help(voxelize.voxelize) lists them"
     return TypeError(f"{function} has no argument {name!r}; {hint}")
 
@@ -149,6 +163,52 @@ def holes(value: Any) -> list[str]:
     if any(_is_one(item) for item in items):
         return [",".join(words("drain", items))]
     return [hole for item in items for hole in holes(item)]
+def angles(value: Any) -> list[str]:
+    """Returns the texts of roll, pitch and yaw: "0,0,1.57", (0, 0, 1.57), or a list of these."""
+    if isinstance(value, str):
+        return [value]
+    items = several("rpy", value)
+    if all(_is_one(item) for item in items):
+        return [",".join(text("rpy", item) for item in items)]
+    return [turn for item in items for turn in angles(item)]
+
+
+def padding(value: Any) -> list[str]:
+    """Returns the texts of a padding. Three pairs are the cells before and after along each axis, as in NumPy's pad."""
+    if not isinstance(value, (str, bytes)) and np.iterable(value):
+        pairs = [words("pad", pair) for pair in value if not _is_one(pair)]
+        if [len(pair) for pair in pairs] == [2, 2, 2]:
+            return [low for low, _ in pairs] + [high for _, high in pairs]
+    return words("pad", value)
+
+
+def texts(name: str, value: Any) -> list[str]:
+    """Returns the texts of an argument that decides the cells."""
+    match name:
+        case "rotate":
+            return rotations(value)
+        case "rpy":
+            return angles(value)
+        case "pad":
+            return padding(value)
+        case "drain":
+            return holes(value)
+    return words(name, value)
+
+
+#: Steps of a pose: the name and the text of each, such as ("rotate", "z,90").
+Steps = list[tuple[str, str]]
+
+
+def steps_of(pose: dict[str, Any]) -> Steps:
+    """Returns the steps of a pose. Rotations are one step each."""
+    steps: Steps = []
+    for name, value in pose.items():
+        if value is None:
+            continue
+        found = texts(name, value)
+        steps += [(name, step) for step in (found if name in ("rotate", "rpy") else [",".join(found)])]
+    return steps
 
 
 def strings(name: str, values: Any) -> list[str]:

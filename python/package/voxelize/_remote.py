@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,8 @@ from typing import Any
 
 from . import _native
 from ._errors import OutputError
-from ._options import how, path
+from ._meshes import absolute
+from ._options import how
 from .regions import Finished, Store, finished_of, plan
 
 PLAN = "plan.json"
@@ -79,10 +79,16 @@ def voxelize_remote(
 ) -> Finished:
     """Makes a store at a URL. If it exists, makes only its missing regions."""
     remote = Remote(url, storage_options)
-    files = [os.path.abspath(path(file)) for file in (mesh if isinstance(mesh, list) else [mesh])]
+    match mesh:
+        case list():
+            files: Any = [absolute(file) for file in mesh]
+        case dict():
+            files = {part: absolute(file) for part, file in mesh.items()}
+        case _:
+            files = absolute(mesh)
     with tempfile.TemporaryDirectory(prefix="voxelize-") as name:
         folder = Path(name) / "store.zarr"
-        store = plan(files if isinstance(mesh, list) else files[0], folder, _depth=3, **planning)
+        store = plan(files, folder, _depth=3, **planning)
         planned = (folder / PLAN).read_bytes()
         there = remote.read(PLAN)
         if there not in (None, planned):

@@ -273,7 +273,7 @@ class Voxels:
         file: str | os.PathLike[str],
         *,
         format: str | None = None,
-        dtype: str | None = None,
+        dtype: npt.DTypeLike | None = None,
         values: tuple[int, ...] = (),
         size: tuple[int, int] | None = None,
         sidecar: bool = False,
@@ -282,7 +282,8 @@ class Voxels:
     ) -> list[str]:
         """Saves the voxels in the format of the file's extension. Returns the names of the written files.
 
-        After an error no incomplete file is left behind.
+        `dtype` is a type of the format, such as "u8" or "bit", or NumPy's name for it, such as "uint8". After an error no incomplete
+        file is left behind.
 
         `size` is the width and the height in pixels of the plate of a .slices; the layers are in its middle.
 
@@ -291,7 +292,7 @@ class Voxels:
         saving = _saving(format, dtype, values, size, sidecar, overwrite, choices)
         return [os.fspath(name) for name, _, _ in self._grid.save(path(file), saving, how())]
 
-    def to_bytes(self, format: str = "npz", *, dtype: str | None = None, **choices: bool | str) -> bytes:
+    def to_bytes(self, format: str = "npz", *, dtype: npt.DTypeLike | None = None, **choices: bool | str) -> bytes:
         """Returns the content of a file in this format as bytes."""
         return self._grid.packed(_saving(format, dtype, (), None, False, True, choices))
 
@@ -377,8 +378,9 @@ class Voxels:
             unit = f" {self.unit}" if self.unit else ""
             yield "origin", f"{', '.join(f'{c:g}' for c in self.origin)}{unit}"
             yield "spacing", f"{_short(self.spacing)}{unit}"
-            if self.kind != "field":
-                yield "volume", f"{self.volume:g}{unit}{'³' if unit else ''}"
+            volume = self.volume
+            if volume is not None:
+                yield "volume", f"{volume:g}{unit}{'³' if unit else ''}"
         yield from ((name, value) for name, value in self.record.items() if name not in ("tool", "unit"))
         for label in self.legend.values():
             yield f"label {label.value}", f"{label.name}: {label.count:,}"
@@ -459,7 +461,7 @@ def _unpickled(data: bytes, *facts: Any) -> Voxels:
 
 def _saving(
     format: str | None,
-    dtype: str | None,
+    dtype: npt.DTypeLike | None,
     values: tuple[int, ...],
     size: tuple[int, int] | None,
     sidecar: bool,
@@ -475,13 +477,25 @@ def _saving(
             made.append((name.replace("_", "-"), None if value is True else str(value)))
     return {
         "format": format,
-        "dtype": dtype,
+        "dtype": _dtype(dtype),
         "choices": made,
         "values": list(values),
         "size": None if size is None else list(size),
         "sidecar": bool(sidecar),
         "overwrite": bool(overwrite),
     }
+
+
+#: Names of types in files, by the names of NumPy.
+_TYPES = {"bool": "bool", "uint8": "u8", "int8": "i8", "float32": "f32"}
+
+
+def _dtype(dtype: npt.DTypeLike | None) -> str | None:
+    """Returns the name of a type in files. "u8" and "i8" have 8 bits there, unlike in NumPy."""
+    if dtype is None:
+        return None
+    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    return _TYPES.get(name, name)
 
 
 def _known(value: T | None) -> T:

@@ -16,8 +16,8 @@ import numpy as np
 from . import _native
 from ._errors import usage
 from ._functions import chosen
-from ._meshes import Reading, all_of
-from ._options import Listener, how, path, whole
+from ._meshes import Reading, absolute, all_of, split_pose
+from ._options import Listener, how, whole
 from ._voxels import Voxels
 from .regions import Finished, Store, plan
 
@@ -132,16 +132,19 @@ def _source(mesh: Any) -> Any:
     """Returns a mesh in the form that tasks contain: the name and the modification time of a file, or the object itself."""
     if isinstance(mesh, list):
         return [_source(one) for one in mesh]
+    if isinstance(mesh, dict):
+        return {name: _source(one) for name, one in mesh.items()}
     if not isinstance(mesh, (str, os.PathLike)):
         return mesh
-    name = os.path.abspath(path(mesh))
-    return ("file", name, os.stat(name).st_mtime_ns)
+    return ("file", absolute(mesh), os.stat(split_pose(mesh)[0]).st_mtime_ns)
 
 
 def _meshes(source: Any, reading: Reading) -> list[_native.Mesh]:
     """Returns the meshes of a source that `_source` returned."""
     if isinstance(source, list):
         return [mesh for one in source for mesh in _meshes(one, reading)]
+    if isinstance(source, dict):
+        return [mesh.renamed(name) for name, one in source.items() for mesh in _meshes(one, reading)]
     if isinstance(source, tuple) and len(source) == 3 and isinstance(source[0], str):
         return [_file(source[1], source[2], tuple(sorted(reading.items())))]
     return all_of(source, reading, how())[0]

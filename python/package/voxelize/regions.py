@@ -23,7 +23,7 @@ from typing import Any
 from . import _native
 from ._errors import Finding, OutputError, findings_of, usage, warn
 from ._functions import chosen
-from ._meshes import Reading, all_of
+from ._meshes import Reading, all_of, split_pose
 from ._options import Listener, how, path, whole, word
 
 
@@ -124,23 +124,31 @@ def plan(
 ) -> Store:
     """Plans the regions of a grid in a folder `NAME.zarr`. If a store with the same plan exists, it is opened.
 
-    `mesh` must be the name of a file, or a list of names, because other processes read the mesh again. At most `regions`
+    `mesh` must be the name of a file, a list of names, or a dictionary of names, because other processes read the mesh again. A
+    name may have a pose, as in "arm.stl@rotate=z,90". At most `regions`
     regions are planned, by default 64. `dtype` is "u8" or "bool". With `bin`, the triangles of each region are written to a file
     of the store, which the process that makes the region reads in place of the mesh. All other arguments are as in
     `voxelize.voxelize`.
     """
-    files = mesh if isinstance(mesh, list) else [mesh]
+    parts = dict(mesh) if isinstance(mesh, dict) else {}
+    files = list(parts.values()) if parts else mesh if isinstance(mesh, list) else [mesh]
     if not all(isinstance(file, (str, os.PathLike)) for file in files):
         raise usage("mesh: names of files are expected, as other processes read them", "save the mesh to a file")
     if {"like", "nearest", "with_"} & options.keys():
         raise usage("regions have no like, nearest and with_", "give res, voxel_size or dims")
     run = how(threads, max_memory, simd, progress)
     reading = Reading(lenient, strict)
-    meshes, findings = all_of(mesh, reading, run)
+    unit = options.get("unit") if options.get("scale") is None else None
+    meshes, findings = all_of(mesh, reading, run, unit)
     name = path(store)
+    sources: list[tuple[str, str, str]] = []
+    for part, file in zip(parts or [""] * len(files), files, strict=True):
+        place, steps = split_pose(file)
+        sources.append((place, part, "@".join(f"{step}={text}" for step, text in steps)))
     storing = {
         "path": name,
-        "files": [path(file) for file in files],
+        "files": sources,
+        "unit": unit,
         "regions": None if regions is None else whole("regions", regions, 1),
         "dtype": None if dtype is None else word("dtype", dtype),
         "uncompressed": bool(uncompressed),

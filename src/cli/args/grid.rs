@@ -77,9 +77,9 @@ pub struct GridArgs {
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        long_help = "Cells to add on every side after the grid is fitted. With --surface a face that lies on the \
-                       first or last wall also marks a layer of the padding: at the high end (--ties up) or at both ends (--ties both) \
-                       [default: 0]"
+        long_help = "Cells to add on every side; X,Y,Z for each axis; X0,Y0,Z0,X1,Y1,Z1 for each side. With \
+                       --surface a face on the first or last wall also marks a layer of the padding: at the high \
+                       end (--ties up) or at both (--ties both) [default: 0]"
     )]
     pad: Option<String>,
 

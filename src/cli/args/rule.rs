@@ -100,8 +100,9 @@ pub struct RuleArgs {
         value_name = "W|all",
         allow_hyphen_values = true,
         hide_short_help = true,
-        long_help = "With --rule distance: store distances below W cells (a decimal); the other cells get \
-                       the width of the band as background. all: store every distance [default: 3]"
+        long_help = "With --rule distance: store distances below W, cells as in 2.5 or a length as in 10mm or \
+                       10units (of the file); the other cells get the width of the band as background. all: \
+                       store every distance [default: 3]"
     )]
     band: Option<String>,
 

@@ -37,6 +37,13 @@ pub struct TransformArgs {
                        exact; other angles are computed in 64 bits and rounded to 32 [default: not turned]")]
     rotate: Vec<String>,
 
+    /// roll, pitch, yaw in radians: 0,0,1.5708 or 0,0,90deg
+    #[arg(long, value_name = "R,P,Y", allow_hyphen_values = true, hide_short_help = true,
+          display_order = LAST, long_help = "Turn the mesh about the fixed axes x by R, then y by P, then z by Y, as a \
+                       URDF does. Angles are in radians, or in degrees as in 0,0,90deg. --rpy and --rotate are applied \
+                       in the order in which they are typed [default: not turned]")]
+    rpy: Vec<String>,
+
     /// move the mesh, exactly
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, hide_short_help = true,
           display_order = LAST, long_help = "Add X, Y and Z to the coordinates, after all other transforms, exactly. Bounds \

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use voxelize::format::{self, Choice, Dtype, Durability, FileSize, SaveOptions};
 use voxelize::grid::record::FIELDS;
-use voxelize::job::regions::{RegionPlan, RegionRequest, RegionStore};
+use voxelize::job::regions::{RegionMesh, RegionPlan, RegionRequest, RegionStore};
 use voxelize::job::{Extras, JobLabels, MemoryLimit, Target, findings};
 use voxelize::{Error, Finding, Kind, Lattice, Mesh, Progress, Result, par};
 
 use super::report::{PlannedRegions, rule_text, warnings};
 use crate::cli::args::transform::UpArgs;
-use crate::cli::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, arguments, values};
+use crate::cli::args::{GridArgs, ReadArgs, RuleArgs, RunArgs, SceneArgs, arguments, values};
 use crate::cli::command::{Call, Command};
-use crate::cli::files::{MeshSource, PartSource};
+use crate::cli::files::MeshSource;
 use crate::cli::names::OutputFile;
 use crate::cli::options::{Job, JobOptions};
 use crate::cli::progress::Bar;
@@ -21,6 +21,7 @@ use crate::cli::report::display::{self, bytes, counted};
 use crate::cli::report::value::{self, FieldsJson, Grid, OutputJson, Warning, lossy};
 use crate::cli::report::{Object, Outcome, Report, ReportRows, empty};
 use crate::cli::run::{self, InputInfo, MeshJson, RunReport};
+use crate::cli::scene;
 
 pub const COMMAND: Command = Command {
     name: "plan",
@@ -53,9 +54,16 @@ Exit codes: 0 planned; 2 usage error; 3 the mesh cannot be read; 4 unsuitable me
 
 #[derive(Debug, clap::Args)]
 struct PlanArgs {
-    /// The mesh; several meshes make one grid. Each region reads it again
-    #[arg(value_name = "MESH", required = true, help_heading = "Input")]
+    /// The mesh; several meshes make one grid. NAME=FILE@rotate=z,90 names and poses it. Each region reads it again
+    #[arg(
+        value_name = "MESH",
+        required_unless_present = "scene",
+        help_heading = "Input"
+    )]
     meshes: Vec<PathBuf>,
+
+    #[command(flatten)]
+    scene: SceneArgs,
 
     /// The store to create, a Zarr folder. A store with the same plan is kept; a store with a different plan is refused
     #[arg(
@@ -171,7 +179,7 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     let resources = call.resources(args.run.max_memory)?;
     let options = JobOptions::new(call.argv.request()?, &args.read, resources, names)?
         .reported(&call.printer.options);
-    let source = MeshSource::find_all(&args.meshes, names)?;
+    let source = scene::joined(&args.meshes, args.scene.scene.as_deref(), names)?;
     check_source(&source)?;
     let options = options.for_meshes(source.paths())?;
     let zarr = format::by_path(&args.output).filter(|format| format.name == "zarr");
@@ -200,26 +208,8 @@ fn job(args: &PlanArgs, call: &Call) -> Result<Job> {
     Ok(Job { source, options })
 }
 
-/// Fails for meshes that the regions cannot read again from a file of their own name: a pipe, `NAME=FILE`, or a
-/// mesh with a pose.
+/// Fails for a pipe, which the regions cannot read again.
 pub fn check_source(source: &MeshSource) -> Result<()> {
-    let posed = source.parts.iter().find(|part| !part.pose.is_empty());
-    if let Some(name) = posed.map(PartSource::name) {
-        let error = Error::usage(format!("{name}: regions read meshes without poses"));
-        return Err(error.with_hint(
-            "--rotate, --matrix and --translate move all meshes; 'voxelize' makes a grid of poses at once",
-        ));
-    }
-    if let Some(name) = source
-        .parts
-        .iter()
-        .find_map(|part| part.given_name.as_ref())
-    {
-        let error = Error::usage(format!(
-            "{name}=FILE: in regions a part has the name of its file"
-        ));
-        return Err(error.with_hint("rename the file instead"));
-    }
     if source.parts.iter().any(|part| part.file.is_none()) {
         let error = Error::usage("-: regions read the mesh again, which a pipe does not allow");
         return Err(error.with_hint("save the mesh to a file"));
@@ -304,7 +294,8 @@ fn plan(
 
     let coordinates = options.grid.transform.coordinates();
     let record = &store.plan.store.grid.record;
-    result.input = args.meshes.first().map(|path| InputInfo::new(path, &found));
+    let first = args.meshes.first().or(args.scene.scene.as_ref());
+    result.input = first.map(|path| InputInfo::new(path, &found));
     result.mesh = MeshJson::new(&found, &coordinates);
     result.transform = Some(value::transform(record));
     result.grid = store.plan.store.grid.lattice.as_ref().map(Grid::from);
@@ -377,16 +368,21 @@ pub fn planned(
     lattice: &Lattice,
     bar: &Bar,
 ) -> Result<(RegionPlan, Vec<Finding>)> {
-    let name = |source: &PartSource| {
-        let path = source.path().unwrap_or(Path::new("-"));
-        RegionPlan::mesh_name(store.root, path)
-    };
     let options = &job.options;
+    let mut meshes = vec![];
+    for part in &job.source.parts {
+        let path = part.path().unwrap_or(Path::new("-"));
+        meshes.push(RegionMesh {
+            file: RegionPlan::mesh_name(store.root, path)?,
+            name: part.given_name.clone(),
+            pose: part.pose.in_units_of(options.pose_unit)?,
+        });
+    }
     let request = RegionRequest {
         dtype: store.dtype,
         choices: store.choices,
         regions: store.regions,
-        meshes: job.source.parts.iter().map(name).collect::<Result<_>>()?,
+        meshes,
         tolerance: options.tolerance,
         parts: &options.request.parts,
         bins: store.bins,

@@ -7,7 +7,7 @@ use voxelize::mesh::boundary::Loop;
 use voxelize::rule::{LostComponents, LostPlaces, Repairs};
 use voxelize::run::Leak;
 use voxelize::tool::text::GridCoordinates;
-use voxelize::{Code, Finding, Inside, Record, Rule};
+use voxelize::{Code, Finding, Inside, Length, Record, Rule};
 
 use super::report::RunReport;
 use crate::cli::report::Object;
@@ -34,6 +34,10 @@ pub fn option_text(
             if unit.is_some() && value.ends_with(|c: char| c.is_ascii_digit()) =>
         {
             format!("{name}: {value} {}", unit.unwrap_or_default())
+        }
+        ("band", _) if value.ends_with(Length::UNITS) => {
+            let length = value.trim_end_matches(Length::UNITS);
+            format!("{name}: {length} {}", unit.unwrap_or(Length::UNITS))
         }
         _ => format!("{}: {value}", name.replace('_', " ")),
     }

@@ -244,8 +244,9 @@ impl RunResult {
         self.grid = found.lattice.as_ref().map(|lattice| PaddedGrid {
             grid: Grid::from(lattice),
             pad: match job.grid.padding(lattice) {
-                Some([x, y, z]) if x == y && y == z => x.into(),
-                Some(padding) => padding.into(),
+                Some([[x, y, z], high]) if [x, y, z] == high && x == y && y == z => x.into(),
+                Some([low, high]) if low == high => low.into(),
+                Some([low, high]) => [low, high].concat().into(),
                 None => Value::Null,
             },
         });

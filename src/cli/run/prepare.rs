@@ -51,7 +51,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     }
     bar.clear();
     let stated = stated(sources, &all);
-    apply_poses(sources, &mut all, &stated, &job.options)?;
+    let pose_unit = apply_poses(sources, &mut all, &stated, &job.options)?;
     let near = all[0].1.near.clone();
     let files = sources
         .iter()
@@ -77,6 +77,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
     }
     report.look = MeshLook::of(&mesh);
     job.options.take_stated(&stated, near)?;
+    job.options.pose_unit = pose_unit;
     let mesh = job
         .options
         .request
@@ -120,15 +121,16 @@ fn stated(sources: &[PartSource], all: &[(String, Loaded)]) -> Vec<Stated> {
     stated
 }
 
-/// Applies the poses of the meshes. Meanwhile a mesh is in memory twice.
+/// Applies the poses of the meshes, and returns the unit of their translations. Meanwhile a mesh is in memory
+/// twice.
 fn apply_poses(
     sources: &[PartSource],
     all: &mut [(String, Loaded)],
     stated: &[Stated],
     options: &JobOptions,
-) -> Result<()> {
+) -> Result<Option<UnitOfLength>> {
     if sources.iter().all(|source| source.pose.is_empty()) {
-        return Ok(());
+        return Ok(None);
     }
     let unit = if options.request.scale.is_some() {
         // Poses are applied before the scale, in the unit of the files.
@@ -148,7 +150,7 @@ fn apply_poses(
             .apply(loaded, unit)
             .map_err(|error| error.in_file(source.name()))?;
     }
-    Ok(())
+    Ok(unit)
 }
 
 /// Reads all files. If the mesh is far from the origin and all files can be read twice, the coordinates are

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{CellKind, FieldSummary, Hash, Label, Quantity};
-use voxelize::job::{
-    DrainHole, JobLabels, LabelValues, MemoryPlan, SharedCells, SharedShares,
-};
+use voxelize::job::{DrainHole, JobLabels, LabelValues, MemoryPlan, SharedCells, SharedShares};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::rule::doubt::Doubt;

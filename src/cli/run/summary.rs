@@ -341,11 +341,21 @@ pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
     // not grow it.
     let is_empty = grid.bounds.is_none() && options.rule.margin() == Length::ZERO;
     let padded = if is_empty { "padded" } else { "grown" };
-    match grid.padding(lattice) {
-        None | Some([0, 0, 0]) => String::new(),
-        Some([1, 1, 1]) => format!(", {padded} by 1 cell on every side"),
-        Some([x, y, z]) if x == y && y == z => format!(", {padded} by {x} cells on every side"),
-        Some([x, y, z]) => format!(", {padded} by {x}, {y} and {z} cells on every side"),
+    let Some([low, high]) = grid.padding(lattice) else {
+        return String::new();
+    };
+    if low != high {
+        let [x0, y0, z0] = low;
+        let [x1, y1, z1] = high;
+        return format!(
+            ", {padded} by {x0}, {y0} and {z0} cells on the low sides, {x1}, {y1} and {z1} on the high sides"
+        );
+    }
+    match low {
+        [0, 0, 0] => String::new(),
+        [1, 1, 1] => format!(", {padded} by 1 cell on every side"),
+        [x, y, z] if x == y && y == z => format!(", {padded} by {x} cells on every side"),
+        [x, y, z] => format!(", {padded} by {x}, {y} and {z} cells on every side"),
     }
 }
 
@@ -353,12 +363,12 @@ pub fn padding(options: &JobOptions, lattice: &Lattice) -> String {
 /// -1 … 3`. `None` if the box did not grow.
 fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
     let [min, max] = job.grid.bounds.as_ref()?;
-    let padding = job.grid.padding(lattice).unwrap_or_default();
+    let [below, above] = job.grid.padding(lattice).unwrap_or_default();
     let mut grown = vec![];
     for axis in 0..3 {
-        let pad = &lattice.spacing()[axis] * &Rational::from(padding[axis] as i64);
-        let low = &lattice.origin()[axis] + &pad;
-        let high = &lattice.end()[axis] - &pad;
+        let cells = |count: usize| &lattice.spacing()[axis] * &Rational::from(count as i64);
+        let low = &lattice.origin()[axis] + &cells(below[axis]);
+        let high = &lattice.end()[axis] - &cells(above[axis]);
         let last = number(high.to_f64());
         if low < min[axis] {
             grown.push(format!(

@@ -76,7 +76,19 @@ pub fn spelled(options: &CaseOptions) -> CaseOptions {
 /// Returns the options of a request under their long names.
 pub fn given(request: &Request) -> CaseOptions {
     let mut options: Vec<CaseOption> = vec![];
+    // A list has each key once, so rotations of two options are written as one list of rotations.
+    let is_mixed = request.is_given("rotate") && request.is_given("rpy");
     for (option, text) in request.given() {
+        if is_mixed && ["rotate", "rpy"].contains(&option.name) {
+            if !options.iter().any(|other| other.name == "rotate") {
+                options.push(CaseOption {
+                    name: "rotate".to_string(),
+                    values: request.rotate.iter().map(ToString::to_string).collect(),
+                    line: None,
+                });
+            }
+            continue;
+        }
         let values = match option.values {
             OptionValues::Flag => vec![],
             _ => vec![text.clone()],
@@ -252,7 +264,7 @@ mod tests {
     #[test]
     fn options_are_read_as_typed() {
         let typed = request(&text("-r 64 --pad=1 --ties both")).unwrap();
-        assert_eq!((typed.res, typed.pad), (Some(64), Some(1)));
+        assert_eq!((typed.res, typed.pad), (Some(64), Some([[1; 3]; 2])));
         assert_eq!(typed.written("res"), "--res 64");
         let typed = request(&option("res", "64")).unwrap();
         assert_eq!(typed.res, Some(64));

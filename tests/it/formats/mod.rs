@@ -11,6 +11,7 @@ mod files;
 mod hexahedra;
 mod images;
 mod kinds;
+mod pgm;
 mod round_trip;
 mod scenes;
 mod schem;

@@ -32,11 +32,11 @@ pub struct Fit {
     snap: Snap,
 }
 
-/// Space that is added on every side.
+/// Space that is added around the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
-    /// Number of cells on every side.
-    Cells(usize),
+    /// Numbers of cells on the low side and on the high side of each axis.
+    Cells([[usize; 3]; 2]),
     /// Length on every side, rounded up to whole cells.
     Margin(Length),
 }
@@ -60,7 +60,7 @@ impl Fit {
             origin: None,
             bounds: None,
             cube: false,
-            padding: Padding::Cells(0),
+            padding: Padding::Cells([[0; 3]; 2]),
             snap: Snap::default(),
         }
     }
@@ -135,8 +135,15 @@ impl Fit {
     /// exceptions. If a box is given, it may cut the mesh, which then continues in the added cells. If a face
     /// of the mesh is in the wall next to them, the ties of the rule may occupy one layer of them.
     #[must_use]
-    pub fn pad(mut self, n: usize) -> Self {
-        self.padding = Padding::Cells(n);
+    pub fn pad(self, n: usize) -> Self {
+        self.pad_sides([n; 3], [n; 3])
+    }
+
+    /// Adds these numbers of cells on the low side and on the high side of each axis, as [`pad`](Self::pad)
+    /// does.
+    #[must_use]
+    pub fn pad_sides(mut self, low: [usize; 3], high: [usize; 3]) -> Self {
+        self.padding = Padding::Cells([low, high]);
         self
     }
 
@@ -148,12 +155,12 @@ impl Fit {
         self
     }
 
-    /// Returns the number of cells that are added on every side, for each axis. `spacing` has the side
-    /// lengths of a cell.
-    pub fn padding(&self, spacing: &[Rational; 3]) -> [usize; 3] {
+    /// Returns the numbers of cells that are added on the low side and on the high side of each axis.
+    /// `spacing` has the side lengths of a cell.
+    pub fn padding(&self, spacing: &[Rational; 3]) -> [[usize; 3]; 2] {
         match self.padding {
-            Padding::Cells(n) => [n; 3],
-            Padding::Margin(length) => length.cells_to_cover(spacing),
+            Padding::Cells(sides) => sides,
+            Padding::Margin(length) => [length.cells_to_cover(spacing); 2],
         }
     }
 
@@ -189,9 +196,12 @@ impl Fit {
                 dims[axis] = most;
             }
         }
-        for (axis, pad) in self.padding(&spacing).into_iter().enumerate() {
-            origin[axis] = shifted(&origin[axis], &spacing[axis], pad);
-            dims[axis] = dims[axis].saturating_add(pad.saturating_mul(2));
+        let [low, high] = self.padding(&spacing);
+        for axis in 0..3 {
+            origin[axis] = shifted(&origin[axis], &spacing[axis], low[axis]);
+            dims[axis] = dims[axis]
+                .saturating_add(low[axis])
+                .saturating_add(high[axis]);
         }
         // An axis is closed if the mesh does not extend beyond its last wall.
         let closed = std::array::from_fn(|a| {
@@ -449,6 +459,13 @@ mod tests {
             &[Rational::from(-1), Rational::from(-2), Rational::from(-2)]
         );
         assert_eq!(lattice.closed(), [true; 3]);
+        let sides = Fit::longest(4).pad_sides([1, 0, 2], [0, 3, 0]);
+        let lattice = sides.to(&mesh).unwrap();
+        assert_eq!(lattice.dims(), [5, 4, 4]);
+        assert_eq!(
+            lattice.origin(),
+            &[Rational::from(-1), Rational::ZERO, Rational::from(-2)]
+        );
     }
 
     #[test]

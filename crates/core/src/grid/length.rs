@@ -56,6 +56,9 @@ impl Length {
     /// Suffix of a length in cells.
     const CELLS: &str = "vx";
 
+    /// Suffix of a length in units of the file, where a number alone has another meaning.
+    pub const UNITS: &str = "units";
+
     /// Creates a length with this value and unit. `None` if the value is negative, or if it is not a decimal
     /// of at most 40 significant digits.
     pub fn new(value: &Rational, unit: LengthUnit) -> Option<Self> {

@@ -107,6 +107,15 @@ pub enum WrittenShell {
     Wall(WrittenLength),
 }
 
+/// Width of a band around the mesh, in written form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrittenBand {
+    /// Width in cells, in the unit of the file, or with a unit.
+    Width(WrittenLength),
+    /// All cells of the grid.
+    All,
+}
+
 impl FromStr for WrittenLength {
     type Err = Error;
 

@@ -5,17 +5,17 @@
 //! poses can share one grid.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::measure::Measure;
-use super::request::parse;
-use super::transform::{AxisOrder, Transform};
-use super::turn::{Matrix, Rotation, roll_pitch_yaw};
+use super::request::Request;
+use super::transform::Transform;
+use super::turn::short;
 use voxelize_core::error::{Error, Kind, Result};
 use voxelize_core::geom::Rational;
 use voxelize_meshes::read::Loaded;
 use voxelize_meshes::{Mesh, UnitOfLength, UpAxis};
 
-/// Names of the steps of a pose.
+/// Names of the steps of a pose. Each is also an option of a [`Request`], which parses its value.
 const STEPS: [&str; 6] = ["axes", "matrix", "rotate", "rpy", "scale", "translate"];
 
 /// Pose of a mesh. Its steps are applied in the order of [`Transform`]: the axes, the matrix, the rotations in
@@ -31,26 +31,33 @@ const STEPS: [&str; 6] = ["axes", "matrix", "rotate", "rpy", "scale", "translate
 /// assert!(pose.transform(None)?.rotates_exactly());
 /// # Ok::<(), voxelize::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct MeshPose {
-    axes: Option<AxisOrder>,
-    matrix: Option<Matrix>,
-    rotate: Vec<Rotation>,
-    scale: Option<Rational>,
-    translate: Option<[Measure; 3]>,
-    /// Steps that were set, with their texts.
-    given: Vec<(&'static str, String)>,
+    /// Request that has only the steps of the pose.
+    request: Request,
 }
 
 impl fmt::Display for MeshPose {
     /// Writes the steps as they follow the name of a mesh, without the first `@`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<_> = self
-            .given
-            .iter()
-            .map(|(name, text)| format!("{name}={text}"))
-            .collect();
+        let mut steps = vec![];
+        for (step, text) in self.request.given() {
+            steps.push(format!("{}={text}", step.name));
+        }
         f.write_str(&steps.join("@"))
+    }
+}
+
+impl FromStr for MeshPose {
+    type Err = Error;
+
+    /// Parses the text that `Display` writes. An empty text is a pose without steps.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut steps = vec![];
+        for step in text.split('@').filter(|step| !step.is_empty()) {
+            steps.push(step.split_once('=').unwrap_or((step, "")));
+        }
+        Self::new(&steps)
     }
 }
 
@@ -128,43 +135,40 @@ impl MeshPose {
     /// # Errors
     /// Fails for the reasons listed at [`new`](Self::new).
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
-        let Some(known) = STEPS.iter().find(|known| **known == name) else {
+        if !STEPS.contains(&name) {
             return Err(Error::usage(format!("is not one of {}", STEPS.join(", "))));
-        };
-        let repeats = ["rotate", "rpy"].contains(known);
-        if !repeats && self.given.iter().any(|(given, _)| given == known) {
+        }
+        let repeats = ["rotate", "rpy"].contains(&name);
+        if !repeats && self.request.is_given(name) {
             return Err(Error::usage("is there twice"));
         }
-        match *known {
-            "axes" => self.axes = Some(text.parse()?),
-            "matrix" => self.matrix = Some(text.parse()?),
-            "rotate" => self.rotate.push(text.parse()?),
-            "rpy" => self.rotate.extend(roll_pitch_yaw(text)?),
-            "scale" => self.scale = Some(parse::factor(text)?),
-            _ => self.translate = Some(parse::point(text)?),
-        }
-        self.given.push((known, text.to_string()));
-        Ok(())
+        self.request.set(name, text)
     }
 
     /// Returns `true` if the pose has no steps.
     pub fn is_empty(&self) -> bool {
-        self.given.is_empty()
+        self.request.given().is_empty()
     }
 
     /// Returns `true` if the pose has axes, a matrix or rotations.
     pub fn turns(&self) -> bool {
-        self.axes.is_some() || self.matrix.is_some() || !self.rotate.is_empty()
+        let Request {
+            axes,
+            matrix,
+            rotate,
+            ..
+        } = &self.request;
+        axes.is_some() || matrix.is_some() || !rotate.is_empty()
     }
 
     /// Returns `true` if the pose has a scale, as for a mesh in another unit.
     pub fn scales(&self) -> bool {
-        self.scale.is_some()
+        self.request.scale.is_some()
     }
 
     /// Returns `true` if the pose has a translation, as for a mesh that is far from the origin.
     pub fn translates(&self) -> bool {
-        self.translate.is_some()
+        self.request.translate.is_some()
     }
 
     /// Returns the pose as a transform. `unit` is the unit of the coordinates after the scale.
@@ -172,19 +176,35 @@ impl MeshPose {
     /// # Errors
     /// Fails if the translation has a unit and `unit` is `None`.
     pub fn transform(&self, unit: Option<UnitOfLength>) -> Result<Transform> {
-        let mut translate = [const { Rational::ZERO }; 3];
-        for (length, measure) in translate.iter_mut().zip(self.translate.iter().flatten()) {
+        let mut request = self.request.clone();
+        let translate = request.translate.take();
+        request.unit = unit;
+        let mut transform = request.transform(&[])?;
+        for (length, measure) in transform
+            .translate
+            .iter_mut()
+            .zip(translate.iter().flatten())
+        {
             *length = measure.in_units_of(unit)?;
         }
-        Ok(Transform {
-            axes: self.axes.unwrap_or_default(),
-            matrix: self.matrix.clone(),
-            rotate: self.rotate.clone(),
-            scale: self.scale.clone().unwrap_or(Rational::ONE),
-            translate,
-            unit,
-            ..Transform::default()
-        })
+        Ok(transform)
+    }
+
+    /// Returns the same pose with the translation as numbers in `unit`, the unit of the coordinates after the
+    /// scale. It can then be applied without knowing the unit.
+    ///
+    /// # Errors
+    /// Fails for the reason listed at [`transform`](Self::transform).
+    pub fn in_units_of(&self, unit: Option<UnitOfLength>) -> Result<Self> {
+        let by = self.transform(unit)?.translate.each_ref().map(short);
+        let mut pose = Self::default();
+        for (step, text) in self.request.given() {
+            match step.name {
+                "translate" => pose.set(step.name, &by.join(","))?,
+                name => pose.set(name, text)?,
+            }
+        }
+        Ok(pose)
     }
 
     /// Returns the axis that points up in the posed mesh, for the axis that points up in its file.
@@ -192,11 +212,11 @@ impl MeshPose {
         match self.transform(None) {
             Ok(transform) => transform.with_up(up).up,
             // Lengths with units do not turn the mesh.
-            Err(_) => Self {
-                translate: None,
-                ..self.clone()
+            Err(_) => {
+                let mut turn = self.clone();
+                turn.request.translate = None;
+                turn.up(up)
             }
-            .up(up),
         }
     }
 
@@ -207,23 +227,37 @@ impl MeshPose {
     /// Fails for the reason listed at [`transform`](Self::transform), if there is not enough memory for another
     /// mesh, or if a coordinate exceeds the range of floats.
     pub fn apply(&self, loaded: &mut Loaded, unit: Option<UnitOfLength>) -> Result<()> {
+        let near = std::mem::replace(&mut loaded.near, [const { Rational::ZERO }; 3]);
+        let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
+        loaded.mesh = self.posed(mesh, near, unit)?;
+        Ok(())
+    }
+
+    /// Returns the mesh with the pose, as [`apply`](Self::apply) does. The coordinates of `mesh` are relative
+    /// to the point `near`.
+    ///
+    /// # Errors
+    /// Fails for the reasons listed at [`apply`](Self::apply).
+    pub fn posed(
+        &self,
+        mesh: Mesh,
+        near: [Rational; 3],
+        unit: Option<UnitOfLength>,
+    ) -> Result<Mesh> {
         let transform = Transform {
-            near: loaded.near.clone(),
+            near,
             ..self.transform(unit)?
         };
-        loaded.near = [const { Rational::ZERO }; 3];
         if !transform.turns() && !transform.is_scaled() && !transform.is_moved() {
-            return Ok(());
+            return Ok(mesh);
         }
-        let mesh = std::mem::replace(&mut loaded.mesh, Mesh::from_triangles(vec![])?);
-        loaded.mesh = transform
+        transform
             .apply_all(mesh)
             .map_err(|error| match error.kind() {
                 Kind::TooLarge => error,
                 _ => Error::unfit("a coordinate is beyond the range of 32-bit floats")
                     .with_hint("use a smaller @scale or @translate"),
-            })?;
-        Ok(())
+            })
     }
 }
 
@@ -296,5 +330,15 @@ mod tests {
             "{error}"
         );
         assert_eq!(moved.up(UpAxis::Y), UpAxis::Z);
+        assert_eq!(
+            moved.to_string().parse::<MeshPose>().unwrap().to_string(),
+            moved.to_string()
+        );
+        let metre = moved.in_units_of(Some(UnitOfLength::Metre)).unwrap();
+        assert_eq!(metre.to_string(), "translate=1/200,0,0@axes=x,-z,y");
+        assert_eq!(
+            metre.transform(None).unwrap().translate[0],
+            Rational::new(1, 200)
+        );
     }
 }

@@ -21,9 +21,9 @@ use voxelize_kernel::distance::TieBreak;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Band {
-    /// Width in cells. Cells farther from the mesh have the width as their value, the background. If the
-    /// sides of a cell differ in length, the shortest side is the unit.
-    Cells(Length),
+    /// Width in cells or in units of the file. Cells farther from the mesh have the width as their value, the
+    /// background. If the sides of a cell differ in length, the shortest side is the unit of a width in cells.
+    Width(Length),
     /// Every cell stores its distance. The background value is infinity.
     All,
 }
@@ -34,7 +34,7 @@ impl Band {
 
     /// Returns a band of `count` cells.
     pub const fn cells(count: u32) -> Self {
-        Self::Cells(Length::cells(count))
+        Self::Width(Length::cells(count))
     }
 }
 
@@ -48,21 +48,24 @@ impl Default for Band {
 impl FromStr for Band {
     type Err = Error;
 
-    /// Parses `all`, or a positive number of cells.
+    /// Parses `all`, a positive number of cells, or a length in units of the file such as `10units`.
     fn from_str(text: &str) -> Result<Self> {
         if text == Self::ALL {
             return Ok(Self::All);
         }
-        let hint = "a band is a number of cells, such as 3 or 2.5, or all";
-        let text = text.trim_end_matches("vx");
+        let hint = "a band is a number of cells such as 3 or 2.5, a length such as 10mm or 10units, or all";
         if text.starts_with('-') {
             return Err(Error::usage("must be above zero").with_hint(hint));
         }
-        let width: Length = format!("{text}vx")
+        let length = match text.strip_suffix(Length::UNITS) {
+            Some(number) => number.trim_end().to_string(),
+            None => format!("{}vx", text.trim_end_matches("vx")),
+        };
+        let width: Length = length
             .parse()
             .map_err(|e: Error| Error::usage(e.message()).with_hint(hint))?;
         if width.value().is_positive() {
-            return Ok(Self::Cells(width));
+            return Ok(Self::Width(width));
         }
         Err(Error::usage("must be above zero").with_hint(hint))
     }
@@ -72,7 +75,10 @@ impl fmt::Display for Band {
     /// Writes the text that [`FromStr`] parses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cells(width) => f.write_str(width.to_string().trim_end_matches("vx")),
+            Self::Width(width) => match width.unit() {
+                LengthUnit::World => write!(f, "{width}{}", Length::UNITS),
+                _ => f.write_str(width.to_string().trim_end_matches("vx")),
+            },
             Self::All => f.write_str(Self::ALL),
         }
     }
@@ -237,7 +243,7 @@ pub(super) fn makes_field() -> Error {
 /// Returns the value of cells outside the band: the width of the band in units of the file.
 pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
     match band {
-        Band::Cells(width) => width.in_world(lattice.spacing()).to_f32(),
+        Band::Width(width) => width.in_world(lattice.spacing()).to_f32(),
         Band::All => f32::INFINITY,
     }
 }
@@ -246,7 +252,7 @@ pub(super) fn background(band: Band, lattice: &Lattice) -> f32 {
 /// the band.
 pub(super) fn iso_cells(band: Band, iso: Iso, lattice: &Lattice) -> Result<IsoCells> {
     let exact = iso.distance.in_world(lattice.spacing());
-    if let Band::Cells(width) = band
+    if let Band::Width(width) = band
         && exact >= width.in_world(lattice.spacing())
     {
         let reach = width.in_world(lattice.spacing()).to_f64();
@@ -279,10 +285,14 @@ pub(super) fn iso_cells(band: Band, iso: Iso, lattice: &Lattice) -> Result<IsoCe
 
 /// Returns the error for an iso value that is not within the band.
 pub(super) fn beyond_band(iso: Iso, width: Length) -> Error {
-    let width = Band::Cells(width);
+    let unit = match width.unit() {
+        LengthUnit::Cells => " cells",
+        _ => "",
+    };
+    let width = Band::Width(width);
     let distance = iso.distance;
     Error::usage(format!(
-        "iso: {distance} must be less than the band, {width} cells"
+        "iso: {distance} must be less than the band, {width}{unit}"
     ))
-    .with_hint("use `--band W` with more cells, or `--band all`")
+    .with_hint("use `--band W` with a larger W, or `--band all`")
 }

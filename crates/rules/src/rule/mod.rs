@@ -425,7 +425,7 @@ impl Rule {
         match self {
             Self::Offset { radius } => *radius,
             Self::Distance {
-                band: Band::Cells(width),
+                band: Band::Width(width),
                 ..
             } => *width,
             Self::Distance {

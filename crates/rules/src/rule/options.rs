@@ -275,7 +275,7 @@ impl Rule {
             ))
             .with_hint("add `--signed`, which makes distances inside negative")),
             Self::Distance {
-                band: Band::Cells(width),
+                band: Band::Width(width),
                 iso: Some(iso),
                 ..
             } if iso.distance().unit() == width.unit()

@@ -44,6 +44,10 @@ fn largest_divisor(layers: usize, highest: usize, is_last: bool) -> usize {
 pub struct StoreSource {
     /// Files of the mesh. Relative paths are relative to the folder that contains the store.
     pub meshes: Vec<String>,
+    /// Name of each mesh, empty for the name of its file. The list is empty if no mesh has another name.
+    pub names: Vec<String>,
+    /// Pose of each mesh, empty for a mesh that is not moved. The list is empty if no mesh is.
+    pub poses: Vec<String>,
     /// Hash of the triangles and of the parts that they belong to.
     pub hash: Hash,
     /// Number of triangles.
@@ -189,6 +193,11 @@ impl StorePlan {
                 "skip": source.skip,
             },
         });
+        for (key, texts) in [("names", &source.names), ("poses", &source.poses)] {
+            if !texts.is_empty() {
+                value["source"][key] = json!(texts);
+            }
+        }
         if source.auto {
             value["source"]["auto"] = Value::Bool(true);
         }
@@ -211,6 +220,11 @@ impl StorePlan {
         }
         let grid = Metadata::from_json(&fields.value("grid")?.to_string())?;
         let source = JsonFields(fields.value("source")?);
+        // Entries that only some plans have.
+        let texts = |key: &str| match source.0.get(key) {
+            Some(_) => source.texts(key),
+            None => Ok(vec![]),
+        };
         let mut choices = Vec::new();
         if !fields.flag("compressed")? {
             choices.push(Choice::Uncompressed);
@@ -225,6 +239,8 @@ impl StorePlan {
             shard_layers: fields.count("shard_layers")?,
             source: StoreSource {
                 meshes: source.texts("meshes")?,
+                names: texts("names")?,
+                poses: texts("poses")?,
                 hash: source.text("hash")?.parse()?,
                 triangles: source.number("triangles")?,
                 tolerance: source.text("tolerance")?.to_string(),
@@ -296,6 +312,8 @@ mod tests {
             shard_layers: 64,
             source: StoreSource {
                 meshes: vec!["../a \"b\".stl".into()],
+                names: vec![],
+                poses: vec![],
                 hash: BytesHasher::default().finish(),
                 triangles: 12,
                 tolerance: "usual".into(),
@@ -315,6 +333,16 @@ mod tests {
         };
         assert_eq!(StorePlan::parse(&auto.text()), Ok(auto.clone()));
         assert_ne!(auto.hash(), plan.hash());
+        let posed = StorePlan {
+            source: StoreSource {
+                names: vec!["arm".into()],
+                poses: vec!["rotate=z,90".into()],
+                ..plan.source.clone()
+            },
+            ..plan.clone()
+        };
+        assert_eq!(StorePlan::parse(&posed.text()), Ok(posed.clone()));
+        assert_ne!(posed.hash(), plan.hash());
         let text = plan.text();
         assert_eq!(StorePlan::parse(&text), Ok(plan.clone()));
         assert_eq!(
@@ -378,6 +406,8 @@ mod tests {
             shard_layers,
             source: StoreSource {
                 meshes: vec!["a.stl".into()],
+                names: vec![],
+                poses: vec![],
                 hash: BytesHasher::default().finish(),
                 triangles: 12,
                 tolerance: "usual".into(),

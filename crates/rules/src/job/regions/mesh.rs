@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::hash::mesh_hash;
 use super::plan::RegionPlan;
 use voxelize_core::error::{Code, Error, Finding, Result};
-use voxelize_core::text::file_label;
+use voxelize_core::text::{bytes, file_label};
 use voxelize_meshes::read::{self, Loaded, ReadNear, ReadOptions};
 use voxelize_meshes::{Mesh, PartKind};
 
@@ -69,22 +69,50 @@ impl RegionPlan {
         files: &[PathBuf],
         options: &ReadOptions,
     ) -> Result<(Mesh, Vec<Finding>)> {
-        let near = ReadNear::Point(&self.transform.near);
-        let options = options.tolerance(self.tolerance).near(near);
+        let options = options.tolerance(self.tolerance);
         let mut findings = vec![];
         let mut all: Vec<(String, Loaded)> = vec![];
-        for path in files {
+        for (n, path) in files.iter().enumerate() {
             let held: u64 = all
                 .iter()
                 .map(|(_, loaded)| size_of_val(loaded.mesh.triangles()) as u64)
                 .sum();
             let left = options.max_memory.map(|most| most.saturating_sub(held));
-            let mut loaded = read::read_file(path, &options.memory(left))?;
+            let pose = self.poses.get(n);
+            // The same choice as when the store was planned: with poses, coordinates are relative to the
+            // origin, and a translation is added before they are rounded.
+            let near = match pose {
+                None => ReadNear::Point(&self.transform.near),
+                Some(pose) if pose.translates() => ReadNear::Mesh,
+                Some(_) => ReadNear::Origin,
+            };
+            let mut loaded = read::read_file(path, &options.memory(left).near(near))?;
+            if let Some(pose) = pose.filter(|pose| !pose.is_empty()) {
+                let copy = size_of_val(loaded.mesh.triangles()) as u64;
+                if left.is_some_and(|most| 2 * copy > most) {
+                    let (need, most) = (
+                        bytes(2 * u128::from(copy)),
+                        bytes(u128::from(left.unwrap_or(0))),
+                    );
+                    let text =
+                        format!("the mesh and the mesh posed need {need}, {most} are allowed");
+                    return Err(Error::too_large(text).in_file(path));
+                }
+                pose.apply(&mut loaded, None)
+                    .map_err(|error| error.in_file(path))?;
+            }
             let name = path
                 .file_name()
                 .map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+            let given = self
+                .store
+                .source
+                .names
+                .get(n)
+                .filter(|name| !name.is_empty());
+            let name = given.map_or_else(|| file_label(&name).to_string(), String::clone);
             findings.append(&mut loaded.findings);
-            all.push((file_label(&name).to_string(), loaded));
+            all.push((name, loaded));
         }
         let mesh = match all.len() {
             1 if self.part_kind() != Some(PartKind::File) => all.remove(0).1.mesh,

@@ -15,11 +15,13 @@ mod maker;
 mod mesh;
 mod plan;
 mod share;
+mod source;
 mod store;
 
 pub use self::bins::RegionBins;
 pub use self::maker::RegionMaker;
 pub use self::plan::{RegionPlan, RegionRequest};
+pub use self::source::RegionMesh;
 pub use self::store::{RegionStore, StoreReport};
 pub use voxelize_formats::zarr::store::{
     RegionState, ShardCheck, ShardFile, StoreBins, StoreFault, StorePart, StorePlan, StoreSource,

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 
 use super::hash::mesh_hash;
 use super::share::{TriangleBins, check_bins, check_parts};
+use super::source::RegionMesh;
 use crate::job::slabs::Slabs;
 use crate::job::transform::Transform;
 use crate::job::voxelizer::{Extras, JobLabels, Voxelizer};
-use crate::job::{PartChoice, findings};
+use crate::job::{MeshPose, PartChoice, findings};
 use crate::rule::{self, Inside, Rule, ShellThickness, Stats, ThinFeatures};
 use crate::run::Plan;
 use voxelize_core::error::{Code, Error, Finding, Hint, Result, Severity};
@@ -36,8 +37,9 @@ pub struct RegionRequest<'a> {
     pub choices: &'a [Choice],
     /// Number of regions. The plan has fewer regions if the grid has too few layers. `None` for the default.
     pub regions: Option<usize>,
-    /// Files of the mesh. Relative paths are relative to the folder that contains the store.
-    pub meshes: Vec<String>,
+    /// Files of the mesh, with their names and poses. Relative paths are relative to the folder that contains
+    /// the store.
+    pub meshes: Vec<RegionMesh>,
     /// Kinds of damage that were tolerated when the files were read.
     pub tolerance: Tolerance,
     /// Parts of the mesh that were selected.
@@ -62,6 +64,8 @@ pub struct RegionPlan {
     pub transform: Transform,
     /// Kind of labels of the cells.
     pub labels: JobLabels,
+    /// Poses of the meshes. The list is empty if no mesh has a pose.
+    pub poses: Vec<MeshPose>,
     /// Kinds of damage that are tolerated when files are read.
     pub tolerance: Tolerance,
     /// Selected parts of the mesh.
@@ -150,7 +154,11 @@ impl Voxelizer<'_> {
         let shard_layers = self.shard_layers(mesh_of, lattice, dtype, request.choices)?;
         let region_layers = region_layers(shard_layers);
         let source = StoreSource {
-            meshes: request.meshes.clone(),
+            meshes: RegionMesh::texts(&request.meshes, |mesh| mesh.file.clone()),
+            names: RegionMesh::texts(&request.meshes, |mesh| {
+                mesh.name.clone().unwrap_or_default()
+            }),
+            poses: RegionMesh::texts(&request.meshes, |mesh| mesh.pose.to_string()),
             hash: mesh_hash(mesh, kind),
             triangles: mesh.triangles().len() as u64,
             tolerance: tolerance_name(request.tolerance).to_string(),
@@ -360,8 +368,13 @@ impl RegionPlan {
         let tolerance = TOLERANCES
             .iter()
             .find(|(_, name)| *name == source.tolerance);
+        let mut poses = vec![];
+        for text in &source.poses {
+            poses.push(text.parse().map_err(|error: Error| error.to_string())?);
+        }
         Ok(Self {
             hash: store.hash(),
+            poses,
             rule,
             transform,
             lattice,

@@ -290,7 +290,7 @@ fn reach(rule: &Rule, lattice: &Lattice) -> Rational {
     let (far, layers) = match rule {
         Rule::Offset { radius } => (radius.in_world(spacing), 0),
         Rule::Distance {
-            band: Band::Cells(width),
+            band: Band::Width(width),
             ..
         } => (width.in_world(spacing), 0),
         Rule::Fraction { .. } | Rule::Area => (Rational::ZERO, LAYERS_OF_SUMS),

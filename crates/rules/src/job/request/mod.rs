@@ -9,17 +9,17 @@ pub(super) mod parse;
 use std::path::PathBuf;
 
 use super::drain::Drain;
-use super::measure::{Measure, WrittenIso, WrittenLength, WrittenShell};
+use super::measure::{Measure, WrittenBand, WrittenIso, WrittenLength, WrittenShell};
 use super::parts::PartChoice;
 use super::stated::{one_unit, one_up};
 use super::transform::{AxisOrder, Transform};
-use super::turn::{Matrix, Rotation};
+use super::turn::{Matrix, Rotation, roll_pitch_yaw};
 use super::voxelizer::JobLabels;
 use crate::rule::{Band, Inside, Iso, METHODS, RULES, Rule, ShellThickness, ThinFeatures};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::{Rational, Ties};
 use voxelize_core::grid::record::FIELDS;
-use voxelize_core::grid::{AXES, Fit, Size, Snap};
+use voxelize_core::grid::{AXES, Fit, Length, Size, Snap};
 use voxelize_meshes::{Mesh, PartKind, UnitOfLength, UpAxis};
 
 /// Default number of cells along the longest axis.
@@ -71,9 +71,10 @@ pub struct Request {
     pub bounds: Option<[Measure; 6]>,
     /// All three dims are set to the largest of them.
     pub is_cube: bool,
-    /// Number of cells that are added on every side. If it is `None`, a lattice that is fitted to the mesh is
-    /// padded so that it contains the cells that the rule occupies beyond the mesh.
-    pub pad: Option<usize>,
+    /// Numbers of cells that are added on the low side and on the high side of each axis. If it is `None`, a
+    /// lattice that is fitted to the mesh is padded so that it contains the cells that the rule occupies
+    /// beyond the mesh.
+    pub pad: Option<[[usize; 3]; 2]>,
     /// File whose lattice is used.
     pub like: Option<PathBuf>,
     /// Method of snapping coordinates.
@@ -84,7 +85,7 @@ pub struct Request {
     pub scale: Option<Rational>,
     /// Matrix that is applied to the coordinates.
     pub matrix: Option<Matrix>,
-    /// Rotations, in the order in which they are applied.
+    /// Rotations, in the order in which they are applied. Roll, pitch and yaw are three of them.
     pub rotate: Vec<Rotation>,
     /// Translation that is applied after all other transforms.
     pub translate: Option<[Measure; 3]>,
@@ -107,7 +108,7 @@ pub struct Request {
     /// Radius of the rule offset.
     pub radius: Option<WrittenLength>,
     /// Band around the mesh in which cells store distances.
-    pub band: Option<Band>,
+    pub band: Option<WrittenBand>,
     /// The rule distance makes signed distances, which are negative inside.
     pub is_signed: bool,
     /// Greatest value of an occupied cell, for the rule distance.
@@ -210,6 +211,10 @@ pub static OPTIONS: &[RequestOption] = &[
     }),
     row("rotate", Texts, |request, text| {
         add(&mut request.rotate, text.parse())
+    }),
+    row("rpy", Texts, |request, text| {
+        request.rotate.extend(roll_pitch_yaw(text)?);
+        Ok(())
     }),
     row("translate", Text, |request, text| {
         put(&mut request.translate, parse::point(text))
@@ -510,7 +515,8 @@ impl Request {
         let is_fitted = self.dims.is_none() && bounds.is_none();
         fit = match self.pad {
             None if is_fitted => fit.margin(rule.margin()),
-            pad => fit.pad(pad.unwrap_or(0)),
+            Some([low, high]) => fit.pad_sides(low, high),
+            None => fit,
         };
         if let Some(origin) = &origin {
             fit = fit.origin(transform.unplaced(origin));
@@ -611,8 +617,14 @@ impl Request {
 
     fn rule_with_options(&self, transform: &Transform) -> Result<Rule> {
         let mut rule = self.rule.unwrap_or_default();
-        if let Some(band) = self.band {
-            rule = rule.with_band(band)?;
+        match &self.band {
+            Some(WrittenBand::All) => rule = rule.with_band(Band::All)?,
+            Some(WrittenBand::Width(width)) => {
+                if let Some(width) = self.rule_length("band", Some(width), transform)? {
+                    rule = rule.with_band(Band::Width(width))?;
+                }
+            }
+            None => {}
         }
         if self.is_signed {
             rule = rule.with_sign()?;
@@ -630,27 +642,19 @@ impl Request {
         if self.keeps_thin {
             rule = rule.with_thin(ThinFeatures::Keep)?;
         }
-        let length = |name: &str, written: &Option<WrittenLength>| {
-            let Some(written) = written else {
-                return Ok(None);
-            };
-            match transform.length(written, self.side(transform).as_ref()) {
-                Ok(length) => Ok(Some(length)),
-                Err(error) => Err(error.about(&format!("{name} {}", written.text()))),
-            }
-        };
         match &self.hollow {
             Some(WrittenShell::Steps(steps)) => {
                 rule = rule.with_shell(ShellThickness::Steps(*steps))?
             }
             Some(WrittenShell::Wall(wall)) => {
-                if let Some(wall) = length("hollow", &Some(wall.clone()))? {
+                if let Some(wall) = self.rule_length("hollow", Some(wall), transform)? {
                     rule = rule.with_shell(ShellThickness::Wall(wall))?;
                 }
             }
             None => {}
         }
-        rule = rule.with_radius(length("radius", &self.radius)?)?;
+        let radius = self.rule_length("radius", self.radius.as_ref(), transform)?;
+        rule = rule.with_radius(radius)?;
         if let Some(iso) = &self.iso {
             let side = self.side(transform);
             let distance = transform
@@ -667,6 +671,23 @@ impl Request {
             Some(ties) => rule.with_ties(ties),
             None => Ok(rule),
         }
+    }
+
+    /// Converts the length of an option of the rule to the unit of the file, or to cells. `None` if the option
+    /// was not set.
+    fn rule_length(
+        &self,
+        name: &str,
+        written: Option<&WrittenLength>,
+        transform: &Transform,
+    ) -> Result<Option<Length>> {
+        let Some(written) = written else {
+            return Ok(None);
+        };
+        let length = transform.length(written, self.side(transform).as_ref());
+        length
+            .map(Some)
+            .map_err(|error| error.about(&format!("{name} {}", written.text())))
     }
 
     /// Returns the side length of a cell. `None` if no cell size is given, or if cells are not cubes.
@@ -751,7 +772,7 @@ pub fn option_of_field(field: &str, value: &str) -> (String, String) {
             (option.to_string(), text.to_string())
         }
         WALL if value.ends_with(|c: char| c.is_ascii_digit()) => {
-            ("hollow".to_string(), format!("{value}{}", parse::UNITS))
+            ("hollow".to_string(), format!("{value}{}", Length::UNITS))
         }
         WALL => ("hollow".to_string(), value.to_string()),
         _ => (field.replace('_', "-"), value.to_string()),
@@ -832,16 +853,19 @@ mod tests {
                 "expected 6 numbers X0,Y0,Z0,X1,Y1,Z1 with commas between them, found 2",
             ),
             ("pad=-1", "must not be below zero"),
-            ("pad=1,2", "expected one number, which applies to all sides"),
+            ("pad=1,2", "expected 1, 3 or 6 numbers, found 2"),
+            ("pad=1,1,-1", "must not be below zero"),
+            ("rpy=1,2", "expected 3 angles R,P,Y, found 2"),
             ("pad=99999999999", "the maximum is"),
             ("scale=-1", "must be above zero"),
             ("hollow=2.5", "a number of cells is whole"),
             ("hollow=5miles", "'5miles' is not a decimal number"),
-            ("band=5mm", "a band is a number of cells without a unit"),
             ("iso=--1", "'-1' is below zero"),
             ("drain=1,2,3", "expected 4 numbers X,Y,Z,D"),
             ("drain=1,2,3,0mm", "the diameter must be above zero"),
             ("drain=1,2,3,2vx", "'vx' is not a unit"),
+            ("band=0mm", "must be above zero"),
+            ("band=5miles", "'5miles' is not a decimal number"),
             ("unit=mile", "there is no 'mile'"),
             ("ties=sideways", "there is no 'sideways'"),
         ] {
@@ -875,6 +899,18 @@ mod tests {
             (
                 "rule=offset radius=5mm",
                 "--radius 5mm: the unit of the file is unknown",
+            ),
+            (
+                "rule=distance band=5mm",
+                "--band 5mm: the unit of the file is unknown",
+            ),
+            (
+                "rule=distance band=5units iso=5",
+                "--iso: 5 must be less than the band, 5",
+            ),
+            (
+                "solid band=3",
+                "--band: the rule solid computes no distances",
             ),
             ("rule=offset", "--radius: the rule offset needs a radius"),
             (

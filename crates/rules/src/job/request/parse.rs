@@ -1,10 +1,10 @@
 //! Parsers for the values of options. Error messages do not contain the name of the option.
 
-use crate::job::measure::{Measure, WrittenShell};
+use crate::job::measure::{Measure, WrittenBand, WrittenLength, WrittenShell};
 use crate::rule::Band;
 use voxelize_core::error::{Error, Result};
 use voxelize_core::geom::Rational;
-use voxelize_core::grid::MAX_DIM;
+use voxelize_core::grid::{Length, MAX_DIM};
 use voxelize_core::text::{count, whole};
 
 /// Parses the number of cells along the longest axis, such as `256`.
@@ -75,15 +75,25 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
     })
 }
 
-/// Parses the number of layers of cells around the mesh, such as `0` or `1`.
-pub(super) fn padding(text: &str) -> Result<usize> {
-    if split(text).len() > 1 {
-        return Err(
-            Error::usage("expected one number, which applies to all sides")
-                .with_hint("`--bounds X0,Y0,Z0,X1,Y1,Z1` sets each side"),
-        );
+/// Parses the numbers of cells around the mesh: `1` for all sides, `1,1,2` for the axes, or `2,2,0,10,2,5` for
+/// the sides in the order of the corners of a box.
+pub(super) fn padding(text: &str) -> Result<[[usize; 3]; 2]> {
+    let mut numbers = vec![];
+    for part in split(text) {
+        numbers.push(at_most(whole(part).map_err(Error::usage)?)?);
     }
-    at_most(whole(text).map_err(Error::usage)?)
+    match *numbers.as_slice() {
+        [all] => Ok([[all; 3]; 2]),
+        [x, y, z] => Ok([[x, y, z]; 2]),
+        [x0, y0, z0, x1, y1, z1] => Ok([[x0, y0, z0], [x1, y1, z1]]),
+        _ => Err(Error::usage(format!(
+            "expected 1, 3 or 6 numbers, found {}",
+            numbers.len()
+        ))
+        .with_hint(
+            "N pads all sides, `--pad X,Y,Z` each axis, `--pad X0,Y0,Z0,X1,Y1,Z1` each side",
+        )),
+    }
 }
 
 /// Parses a number of steps between cells, such as `2`.
@@ -108,13 +118,10 @@ pub(in crate::job) fn factor(text: &str) -> Result<Rational> {
     }
 }
 
-/// Suffix of a length in units of the file, where a number alone has another meaning.
-pub(super) const UNITS: &str = "units";
-
 /// Parses the thickness of a shell: `3` steps from cell to cell, or a length such as `2mm`, `2.5vx`
 /// or `2units` in units of the file.
 pub(super) fn shell(text: &str) -> Result<WrittenShell> {
-    if let Some(number) = text.trim().strip_suffix(UNITS) {
+    if let Some(number) = text.trim().strip_suffix(Length::UNITS) {
         return Ok(WrittenShell::Wall(number.trim_end().parse()?));
     }
     if text.contains(|c: char| c.is_ascii_alphabetic()) {
@@ -123,27 +130,29 @@ pub(super) fn shell(text: &str) -> Result<WrittenShell> {
     if text.contains('.') && text.parse::<Measure>().is_ok() {
         return Err(
             Error::usage("a number of cells is whole").with_hint(format!(
-                "a length has a unit: {text}mm, {text}vx or {text}{UNITS}"
+                "a length has a unit: {text}mm, {text}vx or {text}{}",
+                Length::UNITS
             )),
         );
     }
     Ok(WrittenShell::Steps(steps(text)?))
 }
 
-/// Parses the width of a band in cells, such as `3` or `2.5`, or the word `all`.
-pub(super) fn band(text: &str) -> Result<Band> {
-    refuse_unit(
-        text,
-        "a band is a number of cells without a unit, such as 3 or 2.5, or all",
-    )?;
-    text.parse()
-}
-
-/// Fails with this message if the text is a length with a unit.
-fn refuse_unit(text: &str, message: &str) -> Result<()> {
-    match text.parse::<Measure>() {
-        Ok(measure) if measure.unit.is_some() => Err(Error::usage(message)),
-        _ => Ok(()),
+/// Parses the width of a band: `3` or `2.5` cells, a length such as `10mm` or `2units`, or the word `all`.
+pub(super) fn band(text: &str) -> Result<WrittenBand> {
+    let text = text.trim();
+    let measure = text.parse::<Measure>();
+    if let Ok(measure) = measure
+        && measure.unit.is_some()
+    {
+        if !measure.number.is_positive() {
+            return Err(Error::usage("must be above zero"));
+        }
+        return Ok(WrittenBand::Width(WrittenLength::Measure(measure)));
+    }
+    match text.parse()? {
+        Band::Width(width) => Ok(WrittenBand::Width(WrittenLength::Length(width))),
+        Band::All => Ok(WrittenBand::All),
     }
 }
 
