@@ -38,6 +38,7 @@ mod open;
 mod packed;
 #[doc(hidden)]
 pub mod place;
+mod png;
 mod point_cloud;
 mod points;
 mod raw;
