@@ -74,7 +74,8 @@ impl Source {
             job = job.relative_to(near.clone());
             mesh = near_mesh.clone();
         }
-        let are_files = request.labels == Some(JobLabels::Parts(PartKind::File));
+        let kind = request.labels.and_then(JobLabels::part_kind);
+        let are_files = kind == Some(PartKind::File);
         if are_files && mesh.parts(PartKind::File).is_none() {
             let name = file_label(self.name.as_deref().unwrap_or("mesh"));
             let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;

@@ -134,9 +134,9 @@ struct PartArgs {
         long,
         value_name = "file|object|material|colour",
         hide_short_help = true,
-        long_help = "Label cells by file, by object or by material. Each part is filled separately; a cell of \
-                       several parts gets the label of the first. NAME=FILE sets the label of a file. colour: each cell \
-                       has the colour of the nearest triangle, at most 255 colours [default: no labels]"
+        long_help = "Label cells by file, object or material. Each part is filled separately; a cell of \
+                       several parts gets the first label. NAME=FILE names the label of a file. colour: a cell has \
+                       the colour of the nearest triangle. object,colour: both, one label per colour of a part [default: no labels]"
     )]
     labels: Option<String>,
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use voxelize::format::{self, Carries, Choice, Dtype, FileSize, Written};
-use voxelize::grid::{AXES, Legend};
+use voxelize::grid::{AXES, Label, Legend};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::run::Plan as Strategy;
@@ -114,13 +114,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
 
 /// Adds the number of cells for each label, and the pairs of labels that share cells.
 fn label_rows(rows: &mut ReportRows, found: &RunReport) {
-    let labels = found.labels.iter();
-    rows.row(
-        "labels",
-        listed(labels.map(|(label, cells)| {
-            format!("{} ({}): {}", label.name, label.value, grouped(*cells))
-        })),
-    );
+    rows.row("labels", listed(label_texts(&found.labels).into_iter()));
     for (n, pair) in found.shared.iter().take(SHOWN_PAIRS).enumerate() {
         let [first, second] =
             [&pair.first, &pair.second].map(|label| format!("{} ({})", label.name, label.value));
@@ -161,6 +155,36 @@ fn labels_in_file(written: &Written, found: &RunReport) -> Option<String> {
         .iter()
         .map(|(name, count)| format!("{name}: {}", grouped(*count)));
     (!cells.is_empty()).then(|| listed(texts))
+}
+
+/// Returns `lid (1): 2,295` for each label. If labels stand for the colours of parts, returns `lid: 2,295 in 3
+/// colours` for each part.
+fn label_texts(labels: &[(Label, u64)]) -> Vec<String> {
+    let mut parts: Vec<(&str, u64, u64)> = vec![];
+    for (label, cells) in labels {
+        let Some(part) = label.part() else {
+            return labels
+                .iter()
+                .map(|(label, cells)| {
+                    format!("{} ({}): {}", label.name, label.value, grouped(*cells))
+                })
+                .collect();
+        };
+        let colour = u64::from(*cells > 0);
+        match parts.iter_mut().find(|(name, ..)| *name == part) {
+            Some((_, sum, colours)) => {
+                *sum += cells;
+                *colours += colour;
+            }
+            None => parts.push((part, *cells, colour)),
+        }
+    }
+    let mut texts = vec![];
+    for (part, cells, colours) in parts {
+        let colours = counted(colours, "colour", "colours");
+        texts.push(format!("{part}: {} in {colours}", grouped(cells)));
+    }
+    texts
 }
 
 /// Returns the row about the mesh: `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.

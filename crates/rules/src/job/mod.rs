@@ -4,6 +4,8 @@
 pub mod findings;
 mod measure;
 mod paint;
+mod palette;
+mod part_colours;
 mod parts;
 mod plan;
 mod pose;

@@ -1,7 +1,8 @@
 //! Plans the memory of a job. It computes an upper bound for each phase, and chooses a plan that fits in the
 //! memory limit or returns an error. A dry run makes the plan and does not run it.
 
-use super::paint::PALETTE_BYTES;
+use super::palette::PALETTE_BYTES;
+use super::part_colours::PART_COLOURS_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::rule::{Inside, Rule, ShellThickness, ThinFeatures, doubt, fraction, leak_path};
@@ -80,6 +81,8 @@ impl Voxelizer<'_> {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids = estimate.bytes(2 + if parts > 16 { 8 } else { 4 }, 1);
             }
+            // These grids are for the nearest triangles and their labels, and for the labels of earlier parts.
+            JobLabels::PartColours(_) => demand.grids = estimate.bytes(2 + 8 + 8 + 64, 1),
             // These grids are for the label byte of each cell, and for its nearest triangle, which is found
             // together with a field of distances.
             JobLabels::Colours => demand.grids = estimate.bytes(2 + 8 + 64, 1),
@@ -99,6 +102,10 @@ impl Voxelizer<'_> {
         }
         match self.extras.labels {
             JobLabels::Colours => memory += Distances::memory(estimate) + PALETTE_BYTES,
+            // The colours of one part are collected while the palette of all parts is there.
+            JobLabels::PartColours(_) => {
+                memory += Distances::memory(estimate) + 2 * PALETTE_BYTES + PART_COLOURS_BYTES;
+            }
             JobLabels::Parts(kind) if self.paints_parts(estimate.mesh, kind) => {
                 memory += Distances::memory(estimate);
             }
@@ -107,10 +114,10 @@ impl Voxelizer<'_> {
         memory
     }
 
-    /// Returns true if the rule fills the inside and some parts of this kind are closed only together. Cells
+    /// Returns true if the rule fills the inside and some parts of this kind are one body only together. Cells
     /// of these parts have the label of the nearest face.
     pub(super) fn paints_parts(&self, mesh: &Mesh, kind: PartKind) -> bool {
-        self.rule.inside().is_some() && !mesh.parts_closed_together(kind).is_empty()
+        self.rule.inside().is_some() && !mesh.parts_filled_together(kind).is_empty()
     }
 }
 
