@@ -567,24 +567,20 @@ impl<'a> Slabs<'a> {
                 Ok(labels.into())
             }
             (JobLabels::PartColours(_), Some(legend)) => {
-                let mut labels: Option<Labels> = None;
+                let mut labels = Labels::new(dims, legend.clone())?;
                 for source in &mut self.sources {
                     bits.clear();
                     source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
-                    let painted = source.paint_colours(&bits, legend, layers.clone(), run)?;
-                    match &mut labels {
-                        None => labels = Some(painted),
-                        Some(labels) => {
-                            let taken = add_painted(labels, &painted);
-                            self.made
-                                .take_from_parts(&taken, self.part_colours.as_deref());
-                        }
-                    }
+                    let Some([low, high]) = bits.occupied_box() else {
+                        continue;
+                    };
+                    let cells = [0, 1, 2].map(|axis| low[axis]..high[axis] + 1);
+                    let painted = source.paint_colours(&bits, &cells, legend, layers.start, run)?;
+                    let taken = add_painted(&mut labels, &painted, &cells);
+                    self.made
+                        .take_from_parts(&taken, self.part_colours.as_deref());
                 }
-                match labels {
-                    Some(labels) => Ok(labels.into()),
-                    None => Err(Error::no_triangles()),
-                }
+                Ok(labels.into())
             }
             (_, legend) => {
                 first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
@@ -817,21 +813,31 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Labels the occupied cells of these layers by the colours of their parts. The painter is made for one
-    /// slab at a time, because the painters of many parts together may need much memory.
+    /// Labels the occupied cells within a box of a slab by the colours of their parts. `first` is the first
+    /// layer of the slab. The painter is made for one slab at a time, because the painters of many parts
+    /// together may need much memory.
     fn paint_colours(
         &self,
-        cells: &BitGrid,
+        bits: &BitGrid,
+        cells: &[Range<usize>; 3],
         legend: &Legend,
-        layers: Range<usize>,
+        first: usize,
         run: &Run,
     ) -> Result<Labels> {
+        let dims = cells.each_ref().map(|cells| cells.len());
         let Some(colours) = self.part_colours.clone() else {
-            return Labels::new(cells.dims(), legend.clone());
+            return Labels::new(dims, legend.clone());
         };
+        let [x, y, z] = cells.clone();
+        let region = [x, y, first + z.start..first + z.end];
+        let lattice = self.lattice.region(region)?;
+        let mut own = BitGrid::new(dims)?;
+        for cell in bits.iter() {
+            own.set([0, 1, 2].map(|axis| cell[axis] - cells[axis].start));
+        }
         let rule = &self.voxelizer.rule;
-        let painter = Painter::of_part_colours(&self.mesh, self.lattice, rule, run, colours)?;
-        painter.paint(cells, legend, layers, run)
+        let painter = Painter::of_part_colours(&self.mesh, &lattice, rule, run, colours)?;
+        painter.paint(&own, legend, 0..dims[2], run)
     }
 
     /// Returns the counts and findings of the rule, including the features that it loses.
@@ -867,8 +873,13 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
 }
 
 /// Sets the labels of `painted` in cells of `labels` that are still empty. Cells with a label keep it. Returns
-/// the number of these for each pair of values: the value of `labels`, and that of `painted`.
-fn add_painted(labels: &mut Labels, painted: &Labels) -> BTreeMap<[u8; 2], u64> {
+/// the number of these for each pair of values: the value of `labels`, and that of `painted`. `cells` are the
+/// ranges of `labels` that `painted` covers.
+fn add_painted(
+    labels: &mut Labels,
+    painted: &Labels,
+    cells: &[Range<usize>; 3],
+) -> BTreeMap<[u8; 2], u64> {
     let mut taken = BTreeMap::new();
     let [nx, ny, nz] = painted.dims();
     let mut row = vec![0; nx];
@@ -881,8 +892,9 @@ fn add_painted(labels: &mut Labels, painted: &Labels) -> BTreeMap<[u8; 2], u64> 
             if *value == 0 {
                 continue;
             }
-            match labels.get([i, j, k]) {
-                0 => labels.set([i, j, k], *value),
+            let cell = [0, 1, 2].map(|axis| cells[axis].start + [i, j, k][axis]);
+            match labels.get(cell) {
+                0 => labels.set(cell, *value),
                 first => *taken.entry([first, *value]).or_insert(0) += 1,
             }
         }
