@@ -94,7 +94,8 @@ impl Source {
             mesh = near_mesh.clone();
         }
         job.transform.frame = frame;
-        let are_files = request.labels == Some(JobLabels::Parts(PartKind::File));
+        let kind = request.labels.and_then(JobLabels::part_kind);
+        let are_files = kind == Some(PartKind::File);
         if are_files && mesh.parts(PartKind::File).is_none() {
             let name = self.label.as_deref().unwrap_or("mesh");
             let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;

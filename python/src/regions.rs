@@ -258,7 +258,7 @@ pub fn planned_grid(
         let request = source.request(&options)?;
         let labels = request.labels.unwrap_or_default();
         let (ResolvedRequest { rule, .. }, _, lattice) = source.prepared(&request)?;
-        if !rule.is_local() || labels == JobLabels::Colours {
+        if !rule.is_local() || labels.are_colours() {
             let text = format!("blocks: {} needs cells beside a block", rule.name());
             return Err(Error::usage(text).with_hint("make the grid at once"));
         }

@@ -160,7 +160,7 @@ impl JobOptions {
 
     /// Returns `true` if the colours of the mesh are used, so that its textures are read.
     pub fn needs_colours(&self) -> bool {
-        self.draws_colours || self.labels() == JobLabels::Colours
+        self.draws_colours || self.labels().are_colours()
     }
 
     /// Fails if `what` needs more memory than the limit allows.

@@ -494,6 +494,44 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     assert_eq!(digests, [digests[0]; 3]);
 }
 
+/// The cells of parts that share open edges are those of the mesh without labels.
+#[test]
+fn parts_of_a_body_with_a_hole_are_filled_as_one_body() {
+    let place = Place::new();
+    let cube = between([0.0; 3], [8.0; 3]);
+    let far = between([10.0, 0.0, 0.0], [12.0, 2.0, 2.0]);
+    for (parts, expected) in [
+        (
+            [("x", &cube[1..4]), ("yz", &cube[4..])],
+            "x, yz share open edges",
+        ),
+        (
+            [("x", &cube[..4]), ("yz", &cube[5..])],
+            "x, yz share open edges",
+        ),
+        (
+            [("body", &cube[..]), ("far", &far[2..])],
+            "far: the mesh is not closed",
+        ),
+    ] {
+        let parts: Vec<_> = parts
+            .map(|(name, triangles)| (name, triangles.to_vec()))
+            .into();
+        place.write("parts.stl", ascii(&parts));
+        let runs = rows::check(
+            &place,
+            &format!(
+                "0 parts.stl --voxel-size 1 --solid --labels object -v -o a.npz
+                     err {expected}
+                 0 parts.stl --voxel-size 1 --solid -o b.npz --json"
+            ),
+        );
+        let [a, b] = ["a.npz", "b.npz"].map(|name| Voxels::open(place.path(name)).unwrap());
+        assert_eq!(a.occupied().unwrap(), b.occupied().unwrap(), "{expected}");
+        assert!(runs[0].err.contains("W006"), "{}", runs[0].err);
+    }
+}
+
 #[test]
 fn parts_that_occupy_the_same_cells_are_reported_as_pairs() {
     let place = Place::new();

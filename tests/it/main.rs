@@ -61,6 +61,8 @@ mod numbers;
 #[cfg(feature = "cli")]
 mod odd_meshes;
 #[cfg(feature = "cli")]
+mod part_colours;
+#[cfg(feature = "cli")]
 mod poses;
 #[cfg(feature = "cli")]
 mod readme;

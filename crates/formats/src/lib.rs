@@ -39,6 +39,7 @@ mod packed;
 mod pgm;
 #[doc(hidden)]
 pub mod place;
+mod png;
 mod point_cloud;
 mod points;
 mod raw;

@@ -288,7 +288,8 @@ fn sorted_part(chunks: &[Vec<Both>], part: usize, direction: usize) -> Vec<Edge>
     edges
 }
 
-fn bits(point: Point) -> [u32; 3] {
+/// Returns the bits of the coordinates. Equal coordinates have equal bits.
+pub(super) fn bits(point: Point) -> [u32; 3] {
     // Adding 0 turns −0 into 0.
     point.map(|coordinate| (coordinate + 0.0).to_bits())
 }

@@ -20,6 +20,7 @@ mod random;
 pub mod read;
 pub mod repair;
 mod texture;
+mod together;
 mod union_find;
 mod units;
 mod weld;
@@ -59,7 +60,7 @@ pub struct Mesh {
     /// Parts by kind. `None` for a kind without parts.
     parts: [Option<Arc<MeshParts>>; PartKind::ALL.len()],
     /// For each kind, the parts that are open individually but closed together, computed when first needed.
-    closed_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
+    filled_together: [OnceLock<Arc<[u32]>>; PartKind::ALL.len()],
     colours: Option<Arc<MeshColours>>,
     /// For each triangle, the numbers of its vertices in the file.
     numbered: Option<Arc<Vec<[u32; 3]>>>,
@@ -132,49 +133,13 @@ impl Mesh {
             return Err(Error::usage(text).with_hint("give a part for every triangle"));
         }
         self.parts[kind as usize] = Some(Arc::new(parts));
-        self.closed_together[kind as usize] = OnceLock::new();
+        self.filled_together[kind as usize] = OnceLock::new();
         Ok(self)
     }
 
     /// Returns the parts of this kind. `None` if the mesh has none.
     pub fn parts(&self, kind: PartKind) -> Option<&MeshParts> {
         self.parts[kind as usize].as_deref()
-    }
-
-    /// Returns the parts of this kind that are open individually but closed together, such as the
-    /// materials of one body, in ascending order. Empty unless the mesh is closed.
-    pub fn parts_closed_together(&self, kind: PartKind) -> &[u32] {
-        self.closed_together[kind as usize].get_or_init(|| {
-            match self.parts(kind) {
-                // If the mesh has only some triangles of another mesh, they do not show whether the parts are
-                // closed.
-                Some(parts)
-                    if !self.is_some_of_another() && self.closedness() != Closedness::Open =>
-                {
-                    self.open_parts(parts).into()
-                }
-                _ => Arc::default(),
-            }
-        })
-    }
-
-    /// Returns the parts that are open individually.
-    fn open_parts(&self, parts: &MeshParts) -> Vec<u32> {
-        let mut order: Vec<(u32, u32)> = (0..self.triangles.len() as u32)
-            .map(|n| (parts.of(n), n))
-            .collect();
-        order.sort_unstable();
-        let mut open = vec![];
-        for part in order.chunk_by(|one, next| one.0 == next.0) {
-            let triangles: Vec<_> = part
-                .iter()
-                .map(|(_, n)| self.triangles[*n as usize])
-                .collect();
-            if Self::of_finite(triangles.into()).closedness() == Closedness::Open {
-                open.push(part[0].0);
-            }
-        }
-        open
     }
 
     /// Joins meshes in this order. Each mesh becomes a part of the kind [`PartKind::File`] with its name. A mesh
@@ -424,7 +389,7 @@ impl Mesh {
             sums: OnceLock::new(),
             dropped: Arc::default(),
             parts: Default::default(),
-            closed_together: Default::default(),
+            filled_together: Default::default(),
             colours: None,
             numbered: None,
             whole: None,

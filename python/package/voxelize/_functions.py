@@ -115,8 +115,8 @@ def voxelize(
         in ``rotate=["x,10", "z,30"]`` or ``[("x", 10), ("z", 30)]``, are applied in the given order. `rpy` is roll, pitch and yaw
         in radians, as in a URDF.
     labels
-        What the labels of the cells stand for: "file", "object", "material" or "colour". "layer" labels the surface and the
-        interior of a filled grid.
+        What the labels of the cells stand for: "file", "object", "material" or "colour". "object,colour" labels
+        each colour of an object. "layer" labels the surface and the interior of a filled grid.
     unit
         Unit of the coordinates: "mm", "cm", "m", "in" or "ft". Lengths may then have units: ``voxel_size="0.5mm"``.
     threads, max_memory, simd
@@ -134,7 +134,7 @@ def voxelize(
     arguments = locals()
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
     run = how(threads, max_memory, simd, progress, _cancel)
-    reading = Reading(lenient, strict, textures=labels == "colour")
+    reading = Reading(lenient, strict, textures=isinstance(labels, str) and labels.endswith(("colour", "color")))
     meshes, findings = all_of(mesh, reading, run, unit if scale is None else None)
     made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
     findings += findings_of(made["findings"])

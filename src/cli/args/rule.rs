@@ -148,9 +148,9 @@ struct PartArgs {
         long,
         value_name = "file|object|material|colour",
         hide_short_help = true,
-        long_help = "Label cells by file, object or material. Each part is filled separately; a shared cell gets the \
-                       label of the first. With --rule fraction or area each part has its own field. NAME=FILE names a \
-                       file. colour: the colour of the nearest triangle, at most 255 [default: no labels]"
+        long_help = "Label cells by file, object or material. A cell of several parts gets the first label. With --rule \
+                       fraction or area each part has its own field. NAME=FILE names a file. colour: the colour of the \
+                       nearest triangle. object,colour: one label per colour of a part [default: no labels]"
     )]
     labels: Option<String>,
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use voxelize::format::Choice;
-use voxelize::job::{JobLabels, UnitOfLength, UpAxis, findings, one_unit, one_up, other_unit};
+use voxelize::job::{UnitOfLength, UpAxis, findings, one_unit, one_up, other_unit};
 use voxelize::mesh::read::{self, Loaded, Packing, ReadNear, ReadOptions};
 use voxelize::mesh::{MeshParts, PartKind};
 use voxelize::{Code, Error, Finding, Kind, Lattice, Mesh, Progress, Result, Rule, Run, Severity};
@@ -60,7 +60,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         .collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
     let mesh = joined(all, &job.options)?;
-    if job.options.labels() == JobLabels::Colours && mesh.colours().is_none() {
+    if job.options.labels().are_colours() && mesh.colours().is_none() {
         // If colours are missing, the finding about them explains why.
         if let Some(why) = report
             .warnings
@@ -283,7 +283,7 @@ fn read_one(
 fn joined(mut all: Vec<(String, Loaded)>, options: &JobOptions) -> Result<Mesh> {
     if all.len() == 1 {
         let (name, Loaded { mesh, .. }) = all.remove(0);
-        if options.labels() != JobLabels::Parts(PartKind::File) {
+        if options.labels().part_kind() != Some(PartKind::File) {
             return Ok(mesh);
         }
         let parts = MeshParts::new([name], std::iter::repeat_n(0, mesh.triangles().len()))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use voxelize::format::{self, Carries, Choice, Dtype, FileSize, Written};
 use voxelize::grid::frame::SCAN_FRAME;
-use voxelize::grid::{AXES, Legend};
+use voxelize::grid::{AXES, Label, Legend};
 use voxelize::job::system::peak_memory;
 use voxelize::job::{MemoryLimit, MemoryPlan, Target, Transform, UnitOfLength};
 use voxelize::run::Plan as Strategy;
@@ -165,17 +165,16 @@ fn label_field_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, 
 fn label_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, found: &RunReport) {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let has_volumes = job.labels().are_of_mesh() && has_volume(&job.rule);
-    let labels = found.labels.iter();
+    let amount = |cells: u64| {
+        if !has_volumes {
+            return grouped(cells);
+        }
+        let volume = display::volume(value::volume(cells, lattice), unit);
+        format!("{} (volume {volume})", grouped(cells))
+    };
     rows.row(
         "labels",
-        listed(labels.map(|(label, cells)| {
-            let text = format!("{} ({}): {}", label.name, label.value, grouped(*cells));
-            if !has_volumes {
-                return text;
-            }
-            let volume = display::volume(value::volume(*cells, lattice), unit);
-            format!("{text} (volume {volume})")
-        })),
+        listed(label_texts(&found.labels, amount).into_iter()),
     );
     for (n, pair) in found.shared.iter().take(SHOWN_PAIRS).enumerate() {
         let [first, second] =
@@ -217,6 +216,36 @@ fn labels_in_file(written: &Written, found: &RunReport) -> Option<String> {
         .iter()
         .map(|(name, count)| format!("{name}: {}", grouped(*count)));
     (!cells.is_empty()).then(|| listed(texts))
+}
+
+/// Returns `lid (1): 2,295` for each label. If labels stand for the colours of parts, returns `lid: 2,295 in 3
+/// colours` for each part.
+fn label_texts(labels: &[(Label, u64)], amount: impl Fn(u64) -> String) -> Vec<String> {
+    let mut parts: Vec<(&str, u64, u64)> = vec![];
+    for (label, cells) in labels {
+        let Some(part) = label.part() else {
+            return labels
+                .iter()
+                .map(|(label, cells)| {
+                    format!("{} ({}): {}", label.name, label.value, amount(*cells))
+                })
+                .collect();
+        };
+        let colour = u64::from(*cells > 0);
+        match parts.iter_mut().find(|(name, ..)| *name == part) {
+            Some((_, sum, colours)) => {
+                *sum += cells;
+                *colours += colour;
+            }
+            None => parts.push((part, *cells, colour)),
+        }
+    }
+    let mut texts = vec![];
+    for (part, cells, colours) in parts {
+        let colours = counted(colours, "colour", "colours");
+        texts.push(format!("{part}: {} in {colours}", amount(cells)));
+    }
+    texts
 }
 
 /// Returns the row about the mesh: `cube20.stl: binary STL, 12 triangles, 20 × 20 × 20`.

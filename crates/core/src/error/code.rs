@@ -394,7 +394,7 @@ codes! {
             fraction does too, unless a body with negative volumes may overlap another body"
         &["`--solid` or `--filled` subtracts them"];
     W024 "W024" NOTED
-        "the parts are closed only together: they are filled as one body, and each cell has the label of the nearest face"
+        "the parts are closed only together, or share open edges: they are filled as one body, and each cell has the label of the nearest face"
         &["nothing, if they are the faces of one body", "`--rule surface` marks the surface of each part"];
     W025 "W025" WARNED
         "the elements of a finite element mesh form several pieces that share no face, or are connected only at edges or vertices"

@@ -93,10 +93,33 @@ impl Label {
         }
     }
 
+    /// Creates the label of the cells of a part that have this colour. Its name is that of the part and the
+    /// colour, such as `lid #ff0000`.
+    pub fn of_part(value: u8, part: &str, colour: [u8; 3]) -> Self {
+        Self::new(value, format!("{part} {}", hex(colour))).with_colour(colour)
+    }
+
+    /// Returns the name of the part if the label stands for the cells of a part that have one colour.
+    pub fn part(&self) -> Option<&str> {
+        let name = self.name.strip_suffix(&*hex(self.colour?))?;
+        name.strip_suffix(' ')
+            .filter(|part| !part.trim().is_empty())
+    }
+
+    /// Reports whether the label stands for all cells of one colour: its name is that colour.
+    pub fn is_colour(&self) -> bool {
+        self.colour.is_some_and(|colour| self.name == hex(colour))
+    }
+
     /// Returns the standard label with this name. `None` if there is none.
     pub(crate) fn standard_of(name: &str) -> Option<Self> {
         Self::STANDARD.into_iter().find(|label| label.name == name)
     }
+}
+
+/// Returns a colour as text, such as `#ff0000`.
+fn hex([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// Content of a grid of labels that its digest covers.
@@ -236,6 +259,21 @@ impl Legend {
         self.labels.iter()
     }
 
+    /// Returns the names of the parts, each once, if every label stands for the [colour of a
+    /// part](Label::part). Empty otherwise.
+    pub fn coloured_parts(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = vec![];
+        for label in &self.labels {
+            let Some(part) = label.part() else {
+                return vec![];
+            };
+            if !names.contains(&part) {
+                names.push(part);
+            }
+        }
+        names
+    }
+
     /// Returns the content that the digest of a grid covers.
     pub fn digest(&self) -> LabelDigest {
         self.digest
@@ -343,6 +381,32 @@ mod tests {
         );
         assert!(legend.allows(3) && !legend.allows(4) && !legend.allows(0));
         assert!(Legend::default().allows(4) && !Legend::default().allows(0));
+    }
+
+    #[test]
+    fn names_of_labels_contain_parts_and_colours() {
+        let red = Label::of_part(1, "lid", [0xff, 0, 0]);
+        assert_eq!((&*red.name, red.part()), ("lid #ff0000", Some("lid")));
+        let plain = Label::new(2, "#00ff00").with_colour([0, 0xff, 0]);
+        for (label, part, is_colour) in [
+            (red.clone(), Some("lid"), false),
+            (plain.clone(), None, true),
+            (red.clone().with_colour([0xfe, 0, 0]), None, false),
+            (Label::new(3, "lid #ff0000"), None, false),
+            (
+                Label::new(3, " #ff0000").with_colour([0xff, 0, 0]),
+                None,
+                false,
+            ),
+        ] {
+            assert_eq!((label.part(), label.is_colour()), (part, is_colour));
+        }
+        let blue = Label::of_part(7, "lid", [0, 0, 0xff]);
+        let body = Label::of_part(3, "body", [0, 0, 0xff]);
+        let legend = Legend::new([red.clone(), body, blue]).unwrap();
+        assert_eq!(legend.coloured_parts(), ["lid", "body"]);
+        let legend = Legend::new([red, plain]).unwrap();
+        assert!(legend.coloured_parts().is_empty());
     }
 
     #[test]

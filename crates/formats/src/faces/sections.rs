@@ -7,21 +7,26 @@ use tempfile::SpooledTempFile;
 
 use crate::save::{SPOOL, not_spooled};
 
-/// Number of bytes of a section that are written to the temporary file at once.
+/// Greatest number of bytes of a section that are written to the temporary file at once.
 const PIECE: usize = 64 << 10;
+
+/// Least number of such bytes. It is used if there are many sections.
+const LEAST_PIECE: usize = 4 << 10;
 
 /// Sections in a temporary file.
 pub(super) struct FaceSections {
     file: SpooledTempFile,
     length: u64,
     sections: Vec<FaceSection>,
+    /// Number of bytes of a section that are written to the temporary file at once. For up to 256 sections,
+    /// these are at most [`SPOOL`] bytes.
+    piece: usize,
 }
 
 #[derive(Default)]
 struct FaceSection {
     pending: Vec<u8>,
-    /// Offset and length of each piece of the section in the temporary file. A piece has at least [`PIECE`]
-    /// bytes.
+    /// Offset and length of each piece of the section in the temporary file.
     pieces: Vec<(u64, usize)>,
     length: u64,
 }
@@ -34,6 +39,7 @@ impl FaceSections {
             file: SpooledTempFile::new(SPOOL),
             length: 0,
             sections,
+            piece: (SPOOL / count.max(1)).clamp(LEAST_PIECE, PIECE),
         }
     }
 
@@ -42,7 +48,7 @@ impl FaceSections {
         let section = &mut self.sections[section];
         section.pending.extend_from_slice(bytes);
         section.length += bytes.len() as u64;
-        if section.pending.len() < PIECE {
+        if section.pending.len() < self.piece {
             return Ok(());
         }
         self.file.write_all(&section.pending).map_err(not_spooled)?;

@@ -36,7 +36,6 @@
 
 mod json;
 mod plate;
-mod png;
 mod write;
 
 pub use self::plate::{MAX_PLATE_SIDE, check_plate};

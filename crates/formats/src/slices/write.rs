@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 
 use super::plate::PictureFrame;
-use super::png::PngFrame;
 use super::{INDEX, json};
+use crate::png::{Pixels, PngFrame};
 use crate::several::NewFolder;
 use crate::steps::{cancelled, next};
 use crate::{Dtype, SaveOptions, shares};
@@ -54,6 +54,7 @@ fn write(
     let frame = PictureFrame::new([nx, ny], options.plate)?;
     let png = PngFrame {
         size: frame.size,
+        pixels: Pixels::Grey,
         depth: if dtype == Dtype::Bit { 1 } else { 8 },
         density: json::density(source),
     };

@@ -29,9 +29,13 @@
 //! on. The lattice of a piece is the lattice of its region. `piece` is the index of the piece, `piece_first`
 //! its first cell in the whole grid, and `whole_dims` the dims of the whole grid.
 //!
-//! If there are at most 32 labels and all have names, each label becomes a layer with its own models.
+//! If labels stand for parts, each part is an object with its own models, cut to the cells of the part. Its
+//! nTRN has the attribute `_name`. If a part has cells in several tiles, this nTRN has a group: nTRN → nGRP →
+//! {nTRN → nSHP}. Up to 32 parts are also layers.
 //!
-//! The colour number of a voxel is the label of the cell. Bits have colour 1. The attribute states the
+//! The colour number of a voxel is the label of the cell. Bits have colour 1. If labels stand for the colours
+//! of parts, as in `lid #ff0000`, the colours are numbered from 1 in the order of the legend, each once, and
+//! the name of the object distinguishes the parts. The attribute states the
 //! legend: the names of standard labels under `parts`, as in "added removed", and other labels under
 //! `labels`. The palette has the colours of the legend. Standard labels have these colours:
 //!
@@ -51,6 +55,7 @@ mod chunks;
 mod cuts;
 mod layers;
 mod nodes;
+mod objects;
 mod read;
 mod scene;
 mod tile;
@@ -73,6 +78,9 @@ const TILE_WORDS: usize = TILE / 64;
 
 /// Attribute of the root node that holds the metadata of the grid.
 const ATTRIBUTE: &str = "_voxelize";
+
+/// Attribute of a transform node or a layer that holds its name.
+const NAME: &str = "_name";
 
 /// Maximum size of a scene that MagicaVoxel can show, in voxels.
 const WORLD: [usize; 3] = [2000, 2000, 1000];

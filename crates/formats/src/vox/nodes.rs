@@ -1,26 +1,18 @@
 //! Content of all chunks except the voxels: nodes of the scene, layers, and the palette.
+//!
+//! Node 0 is the root, node 1 the group of all objects. Without parts, each tile is an object. The tiles of a
+//! part are one object: a transform with its name, and a shape, or a group if there are several tiles.
 
+use std::io;
+
+use vox_format::chunk::ChunkId;
+
+use super::chunks::ChunkFile;
 use super::cuts::ScenePiece;
+use super::objects::SceneObjects;
 use super::tile::Tile;
-use super::{ATTRIBUTE, Turn, shift};
+use super::{ATTRIBUTE, NAME, Turn, shift};
 use voxelize_core::grid::{CellType, Label};
-
-/// Maximum number of layers that viewers list.
-const MOST_LAYERS: usize = 32;
-
-/// Returns the names of the layers, one for each named label. Empty if there are too many labels.
-pub(super) fn layers(cells: &CellType) -> Vec<String> {
-    let CellType::Labels(legend) = cells else {
-        return vec![];
-    };
-    let labels = legend.labels();
-    // A label whose name begins with `#` is named only by its colour.
-    let is_named = !legend.is_standard() && labels.iter().all(|label| !label.name.starts_with('#'));
-    if !is_named || labels.len() > MOST_LAYERS {
-        return vec![];
-    }
-    labels.iter().map(|label| label.name.to_string()).collect()
-}
 
 /// Returns the root node. It does not move its child, and it has the attribute with the metadata.
 pub(super) fn root(json: &str) -> Vec<u8> {
@@ -32,18 +24,100 @@ pub(super) fn root(json: &str) -> Vec<u8> {
     )
 }
 
-/// Returns the group node of all tiles. Tile `n` has the nodes `2n + 2` and `2n + 3`.
-pub(super) fn group(tiles: usize) -> Vec<u8> {
-    let mut group = numbers([1, 0, tiles as u32]);
-    group.extend((0..tiles as u32).flat_map(|n| (2 * n + 2).to_le_bytes()));
+/// Writes the nodes below the root: the group of all objects, and the nodes of each object. Tile `n` is the
+/// model `n`.
+pub(super) fn put_objects(
+    chunks: &mut ChunkFile,
+    tiles: &[Tile],
+    objects: &SceneObjects,
+    turn: Turn,
+    piece: &ScenePiece,
+) -> io::Result<()> {
+    let of_objects = models_of_objects(tiles, objects);
+    let mut children = vec![];
+    let mut id = 2;
+    for (_, models) in &of_objects {
+        children.push(id);
+        id += nodes_of(models.len());
+    }
+    chunks.put(ChunkId::NGrp, &group(1, &children))?;
+    for ((object, models), id) in of_objects.into_iter().zip(children) {
+        let layer = objects.layer(object);
+        let name = object.map(|object| &*objects.names()[object]);
+        let place = |n: usize| place(&tiles[n], turn, piece);
+        if let [n] = models[..] {
+            put_shape(chunks, id, name, layer, (n, &place(n)))?;
+            continue;
+        }
+        let still = attributes(&[]);
+        let named = transform(id, &named(name), [id + 1, layer], &still);
+        chunks.put(ChunkId::NTrn, &named)?;
+        let members: Vec<u32> = (0..models.len() as u32).map(|n| id + 2 + 2 * n).collect();
+        chunks.put(ChunkId::NGrp, &group(id + 1, &members))?;
+        for (n, id) in models.into_iter().zip(members) {
+            put_shape(chunks, id, None, layer, (n, &place(n)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the models of each object that has models, in the order of the objects. Without parts, each tile
+/// is an object.
+fn models_of_objects(tiles: &[Tile], objects: &SceneObjects) -> Vec<(Option<usize>, Vec<usize>)> {
+    let mut found: Vec<(Option<usize>, Vec<usize>)> = vec![];
+    for object in 0..objects.names().len() {
+        found.push((Some(object), vec![]));
+    }
+    for (n, tile) in tiles.iter().enumerate() {
+        match tile.object {
+            Some(object) => found[object].1.push(n),
+            None => found.push((None, vec![n])),
+        }
+    }
+    found.retain(|(_, models)| !models.is_empty());
+    found
+}
+
+/// Returns the number of nodes of an object with this number of models. Several models are in a group.
+fn nodes_of(models: usize) -> u32 {
+    match models {
+        1 => 2,
+        models => 2 + 2 * models as u32,
+    }
+}
+
+fn group(id: u32, children: &[u32]) -> Vec<u8> {
+    let mut group = numbers([id, 0, children.len() as u32]);
+    group.extend(children.iter().flat_map(|child| child.to_le_bytes()));
     group
 }
 
-/// Returns the transform node and the shape node of tile `n` in a piece.
-pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec<u8>; 2] {
+/// Writes the transform node `id` and the shape node `id + 1` of model `n`, which is at `place`.
+fn put_shape(
+    chunks: &mut ChunkFile,
+    id: u32,
+    name: Option<&str>,
+    layer: u32,
+    (n, place): (usize, &str),
+) -> io::Result<()> {
+    let frame = attributes(&[("_t", place)]);
+    let moved = transform(id, &named(name), [id + 1, layer], &frame);
+    chunks.put(ChunkId::NTrn, &moved)?;
+    chunks.put(ChunkId::NShp, &numbers([id + 1, 0, 1, n as u32, 0]))
+}
+
+/// Returns the attributes of a node with this name.
+fn named(name: Option<&str>) -> Vec<u8> {
+    match name {
+        Some(name) => attributes(&[(NAME, name)]),
+        None => attributes(&[]),
+    }
+}
+
+/// Returns the place of a tile in a piece, as the attribute `_t` states it.
+fn place(tile: &Tile, turn: Turn, piece: &ScenePiece) -> String {
     let dims = piece.dims();
     let shift = shift(turn.dims(dims));
-    let id = 2 * n + 2;
     let first: [usize; 3] = std::array::from_fn(|a| tile.origin[a] - piece.cells[a].start);
     // The lowest corner of the tile in the scene is the minimum of two opposite corners, because the turn may
     // exchange them.
@@ -53,12 +127,7 @@ pub(super) fn place(n: u32, tile: &Tile, turn: Turn, piece: &ScenePiece) -> [Vec
         let half = i64::from(tile.even_size(turn)[a] / 2);
         ends[0][a].min(ends[1][a]) as i64 + half - shift[a] as i64
     });
-    let frame = attributes(&[("_t", &format!("{x} {y} {z}"))]);
-    let layer = tile.layer.unwrap_or(0) as u32;
-    [
-        transform(id, &attributes(&[]), [id + 1, layer], &frame),
-        numbers([id + 1, 0, 1, n, 0]),
-    ]
+    format!("{x} {y} {z}")
 }
 
 fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8]) -> Vec<u8> {
@@ -71,7 +140,7 @@ fn transform(id: u32, attributes: &[u8], [child, layer]: [u32; 2], frame: &[u8])
 pub(super) fn layer(id: u32, name: &str) -> Vec<u8> {
     [
         &numbers([id])[..],
-        &attributes(&[("_name", name)]),
+        &attributes(&[(NAME, name)]),
         &numbers([u32::MAX]),
     ]
     .concat()
@@ -88,7 +157,7 @@ fn attributes(pairs: &[(&str, &str)]) -> Vec<u8> {
 
 /// Returns the palette: the colours of this grid's labels, the standard colours of surface and interior if
 /// their numbers are free, and shades of grey.
-pub(super) fn palette(cells: CellType) -> Vec<u8> {
+pub(super) fn palette(cells: CellType, objects: &SceneObjects) -> Vec<u8> {
     let mut colours: [[u8; 4]; 256] = std::array::from_fn(|n| {
         let grey = 255 - n as u8 / 2;
         [grey, grey, grey, 255]
@@ -102,7 +171,7 @@ pub(super) fn palette(cells: CellType) -> Vec<u8> {
         for label in legend.labels() {
             let colour = label.standard_colour();
             let colour = colour.unwrap_or(legend.colour(label.value));
-            put_colour(&mut colours, label.value, colour);
+            put_colour(&mut colours, objects.colour(label.value), colour);
         }
         if legend.labels().is_empty() {
             for value in 1..=255 {

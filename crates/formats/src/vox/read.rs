@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use vox_format::chunk::ChunkId;
 
-use super::scene::{Motion, SceneNode, placements};
-use super::{ATTRIBUTE, TILE, Turn, shift};
+use super::objects::SceneObjects;
+use super::scene::{ModelUse, Motion, SceneNode, placements};
+use super::{ATTRIBUTE, NAME, TILE, Turn, shift};
 use crate::Voxels;
 use crate::open::VoxelSource;
 use voxelize_core::error::{Code, Error, Result, sanitize};
@@ -25,6 +26,13 @@ struct Model {
     size: [u32; 3],
     start: u64,
     voxels: u32,
+}
+
+/// Use of a model: where it is, and the name of its object.
+struct PlacedModel<'a> {
+    model: &'a Model,
+    motion: Motion,
+    name: &'a str,
 }
 
 /// Content of the file except for its voxels.
@@ -73,10 +81,32 @@ pub(super) fn read(source: &mut VoxelSource) -> Result<Voxels> {
         None => source.room.bits(dims)?.into(),
     };
     let scene = turn.dims(dims);
-    for_each_voxel(source, &uses, |at, colour| {
+    let objects = match &cells {
+        Cells::Labels(labels) => Some(SceneObjects::of_legend(labels.legend())),
+        _ => None,
+    };
+    // Labels of the colours of the object whose voxels are read.
+    let mut of_object = ("", None);
+    for_each_voxel(source, &uses, |at, colour, name| {
         let cell = turn.back(place_of(at, shift, scene)?, dims);
         match &mut cells {
-            Cells::Labels(labels) => put(labels, cell, colour, at)?,
+            Cells::Labels(labels) => {
+                let Some(objects) = &objects else {
+                    return Ok(());
+                };
+                if !objects.has_shared_colours() {
+                    return put(labels, cell, colour, at);
+                }
+                let table = match of_object {
+                    (known, Some(table)) if known == name => table,
+                    _ => objects.labels(labels.legend(), Some(name)),
+                };
+                of_object = (name, Some(table));
+                match table[usize::from(colour)] {
+                    0 => return Err(unknown_colour(colour, name, at)),
+                    label => put(labels, cell, label, at)?,
+                }
+            }
             Cells::Bits(bits) => bits.set(cell),
             Cells::Field(_) => {}
         }
@@ -121,13 +151,25 @@ fn put(labels: &mut Labels, cell: [usize; 3], colour: u8, at: [i64; 3]) -> Resul
     Err(Error::input(Code::V007, what).with_hint("the scene was changed since it was saved"))
 }
 
+fn unknown_colour(colour: u8, name: &str, at: [i64; 3]) -> Error {
+    let name = sanitize(name);
+    let what = format!(
+        "the voxel at {at:?} of '{name}' has colour {colour}, which the legend does not name"
+    );
+    Error::input(Code::V007, what).with_hint("the scene was changed since it was saved")
+}
+
 /// Returns all uses of models, after checking that they are valid and not too many.
-fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
+fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<PlacedModel<'_>>> {
     let found = if !chunks.nodes.is_empty() {
         placements(&chunks.nodes)?
     } else {
         match chunks.models.len() {
-            1 => vec![(0, Motion::NONE)],
+            1 => vec![ModelUse {
+                model: 0,
+                motion: Motion::NONE,
+                name: "",
+            }],
             0 => return Err(Error::input(Code::V008, "the file has no model")),
             n => {
                 return Err(Error::input(
@@ -139,12 +181,17 @@ fn uses(chunks: &Chunks, bytes: u64) -> Result<Vec<(&Model, Motion)>> {
     };
     let mut placed = 0;
     let mut uses = Vec::new();
-    for (number, motion) in found {
-        let model = chunks.models.get(number as usize);
-        let model =
-            model.ok_or_else(|| Error::input(Code::V008, format!("there is no model {number}")))?;
+    for found in found {
+        let model = chunks.models.get(found.model as usize);
+        let model = model.ok_or_else(|| {
+            Error::input(Code::V008, format!("there is no model {}", found.model))
+        })?;
         placed += u64::from(model.voxels);
-        uses.push((model, motion));
+        uses.push(PlacedModel {
+            model,
+            motion: found.motion,
+            name: found.name,
+        });
     }
     if placed > FREE_PLACED + PLACED_PER_BYTE * bytes {
         return Err(Error::too_large(format!(
@@ -263,7 +310,10 @@ impl Chunks {
             })?);
         }
         let node = match kind {
-            ChunkId::NTrn => fields.transform(),
+            ChunkId::NTrn => {
+                let named = attributes.into_iter().find(|(key, _)| key == NAME);
+                fields.transform(named.map(|(_, name)| name).unwrap_or_default())
+            }
             ChunkId::NGrp => fields.list(|fields| fields.u32()).map(SceneNode::Group),
             _ => fields
                 .list(|fields| fields.u32().filter(|_| fields.attributes().is_some()))
@@ -310,25 +360,23 @@ impl Fields<'_> {
     }
 
     /// Reads a transform after its attributes: the child, a reserved number, the layer, and the frames.
-    fn transform(&mut self) -> Option<SceneNode> {
+    fn transform(&mut self, name: String) -> Option<SceneNode> {
         let [child, _, _] = [self.u32()?, self.u32()?, self.u32()?];
         let frames = self.list(Self::attributes)?;
         Some(SceneNode::Transform {
             child,
             motion: Motion::parse(frames.first().map_or(&[], Vec::as_slice))?,
+            name,
         })
     }
 }
 
 /// Returns the size of the bounding box of all voxels, and the offset that maps positions in the scene to
 /// cells of the box. Used for scenes of other programs, which do not state the size of a grid.
-fn occupied_box(
-    source: &mut VoxelSource,
-    uses: &[(&Model, Motion)],
-) -> Result<([usize; 3], [i64; 3])> {
+fn occupied_box(source: &mut VoxelSource, uses: &[PlacedModel]) -> Result<([usize; 3], [i64; 3])> {
     let mut low = [i64::MAX; 3];
     let mut high = [i64::MIN; 3];
-    for_each_voxel(source, uses, |at, _| {
+    for_each_voxel(source, uses, |at, _, _| {
         for a in 0..3 {
             (low[a], high[a]) = (low[a].min(at[a]), high[a].max(at[a]));
         }
@@ -346,15 +394,20 @@ fn occupied_box(
     ))
 }
 
-/// Calls `act` with the position and the colour of each voxel. A model that is used several times is visited
-/// once per use.
-fn for_each_voxel(
+/// Calls `act` with the position and the colour of each voxel, and the name of its object. A model that is used
+/// several times is visited once per use.
+fn for_each_voxel<'a>(
     source: &mut VoxelSource,
-    uses: &[(&Model, Motion)],
-    mut act: impl FnMut([i64; 3], u8) -> Result<()>,
+    uses: &[PlacedModel<'a>],
+    mut act: impl FnMut([i64; 3], u8, &'a str) -> Result<()>,
 ) -> Result<()> {
     let mut buffer = vec![[0; 4]; 16 << 10];
-    for (model, motion) in uses {
+    for PlacedModel {
+        model,
+        motion,
+        name,
+    } in uses
+    {
         source.seek(model.start)?;
         let mut left = model.voxels as usize;
         while left > 0 {
@@ -369,7 +422,7 @@ fn for_each_voxel(
                 }
                 // A voxel of colour 0 is empty.
                 if *colour != 0 {
-                    act(motion.place(at, model.size), *colour)?;
+                    act(motion.place(at, model.size), *colour, name)?;
                 }
             }
             left -= n;

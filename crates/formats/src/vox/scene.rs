@@ -9,6 +9,8 @@ pub(super) enum SceneNode {
     Transform {
         child: u32,
         motion: Motion,
+        /// Name in the outline. Empty if the node has none.
+        name: String,
     },
     Group(Vec<u32>),
     /// Index of the model in the first frame.
@@ -99,12 +101,20 @@ fn broken(what: String) -> Error {
     Error::input(Code::V008, what)
 }
 
-/// Returns all uses of models in the scene graph, each with its motion. The search begins at node 0.
-pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, Motion)>> {
+/// Use of a model in the scene graph.
+pub(super) struct ModelUse<'a> {
+    pub model: u32,
+    pub motion: Motion,
+    /// Name of the nearest transform that has one. Empty if none has a name.
+    pub name: &'a str,
+}
+
+/// Returns all uses of models in the scene graph. The search begins at node 0.
+pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<ModelUse<'_>>> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut open = vec![(0, Motion::NONE)];
-    while let Some((id, motion)) = open.pop() {
+    let mut open = vec![(0, Motion::NONE, "")];
+    while let Some((id, motion, outer)) = open.pop() {
         if !seen.insert(id) {
             return Err(broken(format!("node {id} of the scene has two parents")));
         }
@@ -113,16 +123,22 @@ pub(super) fn placements(nodes: &BTreeMap<u32, SceneNode>) -> Result<Vec<(u32, M
             Some(SceneNode::Transform {
                 child,
                 motion: inner,
+                name,
             }) => {
                 let both = motion
                     .after(inner)
                     .ok_or_else(|| broken(format!("node {id} is too far from the origin")))?;
-                open.push((*child, both));
+                let name = if name.is_empty() { outer } else { name };
+                open.push((*child, both, name));
             }
             Some(SceneNode::Group(children)) => {
-                open.extend(children.iter().rev().map(|child| (*child, motion)))
+                open.extend(children.iter().rev().map(|child| (*child, motion, outer)))
             }
-            Some(SceneNode::Shape(model)) => found.push((*model, motion)),
+            Some(SceneNode::Shape(model)) => found.push(ModelUse {
+                model: *model,
+                motion,
+                name: outer,
+            }),
         }
     }
     Ok(found)
@@ -162,6 +178,7 @@ mod tests {
         let still = |child| SceneNode::Transform {
             child,
             motion: Motion::NONE,
+            name: String::new(),
         };
         for nodes in [
             vec![],
@@ -173,8 +190,8 @@ mod tests {
             ],
             vec![(0, still(1)), (1, SceneNode::Group(vec![0]))],
         ] {
-            let error = placements(&nodes.into_iter().collect()).unwrap_err();
-            assert_eq!(error.code(), Code::V008);
+            let error = placements(&nodes.into_iter().collect()).err();
+            assert_eq!(error.map(|error| error.code()), Some(Code::V008));
         }
     }
 }

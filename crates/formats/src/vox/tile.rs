@@ -1,9 +1,11 @@
-//! Tiles and their voxels. A tile is a box of at most 256³ cells that becomes the model of an object.
+//! Tiles and their voxels. A tile is a box of at most 256³ cells that becomes a model. If the grid has parts,
+//! each part in a tile has its own model, cut to the cells of the part.
 
 use std::ops::Range;
 
 use super::cuts::Cuts;
 use super::layers::SceneLayers;
+use super::objects::SceneObjects;
 use super::{TILE, TILE_WORDS, Turn};
 use voxelize_core::grid::bits::bits_of;
 use voxelize_core::par;
@@ -15,15 +17,16 @@ const PLAIN: u8 = 1;
 /// 256 KiB.
 const PART: u32 = (TILE * TILE) as u32;
 
-/// Box of at most 256³ cells, with all voxels in it or with those of a single label.
+/// Box of at most 256³ cells, with all voxels in it or with those of a single object.
 pub(super) struct Tile {
     /// First cell of the tile in the grid.
     pub origin: [usize; 3],
     pub size: [usize; 3],
-    /// Index of the tile's label in the legend. It is also the index of the layer. `None` if the tile has all
-    /// voxels.
-    pub layer: Option<usize>,
+    /// Index of the object. `None` if the tile has all voxels.
+    pub object: Option<usize>,
     pub voxels: u32,
+    /// First word of the tile in a row of the grid. The tile of a part may begin at a later cell.
+    first_word: usize,
     parts: Vec<TilePart>,
 }
 
@@ -36,32 +39,67 @@ pub(super) struct TilePart {
 }
 
 /// Returns the tiles that have voxels and whose indices are in these ranges. x varies fastest. If there are
-/// labels, each label with voxels has its own tile.
+/// objects, each object with voxels has its own tile.
 pub(super) fn tiles_of(
     layers: &SceneLayers,
     cuts: &Cuts,
     [xs, ys, zs]: [Range<usize>; 3],
-    labels: usize,
+    objects: &SceneObjects,
 ) -> Vec<Tile> {
     let [tx, ty] = [xs.len(), ys.len()];
-    let each = labels.max(1);
-    let tiles = par::map_range(0..tx * ty * zs.len() * each, |n| {
-        let (n, layer) = (n / each, (labels > 0).then_some(n % each));
+    let tiles = par::map_range(0..tx * ty * zs.len(), |n| {
         let number = [
             xs.start + n % tx,
             ys.start + n / tx % ty,
             zs.start + n / (tx * ty),
         ];
-        let mut tile = Tile::new(number, cuts, layer);
-        tile.count(layers);
-        tile
+        let mut tile = Tile::new(number, cuts);
+        if objects.names().is_empty() {
+            tile.count(layers);
+            vec![tile]
+        } else {
+            tile.of_objects(layers, objects)
+        }
     });
-    tiles.into_iter().filter(|tile| tile.voxels > 0).collect()
+    tiles
+        .into_iter()
+        .flatten()
+        .filter(|tile| tile.voxels > 0)
+        .collect()
+}
+
+/// Voxels of an object in a tile.
+#[derive(Clone)]
+struct ObjectCount {
+    /// Number of voxels in each layer.
+    layers: Vec<u32>,
+    /// First cell and the cell after the last one, relative to the tile.
+    low: [usize; 3],
+    high: [usize; 3],
+}
+
+impl ObjectCount {
+    /// Adds the voxels in word `n` of row `(j, k)`.
+    fn add(&mut self, n: usize, word: u64, [j, k]: [usize; 2]) {
+        if word == 0 {
+            return;
+        }
+        self.layers[k] += word.count_ones();
+        let first = 64 * n + word.trailing_zeros() as usize;
+        let end = 64 * (n + 1) - word.leading_zeros() as usize;
+        for (axis, [low, high]) in [[first, end], [j, j + 1], [k, k + 1]]
+            .into_iter()
+            .enumerate()
+        {
+            self.low[axis] = self.low[axis].min(low);
+            self.high[axis] = self.high[axis].max(high);
+        }
+    }
 }
 
 impl Tile {
     /// Creates the tile with this index along each axis. Its voxels are not counted yet.
-    pub(super) fn new(number: [usize; 3], cuts: &Cuts, layer: Option<usize>) -> Self {
+    pub(super) fn new(number: [usize; 3], cuts: &Cuts) -> Self {
         let cells: [Range<usize>; 3] = std::array::from_fn(|axis| cuts.tile(axis, number[axis]));
         let [origin, size] = [
             cells.clone().map(|cells| cells.start),
@@ -70,36 +108,98 @@ impl Tile {
         Self {
             origin,
             size,
-            layer,
+            object: None,
             voxels: 0,
+            first_word: origin[0] / 64,
             parts: vec![],
         }
     }
 
     /// Counts the voxels of the tile and divides its layers into parts.
     fn count(&mut self, layers: &SceneLayers) {
-        let mut row = layers.row_of_labels();
         for k in 0..self.size[2] {
             let mut voxels = 0;
             if !self.each_word(layers, k, |_, _, word| voxels += word.count_ones()) {
                 for j in 0..self.size[1] {
-                    for word in self.words(layers, [j, k], &mut row) {
+                    for word in layers.voxels(self.row([j, k]), self.first_word) {
                         voxels += word.count_ones();
                     }
                 }
             }
-            self.voxels += voxels;
-            match self.parts.last_mut() {
-                Some(part) if part.voxels + voxels <= PART => {
-                    part.layers.end = k + 1;
-                    part.voxels += voxels;
+            self.put_layer(k, voxels);
+        }
+    }
+
+    /// Adds layer `k` to the last part, or to a new part if the last one has enough voxels.
+    fn put_layer(&mut self, k: usize, voxels: u32) {
+        self.voxels += voxels;
+        match self.parts.last_mut() {
+            Some(part) if part.voxels + voxels <= PART => {
+                part.layers.end = k + 1;
+                part.voxels += voxels;
+            }
+            _ => self.parts.push(TilePart {
+                layers: k..k + 1,
+                voxels,
+            }),
+        }
+    }
+
+    /// Returns a tile for each object. It has the cells of the object, and no voxels if there are none.
+    fn of_objects(&self, layers: &SceneLayers, objects: &SceneObjects) -> Vec<Self> {
+        let mut counts = vec![
+            ObjectCount {
+                layers: vec![0; self.size[2]],
+                low: self.size,
+                high: [0; 3],
+            };
+            objects.names().len()
+        ];
+        let mut row = layers.row_of_labels();
+        for k in 0..self.size[2] {
+            for j in 0..self.size[1] {
+                let words = layers.voxels(self.row([j, k]), self.first_word);
+                if words == [0; TILE_WORDS] {
+                    continue;
                 }
-                _ => self.parts.push(TilePart {
-                    layers: k..k + 1,
-                    voxels,
-                }),
+                let Some(labels) = layers.labels(self.row([j, k]), &mut row) else {
+                    continue;
+                };
+                if labels.is_in_planes() {
+                    for (place, label) in labels.legend().labels().iter().enumerate() {
+                        let own = self.of_label(layers, place, [j, k], &mut row);
+                        let count = &mut counts[objects.object(label.value)];
+                        for n in 0..TILE_WORDS {
+                            count.add(n, words[n] & own[n], [j, k]);
+                        }
+                    }
+                    continue;
+                }
+                for (n, word) in words.into_iter().enumerate() {
+                    for bit in bits_of(word) {
+                        let value = row[64 * (self.first_word + n) + bit];
+                        counts[objects.object(value)].add(n, 1 << bit, [j, k]);
+                    }
+                }
             }
         }
+        let mut tiles = vec![];
+        for (object, count) in counts.into_iter().enumerate() {
+            let size = [0, 1, 2].map(|a| count.high[a].saturating_sub(count.low[a]));
+            let mut tile = Self {
+                origin: [0, 1, 2].map(|a| self.origin[a] + count.low[a]),
+                size,
+                object: Some(object),
+                voxels: 0,
+                first_word: self.first_word,
+                parts: vec![],
+            };
+            for k in 0..size[2] {
+                tile.put_layer(k, count.layers[count.low[2] + k]);
+            }
+            tiles.push(tile);
+        }
+        tiles
     }
 
     /// Returns the parts of the tile. Each can be made by a different thread.
@@ -112,35 +212,36 @@ impl Tile {
         [self.origin[1] + j, self.origin[2] + k]
     }
 
-    /// Returns the voxels of row `(j, k)` of the tile, as words. `row` is a buffer for the labels of a row.
-    fn words(&self, layers: &SceneLayers, at: [usize; 2], row: &mut [u8]) -> [u64; TILE_WORDS] {
-        let first = self.origin[0] / 64;
-        let at = self.row(at);
-        let mut words = layers.voxels(at, first);
-        if let Some(layer) = self.layer
-            && words != [0; TILE_WORDS]
-        {
-            let of_label = layers.of_label(layer, at, first, row);
-            for (word, label) in words.iter_mut().zip(of_label) {
-                *word &= label;
-            }
-        }
-        words
+    /// Returns the cells of row `(j, k)` of the tile that have label number `place` of the legend, as words.
+    fn of_label(
+        &self,
+        layers: &SceneLayers,
+        place: usize,
+        at: [usize; 2],
+        row: &mut [u8],
+    ) -> [u64; TILE_WORDS] {
+        layers.of_label(place, self.row(at), self.first_word, row)
     }
 
     /// Returns the voxels of a part. Each takes four bytes.
-    pub(super) fn make(&self, part: &TilePart, layers: &SceneLayers, turn: Turn) -> Vec<u8> {
+    pub(super) fn make(
+        &self,
+        part: &TilePart,
+        layers: &SceneLayers,
+        turn: Turn,
+        objects: &SceneObjects,
+    ) -> Vec<u8> {
         let mut voxels = Vec::with_capacity(4 * part.voxels as usize);
         let mut row = layers.row_of_labels();
         for k in part.layers.clone() {
             let is_plain = self.each_word(layers, k, |j, n, word| {
                 // No turn moves cells along x.
                 let [_, y, z] = turn.place([0, j, k], self.size);
-                push_word(&mut voxels, (n, word), [y, z], |_| PLAIN);
+                push_word(&mut voxels, (n, word), [y, z], |i| (i, PLAIN));
             });
             if !is_plain {
                 for j in 0..self.size[1] {
-                    self.push_row(&mut voxels, layers, &mut row, ([j, k], turn));
+                    self.push_row(&mut voxels, layers, &mut row, ([j, k], turn, objects));
                 }
             }
         }
@@ -168,30 +269,47 @@ impl Tile {
         voxels: &mut Vec<u8>,
         layers: &SceneLayers,
         row: &mut [u8],
-        ([j, k], turn): ([usize; 2], Turn),
+        ([j, k], turn, objects): ([usize; 2], Turn, &SceneObjects),
     ) {
-        let words = self.words(layers, [j, k], row);
+        let mut words = layers.voxels(self.row([j, k]), self.first_word);
         if words == [0; TILE_WORDS] {
             return;
         }
         // No turn moves cells along x.
         let [_, y, z] = turn.place([0, j, k], self.size);
-        let at = self.row([j, k]);
-        let Some(labels) = layers.labels(at, row) else {
-            return push(voxels, words, [y, z], |_| PLAIN);
+        let start = 64 * self.first_word;
+        let before = self.origin[0] - start;
+        let Some(labels) = layers.labels(self.row([j, k]), row) else {
+            return push(voxels, words, [y, z], |i| (i - before, PLAIN));
         };
-        let legend = labels.legend().labels();
-        if let Some(layer) = self.layer {
-            push(voxels, words, [y, z], |_| legend[layer].value);
-        } else if labels.is_in_planes() {
-            for (place, label) in legend.iter().enumerate() {
-                let of_label = layers.of_label(place, at, self.origin[0] / 64, row);
+        let is_own = |value: u8| {
+            self.object
+                .is_none_or(|object| object == objects.object(value))
+        };
+        if labels.is_in_planes() {
+            for (place, label) in labels.legend().labels().iter().enumerate() {
+                if !is_own(label.value) {
+                    continue;
+                }
+                let of_label = self.of_label(layers, place, [j, k], row);
                 let words = std::array::from_fn(|n| words[n] & of_label[n]);
-                push(voxels, words, [y, z], |_| label.value);
+                let colour = objects.colour(label.value);
+                push(voxels, words, [y, z], |i| (i - before, colour));
             }
-        } else {
-            push(voxels, words, [y, z], |i| row[self.origin[0] + i]);
+            return;
         }
+        if self.object.is_some() {
+            for (n, word) in words.iter_mut().enumerate() {
+                for bit in bits_of(*word) {
+                    if !is_own(row[start + 64 * n + bit]) {
+                        *word &= !(1 << bit);
+                    }
+                }
+            }
+        }
+        push(voxels, words, [y, z], |i| {
+            (i - before, objects.colour(row[start + i]))
+        });
     }
 
     /// Returns the size that the file states. It is rounded up to even numbers. Then viewers that rotate
@@ -201,15 +319,16 @@ impl Tile {
     }
 }
 
-/// Appends the voxels of a row of the tile. `colour` returns the colour of the voxel at each x.
+/// Appends the voxels of a row of the tile. `voxel` returns the place along x and the colour of the voxel with
+/// this bit.
 fn push(
     voxels: &mut Vec<u8>,
     row: [u64; TILE_WORDS],
     [y, z]: [usize; 2],
-    colour: impl Fn(usize) -> u8,
+    voxel: impl Fn(usize) -> (usize, u8),
 ) {
     for (n, word) in row.into_iter().enumerate().filter(|(_, word)| *word != 0) {
-        push_word(voxels, (n, word), [y, z], &colour);
+        push_word(voxels, (n, word), [y, z], &voxel);
     }
 }
 
@@ -218,13 +337,13 @@ fn push_word(
     voxels: &mut Vec<u8>,
     (n, word): (usize, u64),
     [y, z]: [usize; 2],
-    colour: impl Fn(usize) -> u8,
+    voxel: impl Fn(usize) -> (usize, u8),
 ) {
     let mut cells = [[0; 4]; 64];
     let mut count = 0;
     for bit in bits_of(word) {
-        let i = 64 * n + bit;
-        cells[count] = [i as u8, y as u8, z as u8, colour(i)];
+        let (x, colour) = voxel(64 * n + bit);
+        cells[count] = [x as u8, y as u8, z as u8, colour];
         count += 1;
     }
     voxels.extend_from_slice(cells[..count].as_flattened());

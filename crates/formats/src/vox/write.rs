@@ -14,6 +14,7 @@ use super::chunks::ChunkFile;
 use super::cuts::{Cuts, ScenePiece};
 use super::layers::{CarriedLayers, SceneLayers, Shell};
 use super::nodes::{self, numbers};
+use super::objects::SceneObjects;
 use super::tile::{Tile, tiles_of};
 use super::{TILE, Turn};
 use crate::save::Sink;
@@ -33,8 +34,7 @@ struct SceneForm {
     shell: Shell,
     /// Metadata of the grid. The digest is missing, because it is known only at the end.
     metadata: Metadata,
-    /// Names of the layers. Empty if labels do not become layers.
-    layers: Vec<String>,
+    objects: SceneObjects,
     palette: Vec<u8>,
     /// Upper bound for the number of bytes that follow the models, without the nodes of tiles.
     tail: u64,
@@ -114,10 +114,11 @@ impl SceneForm {
                 .extra
                 .insert(CHOICES.into(), Choice::list(options.choices));
         }
-        let layers = nodes::layers(&source.cell_type());
-        // The index of a piece and the digests add little to the JSON. The node of a layer takes 40 bytes in
-        // addition to its name.
-        let names: usize = layers.iter().map(|name| name.len() + 40).sum();
+        let objects = SceneObjects::of(&source.cell_type());
+        // The index of a piece and the digests add little to the JSON. An object has its name in a node and
+        // perhaps in a layer. A group of its tiles takes at most 200 bytes in addition to their nodes.
+        let names = objects.names().iter();
+        let names: usize = names.map(|name| 2 * name.len() + 200).sum();
         let tail = metadata.to_json(Style::OneLine).len() + names + 4096;
         let turn = Turn::of(source.record());
         Self {
@@ -126,8 +127,8 @@ impl SceneForm {
             turn,
             shell: Shell::of(options.choices),
             metadata,
-            layers,
-            palette: nodes::palette(source.cell_type()),
+            palette: nodes::palette(source.cell_type(), &objects),
+            objects,
             tail: tail as u64,
         }
     }
@@ -207,8 +208,8 @@ impl<'a> SceneFile<'a> {
         })
     }
 
-    /// Writes the models of the piece's tiles whose index along z is in `zs`. If labels become layers, each
-    /// label in a tile has its own model.
+    /// Writes the models of the piece's tiles whose index along z is in `zs`. Each object in a tile has its own
+    /// model.
     fn add(
         &mut self,
         layers: &SceneLayers,
@@ -218,7 +219,7 @@ impl<'a> SceneFile<'a> {
     ) -> io::Result<()> {
         let [xs, ys, all] = self.piece.tiles.clone();
         let zs = zs.start.max(all.start)..zs.end.min(all.end);
-        let tiles = tiles_of(layers, &form.cuts, [xs, ys, zs], form.layers.len());
+        let tiles = tiles_of(layers, &form.cuts, [xs, ys, zs], &form.objects);
         let voxels: u64 = tiles.iter().map(|tile| u64::from(tile.voxels)).sum();
         self.voxels += voxels;
         *count += voxels;
@@ -233,7 +234,9 @@ impl<'a> SceneFile<'a> {
             self.chunks.write(&tile.voxels.to_le_bytes())?;
             for parts in tile.parts().chunks(2 * par::current_threads()) {
                 cancelled(progress)?;
-                for voxels in par::map(parts.to_vec(), |part| tile.make(&part, layers, form.turn)) {
+                for voxels in par::map(parts.to_vec(), |part| {
+                    tile.make(&part, layers, form.turn, &form.objects)
+                }) {
                     self.chunks.write(&voxels)?;
                     progress.advance(voxels.len() as u64 / 4);
                 }
@@ -243,8 +246,8 @@ impl<'a> SceneFile<'a> {
         Ok(())
     }
 
-    /// Writes the chunks after the models: the root with the JSON, the group, two nodes for each tile, the
-    /// layers and the palette.
+    /// Writes the chunks after the models: the root with the JSON, the nodes of the objects, the layers and
+    /// the palette.
     fn finish(
         mut self,
         form: &SceneForm,
@@ -253,11 +256,8 @@ impl<'a> SceneFile<'a> {
         companions: &Companions,
     ) -> io::Result<()> {
         if self.tiles.is_empty() {
-            let tile = Tile::new(
-                self.piece.tiles.clone().map(|tiles| tiles.start),
-                &form.cuts,
-                None,
-            );
+            let first = self.piece.tiles.clone().map(|tiles| tiles.start);
+            let tile = Tile::new(first, &form.cuts);
             self.chunks
                 .put(ChunkId::Size, &numbers(tile.even_size(form.turn)))?;
             self.chunks.put(ChunkId::Xyzi, &numbers([0]))?;
@@ -265,14 +265,14 @@ impl<'a> SceneFile<'a> {
         }
         let json = form.about(&self.piece, digest).map_err(io::Error::other)?;
         self.chunks.put(ChunkId::NTrn, &nodes::root(&json))?;
-        self.chunks
-            .put(ChunkId::NGrp, &nodes::group(self.tiles.len()))?;
-        for (n, tile) in self.tiles.iter().enumerate() {
-            let [transform, shape] = nodes::place(n as u32, tile, form.turn, &self.piece);
-            self.chunks.put(ChunkId::NTrn, &transform)?;
-            self.chunks.put(ChunkId::NShp, &shape)?;
-        }
-        let mut names: Vec<&str> = form.layers.iter().map(String::as_str).collect();
+        nodes::put_objects(
+            &mut self.chunks,
+            &self.tiles,
+            &form.objects,
+            form.turn,
+            &self.piece,
+        )?;
+        let mut names: Vec<&str> = form.objects.layers().iter().map(String::as_str).collect();
         if names.is_empty() {
             names.push("voxels");
         }

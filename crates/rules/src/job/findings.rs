@@ -11,6 +11,7 @@ use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit
 use voxelize_core::text::{GridCoordinates, bytes, counted, number};
 use voxelize_formats::{Format, FrameSupport, UNKNOWN_AXES};
 use voxelize_meshes::Mesh;
+use voxelize_meshes::closed::Closedness;
 use voxelize_meshes::read::Tolerance;
 
 /// Returns the findings about the size and position of the mesh relative to the lattice. The mesh may be
@@ -452,9 +453,9 @@ fn extents(lattice: &Lattice, mesh: &Mesh, axis: usize, coordinates: &GridCoordi
     format!("along {axis} the mesh is in {min} … {max}{unit}, the grid in {low} … {high}{unit}")
 }
 
-/// Returns the finding that some parts form a closed mesh only together, and that each cell in their common
-/// inside has the label of the nearest face (W024).
-pub(super) fn closed_together(labels: &[Label]) -> Finding {
+/// Returns the finding that some parts are one body only together, and that each cell in their common inside
+/// has the label of the nearest face (W024). `closedness` is that of the body.
+pub(super) fn filled_together(labels: &[Label], closedness: Closedness) -> Finding {
     const SHOWN: usize = 12;
     let mut names: Vec<_> = labels
         .iter()
@@ -465,9 +466,12 @@ pub(super) fn closed_together(labels: &[Label]) -> Finding {
         names.push("…".into());
     }
     let names = names.join(", ");
-    let text = format!(
-        "{names} are closed only together: each cell inside has the label of the nearest face"
-    );
+    let why = if closedness == Closedness::Open {
+        "share open edges and are filled as one body"
+    } else {
+        "are closed only together"
+    };
+    let text = format!("{names} {why}: each cell inside has the label of the nearest face");
     Finding::new(Code::W024, text)
 }
 

@@ -6,6 +6,8 @@ pub mod findings;
 mod label_fields;
 mod measure;
 mod paint;
+mod palette;
+mod part_colours;
 mod parts;
 mod plan;
 mod pose;

@@ -2,7 +2,8 @@
 //!
 //! Each part is voxelized as a separate mesh. If several parts occupy a cell, the cell has the label of the
 //! part that comes first in the file. Some parts, such as the materials of one body, form a closed mesh only
-//! together. They are voxelized as one mesh, and each of its cells has the label of the nearest face.
+//! together, or share open edges. They are voxelized as one mesh, and each of its cells has the label of the
+//! nearest face.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -24,6 +25,19 @@ pub(super) struct LabelledMesh<'a> {
     pub labels: Vec<Label>,
     /// Label value of each part, by the index of the part. Empty if this mesh is a single part.
     pub values: Vec<u8>,
+}
+
+impl LabelledMesh<'_> {
+    /// Returns the triangles of the part whose label has this value.
+    pub(super) fn part(&self, value: u8, kind: PartKind) -> Cow<'_, Mesh> {
+        match self.mesh.parts(kind) {
+            Some(parts) if !self.values.is_empty() => Cow::Owned(
+                self.mesh
+                    .select(|triangle| self.values[parts.of(triangle) as usize] == value),
+            ),
+            _ => Cow::Borrowed(&self.mesh),
+        }
+    }
 }
 
 /// Returns the parts of a mesh that have triangles. Their label values are 1, 2, … in the order of the file.
@@ -58,7 +72,7 @@ pub(super) fn parts<'a>(
     }
     check_names(priority, &named)?;
     let together = if has_inside {
-        mesh.parts_closed_together(kind)
+        mesh.parts_filled_together(kind)
     } else {
         &[]
     };

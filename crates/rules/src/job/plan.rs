@@ -3,7 +3,8 @@
 
 use super::drain;
 use super::label_fields;
-use super::paint::PALETTE_BYTES;
+use super::palette::PALETTE_BYTES;
+use super::part_colours::PART_COLOURS_BYTES;
 use super::target::Target;
 use super::voxelizer::{JobLabels, Voxelizer};
 use crate::rule::{Inside, Rule, ShellThickness, ThinFeatures, doubt, fraction, leak_path};
@@ -87,6 +88,8 @@ impl Voxelizer<'_> {
                 let parts = mesh.parts(kind).map_or(1, |parts| parts.names().len());
                 demand.grids = estimate.bytes(2 + if parts > 16 { 8 } else { 4 }, 1);
             }
+            // These grids are for the nearest triangles and their labels, and for the labels of earlier parts.
+            JobLabels::PartColours(_) => demand.grids = estimate.bytes(2 + 8 + 8 + 64, 1),
             // These grids are for the label byte of each cell, and for its nearest triangle, which is found
             // together with a field of distances.
             JobLabels::Colours => demand.grids = estimate.bytes(2 + 8 + 64, 1),
@@ -119,6 +122,10 @@ impl Voxelizer<'_> {
             _ if self.label_fields().is_some() => {
                 memory += label_fields::memory(&self.rule, estimate);
             }
+            // The colours of one part are collected while the palette of all parts is there.
+            JobLabels::PartColours(_) => {
+                memory += Distances::memory(estimate) + 2 * PALETTE_BYTES + PART_COLOURS_BYTES;
+            }
             JobLabels::Parts(kind) if self.paints_parts(estimate.mesh, kind) => {
                 memory += Distances::memory(estimate);
             }
@@ -127,10 +134,10 @@ impl Voxelizer<'_> {
         memory
     }
 
-    /// Returns true if the rule fills the inside and some parts of this kind are closed only together. Cells
+    /// Returns true if the rule fills the inside and some parts of this kind are one body only together. Cells
     /// of these parts have the label of the nearest face.
     pub(super) fn paints_parts(&self, mesh: &Mesh, kind: PartKind) -> bool {
-        self.rule.inside().is_some() && !mesh.parts_closed_together(kind).is_empty()
+        self.rule.inside().is_some() && !mesh.parts_filled_together(kind).is_empty()
     }
 }
 

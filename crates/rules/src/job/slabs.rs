@@ -3,13 +3,16 @@
 //! pass made.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::drain::{DrainHole, PreparedDrain};
 use super::findings::{self, LostFound, LostSearch};
 use super::label_fields::{LabelFields, LabelValues, SharedShares};
-use super::paint::Painter;
+use super::paint::{PaintedParts, Painter};
+use super::part_colours::PartColours;
 use super::parts::{self, LabelledMesh};
 use super::voxelizer::{JobLabels, Voxelized, Voxelizer};
 use crate::rule::{self, PreparedRule, Rule, Stats, labels};
@@ -48,6 +51,8 @@ pub struct Slabs<'a> {
     cells: Option<Cells>,
     /// Painter that labels cells by colour. `None` if colours were not requested.
     painter: Option<Painter<'a>>,
+    /// Labels of the colours of parts. `None` if these were not requested.
+    part_colours: Option<Arc<PartColours>>,
     /// Legend of the labels. `None` if cells are not labelled.
     legend: Option<Legend>,
     /// Background value of the field. `None` if the rule makes bits.
@@ -74,8 +79,11 @@ struct Source<'a> {
     mesh: Cow<'a, Mesh>,
     /// Labels of the cells. A single part has one label. Parts that are closed only together have several.
     labels: Vec<Label>,
-    /// Painter that chooses among several labels. `None` if there is at most one label.
+    /// Painter that chooses among several labels. `None` if there is at most one label, and if cells are
+    /// labelled by the colours of parts.
     painter: Option<Painter<'a>>,
+    /// Labels of the colours of parts, and the parts of this mesh. `None` if these were not requested.
+    part_colours: Option<(Arc<PartColours>, PaintedParts)>,
     /// Rule that was prepared for a borrowed mesh. It is dropped after the last layer. For an owned mesh the
     /// rule is prepared anew for every slab, because the prepared rules of many parts together may need much
     /// memory.
@@ -168,8 +176,8 @@ impl<'a> Slabs<'a> {
             Some(kind) => Some(LabelFields::new(mesh, kind, rule)?),
             None => None,
         };
-        let parts = match extras.labels {
-            JobLabels::Parts(kind) if label_fields.is_none() => {
+        let parts = match extras.labels.part_kind() {
+            Some(kind) if label_fields.is_none() => {
                 parts::parts(mesh, kind, voxelizer.priority, rule.inside().is_some())?
             }
             _ => vec![LabelledMesh {
@@ -182,7 +190,17 @@ impl<'a> Slabs<'a> {
             JobLabels::Colours => Some(Painter::of_colours(mesh, lattice, rule, run)?),
             _ => None,
         };
+        let part_colours = match extras.labels {
+            JobLabels::PartColours(kind) => {
+                Some(Arc::new(PartColours::new(mesh, kind, &parts, lattice)?))
+            }
+            _ => None,
+        };
         let legend = match extras.labels {
+            JobLabels::PartColours(_) => match &part_colours {
+                Some(colours) => Some(colours.legend()?),
+                None => None,
+            },
             JobLabels::Parts(_) if label_fields.is_none() => Some(parts::legend(&parts)?),
             JobLabels::Colours => match &painter {
                 Some(painter) => Some(painter.legend()?),
@@ -195,7 +213,7 @@ impl<'a> Slabs<'a> {
         };
         let sources = parts
             .into_iter()
-            .map(|part| Source::new(voxelizer, part, lattice, plan))
+            .map(|part| Source::new(voxelizer, part, lattice, plan, part_colours.clone()))
             .collect::<Result<Vec<_>>>()?;
         let Some(first) = sources.first() else {
             return Err(Error::no_triangles());
@@ -233,6 +251,7 @@ impl<'a> Slabs<'a> {
             hashes: None,
             cells: None,
             painter,
+            part_colours,
             legend,
             background,
             nearest: None,
@@ -433,6 +452,9 @@ impl<'a> Slabs<'a> {
         } = &self.voxelizer;
         let coordinates = &self.voxelizer.coordinates();
         let mut all: Vec<_> = self.painter.iter().filter_map(Painter::finding).collect();
+        if let Some(colours) = &self.part_colours {
+            all.extend(colours.finding());
+        }
         let is_empty = self.sources.iter().all(|source| !source.is_occupied);
         for source in &self.sources {
             let mesh = &source.mesh;
@@ -455,13 +477,17 @@ impl<'a> Slabs<'a> {
                 [label] => all.extend(found.into_iter().map(|finding| finding.about(&label.name))),
                 _ => all.extend(found),
             }
-            if *has_findings && source.painter.is_some() {
-                all.push(findings::closed_together(&source.labels));
+            if *has_findings && source.labels.len() > 1 {
+                all.push(findings::filled_together(&source.labels, mesh.closedness()));
             }
         }
-        let is_of_parts = matches!(self.voxelizer.extras.labels, JobLabels::Parts(_));
+        let is_of_parts = self.voxelizer.extras.labels.part_kind().is_some();
         if is_of_parts && *has_findings && !is_empty {
-            all.extend(findings::parts_without_cells(&self.made.labels));
+            let found = match &self.part_colours {
+                Some(colours) => findings::parts_without_cells(&colours.totals(&self.made.labels)),
+                None => findings::parts_without_cells(&self.made.labels),
+            };
+            all.extend(found);
             // Without `advance` the values are not known.
             let labels = self
                 .label_fields
@@ -615,6 +641,22 @@ impl<'a> Slabs<'a> {
                 }
                 Ok(labels.into())
             }
+            (JobLabels::PartColours(_), Some(legend)) => {
+                let mut labels = Labels::new(dims, legend.clone())?;
+                for source in &mut self.sources {
+                    bits.clear();
+                    source.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
+                    let Some([low, high]) = bits.occupied_box() else {
+                        continue;
+                    };
+                    let cells = [0, 1, 2].map(|axis| low[axis]..high[axis] + 1);
+                    let painted = source.paint_colours(&bits, &cells, legend, layers.start, run)?;
+                    let taken = add_painted(&mut labels, &painted, &cells);
+                    self.made
+                        .take_from_parts(&taken, self.part_colours.as_deref());
+                }
+                Ok(labels.into())
+            }
             (_, legend) => {
                 first.occupy(layers.clone(), is_in_bricks, run, &mut bits)?;
                 for drain in &mut self.drains {
@@ -642,22 +684,37 @@ impl Made {
     /// cells for each label of the legend.
     fn take(&mut self, taken: Vec<u64>, label: &Label, legend: &Legend) {
         for (first, cells) in legend.labels().iter().zip(taken) {
-            if cells == 0 {
-                continue;
+            if cells > 0 {
+                self.share(first, label, cells);
             }
-            self.taken += cells;
-            let known = self
-                .shared
-                .iter_mut()
-                .find(|pair| pair.first == *first && pair.second == *label);
-            match known {
-                Some(pair) => pair.cells += cells,
-                None => self.shared.push(SharedCells {
-                    first: first.clone(),
-                    second: label.clone(),
-                    cells,
-                }),
+        }
+    }
+
+    /// Counts the cells that the colours of earlier parts already occupy. `taken` has their number for each
+    /// pair of values: of the earlier part, and of the later part.
+    fn take_from_parts(&mut self, taken: &BTreeMap<[u8; 2], u64>, colours: Option<&PartColours>) {
+        for (values, cells) in taken {
+            let parts = values.map(|value| colours.and_then(|colours| colours.part(value)));
+            if let [Some(first), Some(second)] = parts {
+                self.share(first, second, *cells);
             }
+        }
+    }
+
+    /// Adds cells that have the label of the part `first` although the part `second` occupies them as well.
+    fn share(&mut self, first: &Label, second: &Label, cells: u64) {
+        self.taken += cells;
+        let known = self
+            .shared
+            .iter_mut()
+            .find(|pair| pair.first == *first && pair.second == *second);
+        match known {
+            Some(pair) => pair.cells += cells,
+            None => self.shared.push(SharedCells {
+                first: first.clone(),
+                second: second.clone(),
+                cells,
+            }),
         }
         self.shared
             .sort_by_key(|pair| (pair.first.value, pair.second.value));
@@ -709,6 +766,7 @@ impl<'a> Source<'a> {
         part: LabelledMesh<'a>,
         lattice: &'a Lattice,
         plan: Plan,
+        colours: Option<Arc<PartColours>>,
     ) -> Result<Self> {
         let Voxelizer {
             rule, run, extras, ..
@@ -718,9 +776,18 @@ impl<'a> Source<'a> {
             labels,
             values,
         } = part;
+        let mut part_colours = None;
         let painter = match extras.labels {
             JobLabels::Parts(kind) if labels.len() > 1 => {
                 Some(Painter::of_parts(&mesh, lattice, rule, run, kind, values)?)
+            }
+            JobLabels::PartColours(kind) => {
+                let painted = match labels.as_slice() {
+                    [label] => PaintedParts::One(label.value),
+                    _ => PaintedParts::Several(kind, values),
+                };
+                part_colours = colours.map(|colours| (colours, painted));
+                None
             }
             _ => None,
         };
@@ -757,6 +824,7 @@ impl<'a> Source<'a> {
             mesh,
             labels,
             painter,
+            part_colours,
             prepared,
             bricks: None,
             gauge,
@@ -881,6 +949,33 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
+    /// Labels the occupied cells within a box of a slab by the colours of their parts. `first` is the first
+    /// layer of the slab. The painter is made for one slab at a time, because the painters of many parts
+    /// together may need much memory.
+    fn paint_colours(
+        &self,
+        bits: &BitGrid,
+        cells: &[Range<usize>; 3],
+        legend: &Legend,
+        first: usize,
+        run: &Run,
+    ) -> Result<Labels> {
+        let dims = cells.each_ref().map(|cells| cells.len());
+        let Some(colours) = self.part_colours.clone() else {
+            return Labels::new(dims, legend.clone());
+        };
+        let [x, y, z] = cells.clone();
+        let region = [x, y, first + z.start..first + z.end];
+        let lattice = self.lattice.region(region)?;
+        let mut own = BitGrid::new(dims)?;
+        for cell in bits.iter() {
+            own.set([0, 1, 2].map(|axis| cell[axis] - cells[axis].start));
+        }
+        let rule = &self.voxelizer.rule;
+        let painter = Painter::of_part_colours(&self.mesh, &lattice, rule, run, colours)?;
+        painter.paint(&own, legend, 0..dims[2], run)
+    }
+
     /// Returns the counts and findings of the rule, including the features that it loses.
     fn stats(&self) -> Stats {
         let lost = self
@@ -911,6 +1006,36 @@ fn grids(memory: Option<Cells>, dims: [usize; 3]) -> Result<(BitGrid, Option<Bit
         bits.reshape(dims)?;
     }
     Ok((bits, plane))
+}
+
+/// Sets the labels of `painted` in cells of `labels` that are still empty. Cells with a label keep it. Returns
+/// the number of these for each pair of values: the value of `labels`, and that of `painted`. `cells` are the
+/// ranges of `labels` that `painted` covers.
+fn add_painted(
+    labels: &mut Labels,
+    painted: &Labels,
+    cells: &[Range<usize>; 3],
+) -> BTreeMap<[u8; 2], u64> {
+    let mut taken = BTreeMap::new();
+    let [nx, ny, nz] = painted.dims();
+    let mut row = vec![0; nx];
+    for (j, k) in (0..nz).flat_map(|k| (0..ny).map(move |j| (j, k))) {
+        if painted.occupied().row(j, k).iter().all(|word| *word == 0) {
+            continue;
+        }
+        painted.row(j, k, &mut row);
+        for (i, value) in row.iter().enumerate() {
+            if *value == 0 {
+                continue;
+            }
+            let cell = [0, 1, 2].map(|axis| cells[axis].start + [i, j, k][axis]);
+            match labels.get(cell) {
+                0 => labels.set(cell, *value),
+                first => *taken.entry([first, *value]).or_insert(0) += 1,
+            }
+        }
+    }
+    taken
 }
 
 /// Replaces each number by the result of `by`, with several threads.

@@ -78,12 +78,29 @@ pub enum JobLabels {
     /// near triangles, the one whose inner side faces the centre most directly decides, and among these the
     /// one with the least number.
     Colours,
+    /// Each colour of a part of this kind has a label, such as `lid #ff0000`. Cells belong to parts as with
+    /// [`Parts`](Self::Parts). A cell has the colour of the triangle of its part that is nearest to its
+    /// centre. If there are more than 255 labels, similar colours of a part are merged.
+    PartColours(PartKind),
 }
 
 impl JobLabels {
     /// Returns true if the labels represent parts or colours of the mesh.
     pub fn are_of_mesh(self) -> bool {
-        matches!(self, Self::Parts(_) | Self::Colours)
+        self.part_kind().is_some() || self.are_colours()
+    }
+
+    /// Returns true if the labels represent colours, whether or not parts have labels of their own.
+    pub fn are_colours(self) -> bool {
+        matches!(self, Self::Colours | Self::PartColours(_))
+    }
+
+    /// Returns the kind of the parts that have labels of their own. `None` if parts have none.
+    pub fn part_kind(self) -> Option<PartKind> {
+        match self {
+            Self::Parts(kind) | Self::PartColours(kind) => Some(kind),
+            _ => None,
+        }
     }
 }
 

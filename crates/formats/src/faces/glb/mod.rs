@@ -14,6 +14,8 @@
 //! state the label's number. Bits are a single primitive with the material `voxels`. All primitives share the
 //! positions. They have no normals, so that viewers shade the faces flat, which suits cells.
 //!
+//! Labels that stand for colours have one material with a palette as its texture (`painted.rs`).
+//!
 //! In glTF y points up and the unit is the metre. Positions are the coordinates of the mesh, rounded once to
 //! floats. The node has a `matrix`. It turns x, y, z to x, z, −y, unless the record states that y points up.
 //! It also scales from the record's unit to metres. An unknown unit counts as the metre.
@@ -24,6 +26,7 @@
 //!
 //! Source: Khronos Group, glTF 2.0 Specification.
 
+mod painted;
 mod scene;
 
 use std::io::{self, SeekFrom};
@@ -34,10 +37,11 @@ use super::sections::FaceSections;
 use super::sink::{FaceSink, too_many};
 use super::{check_walls, most_bytes, walls};
 use crate::comments::{METADATA_START, contains};
-use crate::save::Sink;
+use crate::save::{SPOOL, Sink};
 use crate::{Carries, Choice, Dtype, Format, SaveOptions, Write};
 use voxelize_core::grid::CellSource;
 
+use self::painted::PaintedScene;
 use self::scene::{GlbScene, number};
 
 pub(crate) const FORMAT: Format = Format {
@@ -45,8 +49,18 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["glb"],
     about: "exposed faces as binary glTF, at most 4 GiB; labels are materials; y is up, in metres",
     choices: &[Choice::GreedyFaces],
-    // A face has six indices of four bytes, and a vertex has three floats.
-    size: |dims, _, occupied, _| most_bytes(dims, occupied, [6 * 4, 3 * 4]),
+    // A face has six indices of four bytes, and a vertex has three floats, or five with a palette.
+    size: |dims, dtype, occupied, _| {
+        let floats = if dtype == Dtype::U8 { 5 } else { 3 };
+        most_bytes(dims, occupied, [6 * 4, floats * 4])
+    },
+    memory: |dims, dtype, _, _| {
+        if dtype == Dtype::U8 {
+            painted::memory(dims)
+        } else {
+            SPOOL as u64
+        }
+    },
     carries: Carries::InFile,
     max_bytes: Some(u32::MAX as u64),
     limits: check_walls::<f32>,
@@ -88,6 +102,9 @@ fn write(
     dtype: Dtype,
     options: &SaveOptions,
 ) -> io::Result<()> {
+    if let Some(scene) = PaintedScene::of(source, dtype) {
+        return painted::write(&scene, source, out, dtype, options);
+    }
     let scene = GlbScene::of(source, dtype);
     let walls: [Vec<f32>; 3] = walls(source);
     let longest = walls.each_ref().map(|walls| {

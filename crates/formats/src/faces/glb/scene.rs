@@ -12,11 +12,10 @@ use voxelize_core::grid::{CellSource, CellType, Label, Record};
 
 /// Data for the JSON that are known before the faces are made.
 pub(super) struct GlbScene {
-    metadata: String,
+    /// Start of the JSON, up to the first node.
+    start: String,
     /// Labels that faces may have, and the colours of their materials.
     pub labels: Vec<Label>,
-    /// Matrix of the node. `None` if it is the identity.
-    matrix: Option<String>,
 }
 
 impl GlbScene {
@@ -44,11 +43,9 @@ impl GlbScene {
                 vec![label]
             }
         };
-        let metadata = ascii(&metadata(source, dtype).to_json(Style::OneLine));
         Self {
-            metadata,
+            start: start(source, dtype),
             labels,
-            matrix: matrix(source.record()),
         }
     }
 
@@ -60,19 +57,8 @@ impl GlbScene {
         indices: &[u64],
         [low, high]: &[[String; 3]; 2],
     ) -> String {
-        let Self {
-            metadata,
-            labels,
-            matrix,
-        } = self;
-        let mut json = format!(
-            "{{\"asset\":{{\"version\":\"2.0\",\"generator\":{},\"extras\":{{\"voxelize\":{metadata}}}}},\
-             \"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\"nodes\":[{{\"name\":\"voxels\"",
-            quoted(TOOL)
-        );
-        if let Some(matrix) = matrix {
-            let _ = write!(json, ",\"matrix\":[{matrix}]");
-        }
+        let Self { start, labels } = self;
+        let mut json = start.clone();
         if vertices == 0 {
             return json + "}]}";
         }
@@ -115,6 +101,21 @@ impl GlbScene {
     }
 }
 
+/// Returns the start of the JSON: the metadata, the scene, and the first node without its mesh and without its
+/// end.
+pub(super) fn start(source: &dyn CellSource, dtype: Dtype) -> String {
+    let metadata = ascii(&metadata(source, dtype).to_json(Style::OneLine));
+    let mut json = format!(
+        "{{\"asset\":{{\"version\":\"2.0\",\"generator\":{},\"extras\":{{\"voxelize\":{metadata}}}}},\
+         \"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\"nodes\":[{{\"name\":\"voxels\"",
+        quoted(TOOL)
+    );
+    if let Some(matrix) = matrix(source.record()) {
+        let _ = write!(json, ",\"matrix\":[{matrix}]");
+    }
+    json
+}
+
 fn material(label: &Label) -> String {
     let [r, g, b] = label.colour.unwrap_or([255; 3]).map(light);
     let name = quoted(&label.name);
@@ -136,7 +137,7 @@ pub(super) fn number(value: f32) -> String {
 }
 
 /// Returns a text as a JSON string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -316,8 +316,10 @@ fn label_name(labels: JobLabels) -> Result<&'static str> {
         JobLabels::Off => Ok("off"),
         JobLabels::SurfaceAndInterior => Ok("layers"),
         JobLabels::Parts(kind) => Ok(kind.name()),
-        JobLabels::Colours => Err(Error::usage("labels: colours cannot be made in regions")
-            .with_hint("label objects or materials, or make the grid in one process")),
+        JobLabels::Colours | JobLabels::PartColours(_) => {
+            Err(Error::usage("labels: colours cannot be made in regions")
+                .with_hint("label objects or materials, or make the grid in one process"))
+        }
     }
 }
 

@@ -348,6 +348,14 @@ fn labels() -> Vec<(&'static str, JobLabels)> {
         ("colour", JobLabels::Colours),
         ("color", JobLabels::Colours),
     ]);
+    for kind in PartKind::ALL {
+        let names = match kind {
+            PartKind::File => ["file,colour", "file,color"],
+            PartKind::Object => ["object,colour", "object,color"],
+            PartKind::Material => ["material,colour", "material,color"],
+        };
+        labels.extend(names.map(|name| (name, JobLabels::PartColours(kind))));
+    }
     labels
 }
 
@@ -580,10 +588,8 @@ impl Request {
     /// # Errors
     /// Fails if a name is not the name of a part.
     pub fn choose(&self, mesh: Mesh) -> Result<Mesh> {
-        let kind = match self.labels {
-            Some(JobLabels::Parts(kind)) => kind,
-            _ => PartKind::Object,
-        };
+        let kind = self.labels.and_then(JobLabels::part_kind);
+        let kind = kind.unwrap_or(PartKind::Object);
         self.parts.apply(mesh, kind)
     }
 

@@ -1,4 +1,4 @@
-//! Pictures of grey values, as PNG.
+//! Pictures of grey values or colours, as PNG.
 //!
 //! The crate `png` encodes the pictures of the package `view` but is not needed here. A picture consists of
 //! one zlib stream of finished rows and four chunks with their checksums. The crate flate2, which this
@@ -17,12 +17,21 @@ const SIGNATURE: [u8; 8] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n'];
 /// Number of bytes of rows that are compressed at a time.
 const ROWS_BYTES: usize = 32 << 10;
 
+/// Content of a pixel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pixels {
+    Grey,
+    /// Red, green and blue in sRGB.
+    Rgb,
+}
+
 /// Size, bit depth and density, which are the same for all pictures of a stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PngFrame {
+pub(crate) struct PngFrame {
     /// Width and height in pixels.
     pub size: [usize; 2],
-    /// Number of bits per pixel.
+    pub pixels: Pixels,
+    /// Number of bits per channel.
     pub depth: u8,
     /// Pixels per metre along both axes. `None` if they are unknown.
     pub density: Option<[u32; 2]>,
@@ -30,13 +39,17 @@ pub(super) struct PngFrame {
 
 impl PngFrame {
     /// Encodes a picture. `draw` gets the number of each row, from the top, and its pixels, which are 0.
-    pub(super) fn encode(&self, mut draw: impl FnMut(usize, &mut [u8])) -> io::Result<Vec<u8>> {
+    pub(crate) fn encode(&self, mut draw: impl FnMut(usize, &mut [u8])) -> io::Result<Vec<u8>> {
         let mut png = SIGNATURE.to_vec();
         let [width, height] = self
             .size
             .map(|n| u32::try_from(n).map_err(io::Error::other));
-        // Greyscale, deflate, standard filter method, not interlaced.
-        let kind = [self.depth, 0, 0, 0, 0];
+        let [pixels, channels] = match self.pixels {
+            Pixels::Grey => [0, 1],
+            Pixels::Rgb => [2, 3],
+        };
+        // Deflate, standard filter method, not interlaced.
+        let kind = [self.depth, pixels, 0, 0, 0];
         put(
             &mut png,
             *b"IHDR",
@@ -54,7 +67,7 @@ impl PngFrame {
         png.extend([0; 4]);
         png.extend(b"IDAT");
         // A row begins with a zero byte, which states that it has no filter.
-        let bytes = 1 + (self.size[0] * usize::from(self.depth)).div_ceil(8);
+        let bytes = 1 + (self.size[0] * usize::from(channels * self.depth)).div_ceil(8);
         let mut rows = vec![0; bytes * (ROWS_BYTES / bytes).max(1)];
         let mut packed = ZlibEncoder::new(png, Compression::new(LEVEL));
         let mut y = 0;
@@ -106,6 +119,7 @@ mod tests {
     fn the_smallest_picture_is_known_byte_by_byte() {
         let frame = PngFrame {
             size: [1, 1],
+            pixels: Pixels::Grey,
             depth: 1,
             density: None,
         };
