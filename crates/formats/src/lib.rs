@@ -727,7 +727,7 @@ impl Format {
     /// plate.
     pub fn plate_bytes(&self, [_, _, nz]: [usize; 3], plate: Option<[usize; 2]>) -> u64 {
         match plate {
-            Some([width, height]) => (width * height).div_ceil(500) as u64 * nz as u64,
+            Some(plate) => slices::empty_bytes(plate) as u64 * nz as u64,
             None => 0,
         }
     }

@@ -84,6 +84,7 @@ impl PngFrame {
         let mut png = packed.finish()?;
         finish_chunk(&mut png, start)?;
         put(&mut png, *b"IEND", &[]);
+        png.shrink_to_fit();
         Ok(png)
     }
 }

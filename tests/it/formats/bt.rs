@@ -1,4 +1,4 @@
-//! A `.bt` file is the octree that OctoMap reads, cell by cell.
+//! A `.bt` file is the octree that OctoMap reads, cell by cell. It is read again, also without our metadata.
 
 use std::collections::BTreeMap;
 
@@ -221,7 +221,7 @@ fn the_tree_holds_65536_cells_an_axis_and_no_more() {
 
 #[cfg(feature = "cli")]
 #[test]
-fn the_command_warns_about_moved_cells_and_write_only_files() {
+fn the_command_warns_about_moved_cells_and_reads_them() {
     let place = Place::new();
     rows::check(
         &place,
@@ -239,19 +239,123 @@ fn the_command_warns_about_moved_cells_and_write_only_files() {
          0 thirds.stl --voxel-size 0.1 --bounds 0.05,0,0,0.7,0.3,0.5 -o a.npz
          0 convert a.npz c.bt
             err warning[W004]
-            err moved by",
+            err moved by
+         0 diff a.npz c.bt
+         0 info c.bt
+         0 view c.bt --slice z=0
+         0 view c.bt --size 80x60 -o c.png",
     );
     let tree = Tree::parse(&fs::read(place.path("b.bt")).unwrap());
     assert!(!tree.leaves.is_empty());
     rows::refused(
         &place,
-        "3 info a.bt
-            err voxels are written to .bt files, not read from them
-         3 convert a.bt a.npz
-            err voxels are written to .bt files, not read from them
-         5 cube.stl --voxel-size 0.0003 -o a.bt
+        "5 cube.stl --voxel-size 0.0003 -o a.bt
             err 66667 cells along x
          2 cube.stl -r 8 -o a.npz --mark-free
             err --mark-free",
     );
+}
+
+/// Returns a file without the line of this tool.
+fn foreign(bytes: &[u8]) -> Vec<u8> {
+    let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
+    let [first, own, rest] = [(); 3].map(|()| lines.next().unwrap());
+    assert!(own.starts_with(b"# voxelize {"));
+    [first, b"\n", rest].concat()
+}
+
+#[test]
+fn octrees_of_other_programs_are_read_as_the_box_of_known_cells() {
+    let free: &[Choice] = &[Choice::MarkFree];
+    let mut seen = 0;
+    for (bits, choices) in [
+        (BitGrid::from_text("#").unwrap(), &[][..]),
+        (full([16, 8, 8]), &[]),
+        (full([70, 9, 33]), &[]),
+        (scattered([70, 9, 33]), &[]),
+        (scattered([70, 9, 33]), free),
+        (BitGrid::new([5, 9, 3]).unwrap(), free),
+    ] {
+        for first in [[0, 0, 0], [-7, 5, -40], [3, -1, 64]] {
+            let voxels = at(bits.clone(), whole(first));
+            let bytes = written(&voxels, bt(), &with_choices(choices)).unwrap();
+            assert_eq!(read(&bytes, bt(), None).unwrap(), voxels);
+            let found = read(&foreign(&bytes), bt(), None).unwrap();
+            assert_eq!(found.record.transform, [("unit", "m".to_string())]);
+            let lattice = found.lattice.as_ref().unwrap();
+            let own = voxels.lattice.as_ref().unwrap();
+            assert_eq!(lattice.spacing(), own.spacing());
+            let cells = |voxels: &Voxels, lattice: &Lattice| -> Vec<[Rational; 3]> {
+                let corner = |cell: [usize; 3], axis: usize| {
+                    let cells = Rational::from(cell[axis] as i64);
+                    &lattice.origin()[axis] + &(&lattice.spacing()[axis] * &cells)
+                };
+                let occupied = voxels.occupied().unwrap().iter();
+                occupied
+                    .map(|cell| [0, 1, 2].map(|axis| corner(cell, axis)))
+                    .collect()
+            };
+            assert_eq!(cells(&found, lattice), cells(&voxels, own), "{first:?}");
+            if choices.is_empty() {
+                let [low, high] = found.occupied().unwrap().occupied_box().unwrap();
+                assert_eq!(low, [0; 3]);
+                assert_eq!(high.map(|n| n + 1), found.dims());
+            } else {
+                assert_eq!(
+                    (found.dims(), lattice.origin()),
+                    (voxels.dims(), own.origin())
+                );
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 18);
+}
+
+#[test]
+fn broken_octrees_are_errors() {
+    let bytes = written(&at(full([1; 3]), whole([0; 3])), bt(), &with_choices(&[])).unwrap();
+    let file = foreign(&bytes);
+    let text = |from: &str, to: &str| {
+        let head = String::from_utf8_lossy(&file).replacen(from, to, 1);
+        assert_ne!(head.as_bytes().len(), 0);
+        let end = file.windows(6).position(|w| w == b"\ndata\n").unwrap() + 6;
+        let at = head.find("\ndata\n").map_or(head.len(), |at| at + 6);
+        [&head.as_bytes()[..at], &file[end..]].concat()
+    };
+    let mut deep = file.clone();
+    *deep.iter_mut().rev().nth(1).unwrap() = 3;
+    for (file, code, part) in [
+        (
+            text("binary file", "file"),
+            Code::V004,
+            "is not a binary octree",
+        ),
+        (
+            text("id OcTree", "id ColorOcTree"),
+            Code::V004,
+            "is not an OcTree",
+        ),
+        (
+            text("size 17", "size 18"),
+            Code::V005,
+            "has 17 nodes, but its header states 18",
+        ),
+        (text("size 17", "seize 17"), Code::V003, "size N"),
+        (text("res 0.1", "res -0.1"), Code::V003, "res R"),
+        (text("res 0.1", "res x"), Code::V003, "res R"),
+        (text("\ndata", "\ndate"), Code::V002, "no line 'data'"),
+        (file[..file.len() - 1].to_vec(), Code::V002, "ends early"),
+        ([&file[..], b"."].concat(), Code::V005, "more bytes follow"),
+        (deep, Code::V005, "more than 16 levels"),
+        (
+            b"# Octomap OcTree binary file\nid OcTree\nsize 0\nres 1\ndata\n".to_vec(),
+            Code::V005,
+            "no cell of the octree is known",
+        ),
+    ] {
+        let error = read(&file, bt(), None).unwrap_err();
+        assert_eq!(error.code(), code, "{part}: {error}");
+        assert!(error.message().contains(part), "{error}");
+    }
 }

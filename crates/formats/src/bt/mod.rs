@@ -28,14 +28,17 @@
 //! multiples, by at most half a cell, and a warning states this. Coordinates are those of the mesh. A grid
 //! whose y axis points up is not turned. ROS takes coordinates as metres and z as up.
 //!
+//! Free and unknown cells are both read as empty. The grid of a file without a line of this tool is the box of its
+//! known cells, with coordinates in metres.
+//!
 //! <https://octomap.github.io/octomap/doc/>
 
 mod blocks;
 mod octree;
+mod read;
 mod write;
 
-use super::comments::{MARK, METADATA_START, contains};
-use super::{Choice, Dtype, FileSize, Format, Write, require_cubes};
+use super::{Choice, Dtype, FileSize, Format, Reader, Write, require_cubes};
 use voxelize_core::error::{Code, Error, Finding, Result};
 use voxelize_core::geom::Rational;
 use voxelize_core::grid::{AXES, CellKind, Lattice};
@@ -71,9 +74,11 @@ pub(super) const FORMAT: Format = Format {
     warnings: |lattice, _| shift(lattice).into_iter().collect(),
     size: |dims, _, occupied, _| Some(FileSize::at_most(most_bytes(dims, occupied?))),
     write: Write::Forward(write::write),
-    is_ours: |head| {
-        head.starts_with(b"# Octomap") && contains(head, &format!("\n# {MARK}{METADATA_START}"))
-    },
+    magic: &[read::MAGIC],
+    reader: Some(Reader {
+        cells: read::read,
+        describe: read::describe,
+    }),
     ..Format::BASE
 };
 

@@ -38,7 +38,7 @@ mod json;
 mod plate;
 mod write;
 
-pub use self::plate::{MAX_PLATE_SIDE, check_plate};
+pub use self::plate::{MAX_PLATE_SIDE, check_plate, empty_bytes};
 pub use self::write::draw_bits;
 
 use super::several::FolderLayout;
@@ -80,9 +80,20 @@ pub(super) const ZIP: Format = Format {
     ..FORMAT
 };
 
-/// Returns an upper bound for the memory of writing in bytes. Includes the compressed layers of all threads,
-/// in vectors that double when they grow, also if the layers are on the largest plate.
-fn memory([nx, ny, _]: [usize; 3], _: Dtype, threads: usize, _: &[Choice]) -> u64 {
-    let layer = 2 * (nx * ny + plate::EMPTY_BYTES);
-    (write::LAYERS_PER_THREAD * threads * layer) as u64
+/// Memory of a compressor in bytes.
+const COMPRESSOR: usize = 512 << 10;
+
+/// Returns an upper bound for the memory of writing in bytes, also if the layers are on the largest plate. The
+/// compressed layers of all threads are kept, and each thread compresses one into a vector that doubles when it
+/// grows.
+fn memory([nx, ny, _]: [usize; 3], dtype: Dtype, threads: usize, _: &[Choice]) -> u64 {
+    let row = if dtype == Dtype::Bit {
+        nx.div_ceil(8)
+    } else {
+        nx
+    };
+    let cells = (row + 1) * ny;
+    // Bytes that cannot be compressed are stored with a head for each block.
+    let layer = cells + cells / 1000 + 1024 + plate::empty_bytes([MAX_PLATE_SIDE; 2]);
+    (threads * ((write::LAYERS_PER_THREAD + 1) * layer + COMPRESSOR)) as u64
 }

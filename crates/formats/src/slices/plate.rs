@@ -7,9 +7,11 @@ use voxelize_core::error::{Error, Result};
 /// Maximum length of a side of a plate, in pixels.
 pub const MAX_PLATE_SIDE: usize = 16_384;
 
-/// Upper bound, in bytes, for the compressed empty pixels of a picture. Deflate stores up to 1032 equal bytes
-/// in one byte.
-pub(super) const EMPTY_BYTES: usize = MAX_PLATE_SIDE * MAX_PLATE_SIDE / 500;
+/// Returns an upper bound, in bytes, for the compressed empty pixels of a picture. Deflate stores up to 1032 equal
+/// bytes in one byte.
+pub const fn empty_bytes([width, height]: [usize; 2]) -> usize {
+    (width * height).div_ceil(900)
+}
 
 /// Size of the pictures of a stack, and position of the cells in them.
 #[derive(Debug, Clone, Copy)]
