@@ -45,6 +45,17 @@ pub struct JobOptions {
     pub reads_near: bool,
     /// Error to report if the file states no unit. `None` if no length needs the unit of the file.
     pub waiting: Option<Error>,
+    /// Facts of the mesh that was read. `None` until it is read.
+    pub of_mesh: Option<StatedFacts>,
+}
+
+/// Facts of a mesh that options depend on.
+#[derive(Clone)]
+pub struct StatedFacts {
+    /// Unit and up axis that each file states.
+    stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
+    /// Point that the coordinates of the mesh are relative to.
+    near: [Rational; 3],
 }
 
 /// Mesh with the options for it.
@@ -132,6 +143,7 @@ impl JobOptions {
             draws_colours: false,
             reads_near: true,
             waiting,
+            of_mesh: None,
         })
     }
 
@@ -191,6 +203,10 @@ impl JobOptions {
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
         near: [Rational; 3],
     ) -> Result<()> {
+        self.of_mesh = Some(StatedFacts {
+            stated: stated.to_vec(),
+            near: near.clone(),
+        });
         let resolved = self.request.resolve(stated)?.relative_to(near);
         self.rule = resolved.rule;
         let grid = GridOptions::new(&self.request, resolved, self.like.as_deref())?;
@@ -200,6 +216,14 @@ impl JobOptions {
             _ => self.grid = grid,
         }
         Ok(())
+    }
+
+    /// Applies the facts of a mesh that was read for other options.
+    pub fn take_mesh_of(&mut self, other: &Self) -> Result<()> {
+        match &other.of_mesh {
+            Some(facts) => self.take_stated(&facts.stated, facts.near.clone()),
+            None => Ok(()),
+        }
     }
 }
 

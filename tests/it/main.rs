@@ -45,6 +45,8 @@ mod info;
 #[cfg(feature = "cli")]
 mod labels;
 #[cfg(feature = "cli")]
+mod levels;
+#[cfg(feature = "cli")]
 mod library;
 #[cfg(feature = "cli")]
 mod like;

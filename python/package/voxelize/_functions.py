@@ -11,10 +11,24 @@ from contextlib import closing
 from typing import Any, Literal
 
 from . import _native
-from ._errors import Cancelled, Error, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
+from ._errors import Cancelled, Error, Finding, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, is_mesh_name, meshes_in, one
-from ._options import How, Listener, Number, Size, how, path, rotations, strings, suggesting, unknown, whole, words
+from ._options import (
+    How,
+    Listener,
+    Number,
+    Size,
+    how,
+    path,
+    rotations,
+    several,
+    strings,
+    suggesting,
+    unknown,
+    whole,
+    words,
+)
 from ._voxels import Voxels
 
 
@@ -22,7 +36,7 @@ from ._voxels import Voxels
 def voxelize(
     mesh: Any,
     *,
-    res: int | None = None,
+    res: int | Sequence[int] | None = None,
     voxel_size: Size | None = None,
     dims: Sequence[int] | None = None,
     stretch: bool = False,
@@ -63,6 +77,8 @@ def voxelize(
     progress: bool | Listener | None = None,
     _cancel: _native.Cancel | None = None,
     _depth: int = 1,
+    _read: tuple[list[_native.Mesh], list[Finding]] | None = None,
+    _level: int | None = None,
 ) -> Voxels:
     """Voxelizes a mesh.
 
@@ -124,12 +140,15 @@ def voxelize(
         Each has the attributes `code` and `hint`.
     """
     arguments = locals()
+    if _level is None and isinstance(res, Iterable) and not isinstance(res, str):
+        raise usage("res: each level of detail is a grid of its own", "voxelize.levels(mesh, res) returns a list of grids")
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
     run = how(threads, max_memory, simd, progress, _cancel)
     reading = Reading(lenient, strict, textures=labels == "colour")
-    meshes, findings = all_of(mesh, reading, run)
-    made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
-    findings += findings_of(made["findings"])
+    meshes, found = all_of(mesh, reading, run) if _read is None else _read
+    quantities = [name for text in strings("with_", with_) for name in text.split(",")]
+    made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), quantities, _level)
+    findings = found + findings_of(made["findings"])
     if _depth:
         # Adds two stack frames: the wrapper that checks the names of arguments, and this function.
         warn(findings, _depth + 2)
@@ -183,6 +202,25 @@ def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
 
     `radius` is in the unit of the mesh, or in cells as "2vx". All other arguments are as in `voxelize`."""
     return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
+
+
+def levels(mesh: Any, res: Sequence[int], **options: Any) -> list[Voxels]:
+    """Voxelizes a mesh at several levels of detail. Returns the grids in the order of `res`.
+
+    `res` has the number of cells along the longest axis of each level, such as ``[64, 32, 16]``. The grids have the same corner
+    and cover the box of the coarsest level, so that cells nest if the ratio of the numbers is an integer. `pad` counts cells of
+    the coarsest level. All other arguments are as in `voxelize`. The mesh is read once.
+    """
+    count = len(several("res", res))
+    if isinstance(res, str) or not count:
+        raise usage("res: several numbers of cells are expected", "for example: voxelize.levels(mesh, [64, 32, 16])")
+    is_coloured = options.get("labels") == "colour"
+    reading = Reading(options.get("lenient", False), options.get("strict", False), textures=is_coloured)
+    read = all_of(mesh, reading, how(options.get("threads", 0), options.get("max_memory")))
+    made = []
+    for level in range(count):
+        made.append(voxelize(mesh, res=res, **{"_depth": 2, **options, "_read": read, "_level": level}))
+    return made
 
 
 #: Function that is called with the name of a mesh that failed, and its error.
@@ -377,4 +415,4 @@ def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | 
     raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
 
 
-__all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "many", "offset", "voxelize"]
+__all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "levels", "many", "offset", "voxelize"]

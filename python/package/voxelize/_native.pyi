@@ -79,6 +79,7 @@ def voxelize(
     like: Grid | str | None,
     nearest: bool,
     quantities: list[str],
+    level: int | None,
 ) -> dict[str, Any]: ...
 def options() -> list[tuple[str, bool]]: ...
 def plan_store(

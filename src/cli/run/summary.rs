@@ -113,7 +113,7 @@ fn grid_rows(rows: &mut ReportRows, options: &Options, lattice: &Lattice, found:
 }
 
 /// Adds the number of cells for each label, and the pairs of labels that share cells.
-fn label_rows(rows: &mut ReportRows, found: &RunReport) {
+pub(super) fn label_rows(rows: &mut ReportRows, found: &RunReport) {
     let labels = found.labels.iter();
     rows.row(
         "labels",
@@ -248,7 +248,7 @@ pub fn triangles(mesh: &MeshInput) -> String {
 }
 
 /// Returns the text about the grid. `cut` lists the axes along which the mesh extends beyond the given box.
-fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
+pub(super) fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(UnitOfLength::name);
     let mut text = match options.mode {
@@ -311,7 +311,7 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
 }
 
 /// Returns the rule with its options: `filled; ties: none; inside: nonzero (auto)`.
-fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
+pub(super) fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = job.rule.name().to_string();
     for (name, value) in job.rule.fields() {
@@ -334,7 +334,12 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
 
 /// Returns the number of occupied cells and their volume: `63,084 of 262,144 (24.1 %), 72 of them by
 /// --keep-thin, volume 63,084 mm³ (63.1 ml)`.
-fn cells(options: &Options, occupied: u64, lattice: &Lattice, found: &RunReport) -> String {
+pub(super) fn cells(
+    options: &Options,
+    occupied: u64,
+    lattice: &Lattice,
+    found: &RunReport,
+) -> String {
     let job = &options.job.options;
     let mut text = occupancy(occupied, lattice.dims());
     if let Some(kept) = found.kept {
@@ -363,7 +368,7 @@ fn cells(options: &Options, occupied: u64, lattice: &Lattice, found: &RunReport)
 
 /// Returns a volume in cubic units, in millilitres if the unit is known, and the mass if the density is known: `,
 /// volume 5,256 mm³ (5.26 ml), mass 6.52 g`.
-fn volume(options: &Options, volume: f64, found: &RunReport) -> String {
+pub(super) fn volume(options: &Options, volume: f64, found: &RunReport) -> String {
     let job = &options.job.options;
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = format!(", volume {}", display::volume(volume, unit));
@@ -397,7 +402,7 @@ fn leak(cells: u64, found: &RunReport) -> String {
 }
 
 /// Returns the output and the memory that a dry run expects.
-fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
+pub(super) fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     let resources = &options.job.options.resources;
     let name = options.output.name();
     let format = options.output.format.name;
@@ -435,7 +440,7 @@ fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     text
 }
 
-fn wrote(options: &Options, written: &Written) -> String {
+pub(super) fn wrote(options: &Options, written: &Written) -> String {
     let output = &options.output;
     let name = match written.path.to_str() {
         Some("-") => output.name(),
