@@ -38,8 +38,9 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);
     }
-    let request = call.argv.request()?;
-    if !request.levels.is_empty() {
+    if let Ok(request) = call.argv.request()
+        && !request.levels.is_empty()
+    {
         return Ok(levels::convert(&args, request.by_level(), call));
     }
     Ok(vec![one(args, call)])

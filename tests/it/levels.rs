@@ -14,7 +14,7 @@ const OPTIONS: [[&str; 2]; 14] = [
     ["", ""],
     ["", "--filled"],
     ["--pad 1", "--solid"],
-    ["--pad 2 --snap none", "--filled"],
+    ["--pad 2", "--snap none --filled"],
     ["--cube", "--filled"],
     ["--bounds -30,-20,-9,31,10,7", "--filled"],
     ["--bounds -30,-20,-9,31,10,7 --pad 1 --cube", ""],
@@ -183,10 +183,6 @@ fn one_file_for_several_levels_is_refused() {
         &place,
         "2 cube.stl -r 8,4 -f npz -o -
              err several levels of detail need several files
-         2 cube.stl -r 8,8 -o a.npz
-             err the level of detail 8 is given twice
-         2 cube.stl -r 8,0 -o a.npz
-             err must be at least 1
          2 cube.stl -r 8,4 --filled --doubt d.npz -o a.npz
              err every level of detail would overwrite this file
          2 cube.stl -r 8,4 --filled --inside flood --leak l.npz -o a.npz
@@ -197,11 +193,18 @@ fn one_file_for_several_levels_is_refused() {
              err levels of detail have different dimensions
          2 cube.stl -r 8,4 --resume -o a.zarr
              err each level of detail is a grid of its own
-         2 plan cube.stl -r 8,4 -o a.zarr
-             err each level of detail is a grid of its own
          2 verify --update g.toml cube.stl -r 8,4
-             err each level of detail is a grid of its own
+             err each level of detail is a grid of its own",
+    );
+    rows::check(
+        &place,
+        "2 cube.stl -r 8,8 -o a.npz
+             err the level of detail 8 is given twice
+         2 cube.stl -r 8,0 -o a.npz
+             err must be at least 1
          2 cube.stl -r 8,4 --dims 8,8,8 -o a.npz
-             err cannot be used with",
+             err cannot be used with
+         2 plan cube.stl -r 8,4 -o a.zarr
+             err each level of detail is a grid of its own",
     );
 }

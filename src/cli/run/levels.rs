@@ -1,32 +1,36 @@
 //! Rows of the summary about several levels of detail.
 
 use voxelize::grid::CellKind;
+use voxelize::{Rule, ShellThickness};
 
 use super::report::{RunReport, left_out, surface_and_interior};
-use super::summary::{
-    cells, grid, label_rows, mesh_line, plan, rule, transform_text, volume, wrote,
-};
+use super::summary::{cells, grid, label_rows, mesh_rows, plan, rule, volume, wrote};
 use crate::cli::contents::{made_values, range};
 use crate::cli::options::{Mode, Options};
 use crate::cli::report::{ReportRows, display, hint_text};
 
 /// Adds the rows that all levels share: the mesh, the rule and the colours that are left out.
 pub fn shared_rows(rows: &mut ReportRows, options: &Options, found: &RunReport) {
-    let job = &options.job;
-    if let Some(mesh) = &found.mesh {
-        let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
-        rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
-    }
-    if let Some(defect) = found.defect {
-        rows.row("check", defect.text());
-    }
-    if let Some(lattice) = &found.lattice {
-        rows.row("rule", rule(&job.options, lattice, found));
+    mesh_rows(rows, options, found);
+    if let Some(lattice) = found.lattice.as_ref().filter(|_| !is_own_rule(options)) {
+        rows.row("rule", rule(&options.job.options, lattice, found));
     }
     if let Some(finding) = left_out(options, found) {
         let hint = finding.first.hint().map(hint_text).unwrap_or_default();
         rows.row("colours", format!("{}; {hint}", finding.first.message()));
     }
+}
+
+/// Returns `true` if the text about the rule has a length that is a number of cells, so that each level has its own.
+fn is_own_rule(options: &Options) -> bool {
+    let rule = &options.job.options.rule;
+    matches!(
+        rule,
+        Rule::Filled {
+            shell: Some(ShellThickness::Steps(_)),
+            ..
+        }
+    )
 }
 
 /// Adds the rows of a level with this number of cells along the longest axis: its grid, its cells and its files.
@@ -49,6 +53,9 @@ pub fn level_rows(rows: &mut ReportRows, longest: usize, options: &Options, foun
         text += &format!("; {}", plan(options, found, memory));
     }
     rows.row("level", text);
+    if is_own_rule(options) {
+        rows.row("rule", rule(&options.job.options, lattice, found));
+    }
     if options.job.options.rule.kind() == CellKind::Field {
         if let Some(summary) = &found.field {
             let mut text = made_values(&options.job.options.rule, summary, lattice);

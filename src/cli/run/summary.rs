@@ -24,21 +24,7 @@ const SHOWN_PAIRS: usize = 6;
 
 /// Adds the rows of the summary. Steps that the run did not reach have no rows.
 pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
-    let job = &options.job;
-    if let Some(mesh) = &found.mesh {
-        let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
-        rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
-    }
-    if let Some(defect) = found.defect {
-        let mesh = job
-            .source
-            .path()
-            .map_or_else(|| "MESH".into(), |path| path.display().to_string());
-        rows.row(
-            "check",
-            format!("{}: 'voxelize check {mesh}' shows where", defect.text()),
-        );
-    }
+    mesh_rows(rows, options, found);
     if let Some(lattice) = &found.lattice {
         grid_rows(rows, options, lattice, found);
     }
@@ -59,6 +45,25 @@ pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
         rows.row("digest", display::digest(digest));
     }
     rows.row("time", time(options, found));
+}
+
+/// Adds the rows about the mesh.
+pub(super) fn mesh_rows(rows: &mut ReportRows, options: &Options, found: &RunReport) {
+    let job = &options.job;
+    if let Some(mesh) = &found.mesh {
+        let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
+        rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
+    }
+    if let Some(defect) = found.defect {
+        let mesh = job
+            .source
+            .path()
+            .map_or_else(|| "MESH".into(), |path| path.display().to_string());
+        rows.row(
+            "check",
+            format!("{}: 'voxelize check {mesh}' shows where", defect.text()),
+        );
+    }
 }
 
 /// Adds the rows about the grid, the rule and the cells.

@@ -6,6 +6,7 @@ use roxmltree::{Document, Node};
 use serde_json::{Value, json};
 
 use super::{bring, cases, dent_knot, meshes, outcomes, read, recorded};
+use crate::support::bless;
 use crate::support::place::Place;
 use crate::support::rows;
 
@@ -354,4 +355,32 @@ fn markdown_draws_what_differs() {
     let changed = [count('🟩') - 1, count('🟥') - 1, count('🟨') - 1];
     assert!(changed[0] + changed[1] >= 2 && changed[2] == 0, "{report}");
     assert!(count('⬛') > 5 && count('⬜') > 5, "{report}");
+}
+
+/// The script of the action appends the report to the job summary, or the error if no case was compared.
+#[cfg(unix)]
+#[test]
+fn the_action_writes_a_job_summary() {
+    use crate::support::place::binary;
+    let place = mixed();
+    for (list, code, expected) in [
+        (
+            "goldens.toml",
+            7,
+            "| ❌ differs | meshes/knot.stl | `--res 40` |",
+        ),
+        ("missing.toml", 3, "missing.toml: no such file"),
+    ] {
+        let done = std::process::Command::new(bless::root("tools/action/verify"))
+            .env("VOXELIZE", binary())
+            .env("VOXELIZE_LIST", place.path(list))
+            .env("VOXELIZE_OUT", place.path(&format!("of-{list}")))
+            .env("GITHUB_STEP_SUMMARY", place.path("summary.md"))
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(code), "{list}");
+        let summary = read(&place, "summary.md");
+        assert!(summary.contains(expected), "{list}: {summary}");
+    }
+    assert!(read(&place, "summary.md").contains('🟩'));
 }
