@@ -15,8 +15,8 @@ use super::progress::Bar;
 use super::report::{Outcome, Report, ReportRows, error_text, finding_line};
 use super::run::{self, RunReport, RunResult};
 
-/// Level of detail, and its result.
-struct Level {
+/// Options of a level of detail, and its result.
+struct DetailLevel {
     /// Number of cells along the longest axis.
     longest: usize,
     options: Options,
@@ -76,14 +76,14 @@ fn refuse(args: &ConvertArgs, call: &Call) -> Result<()> {
 }
 
 /// Validates the options of all levels. Looks at files but changes none.
-fn levels(args: &ConvertArgs, requests: Vec<Request>, call: &Call) -> Result<Vec<Level>> {
+fn levels(args: &ConvertArgs, requests: Vec<Request>, call: &Call) -> Result<Vec<DetailLevel>> {
     refuse(args, call)?;
     let mut levels = vec![];
     for request in requests {
         let longest = request.res.unwrap_or_default();
         let mut options = Options::unchecked(call.args()?, request, call, Output::unregistered)?;
         options.output = options.output.at_level(longest).registered(&call.names)?;
-        levels.push(Level {
+        levels.push(DetailLevel {
             longest,
             options,
             found: RunReport::new(call.started),
@@ -96,8 +96,8 @@ fn levels(args: &ConvertArgs, requests: Vec<Request>, call: &Call) -> Result<Vec
 
 /// Reads the mesh and makes the grids of the levels whose output is not kept. After an interrupt, the levels that
 /// are left are removed.
-fn make(levels: &mut Vec<Level>, bar: &Bar, call: &Call) -> Result<()> {
-    let is_kept = |level: &Level| level.options.output.kept().is_some();
+fn make(levels: &mut Vec<DetailLevel>, bar: &Bar, call: &Call) -> Result<()> {
+    let is_kept = |level: &DetailLevel| level.options.output.kept().is_some();
     let wanted: Vec<bool> = levels.iter().map(|level| !is_kept(level)).collect();
     let Some(first) = wanted.iter().position(|wanted| *wanted) else {
         return Ok(());
@@ -123,8 +123,8 @@ fn make(levels: &mut Vec<Level>, bar: &Bar, call: &Call) -> Result<()> {
 }
 
 /// Makes the grid of a level.
-fn one(level: &mut Level, mesh: &Mesh, bar: &Bar) -> Outcome {
-    let Level { options, found, .. } = level;
+fn one(level: &mut DetailLevel, mesh: &Mesh, bar: &Bar) -> Outcome {
+    let DetailLevel { options, found, .. } = level;
     let made = guarded(|| {
         options.output.file.check()?;
         run::fill_grid(options, mesh, bar, found)
@@ -134,12 +134,12 @@ fn one(level: &mut Level, mesh: &Mesh, bar: &Bar) -> Outcome {
 }
 
 /// Returns a report for each level, and the rows that follow them.
-fn reports(levels: &[Level], mesh: Option<PathBuf>, call: &Call) -> Vec<Report> {
+fn reports(levels: &[DetailLevel], mesh: Option<PathBuf>, call: &Call) -> Vec<Report> {
     let is_verbose = call.printer.is_verbose();
     let mut reports = vec![];
     let mut has_shared_rows = false;
     for level in levels {
-        let Level {
+        let DetailLevel {
             longest,
             options,
             found,
@@ -178,7 +178,7 @@ fn reports(levels: &[Level], mesh: Option<PathBuf>, call: &Call) -> Vec<Report> 
 }
 
 /// Adds the findings about all levels. A finding that only some levels have names them.
-fn findings(rows: &mut ReportRows, levels: &[Level], call: &Call) {
+fn findings(rows: &mut ReportRows, levels: &[DetailLevel], call: &Call) {
     let verbosity = call.printer.options.verbosity;
     let mut all: Vec<(&Finding, String, Vec<usize>)> = vec![];
     let mut made = 0;

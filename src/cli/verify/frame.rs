@@ -11,13 +11,13 @@ const SMALL: u128 = 1 << 20;
 const LARGEST: u128 = 4;
 
 /// The cells of two grids, on one lattice.
-pub struct Frame {
+pub struct CommonFrame {
     pub first: BitGrid,
     pub second: BitGrid,
     pub lattice: Lattice,
 }
 
-impl Frame {
+impl CommonFrame {
     /// Creates the frame of two grids. `None` if their cells are not aligned, if a grid has no lattice or is a field,
     /// or if the frame is too large because the grids are far apart. `room` limits its memory, in bytes.
     pub fn of(first: &Voxels, second: &Voxels, room: Option<u64>) -> Result<Option<Self>> {
@@ -112,7 +112,7 @@ mod tests {
             ("##", 12, [8, 1, 1], (0, 2, 3)),
         ] {
             let now = voxels(text, at(x), 2);
-            let frame = Frame::of(&golden, &now, None).unwrap().unwrap();
+            let frame = CommonFrame::of(&golden, &now, None).unwrap().unwrap();
             let found = Difference::between(&frame.first, &frame.second).unwrap();
             assert_eq!(frame.first.dims(), dims, "{text}");
             assert_eq!((found.common, found.added, found.removed), counts, "{text}");
@@ -132,7 +132,7 @@ mod tests {
             (Rational::from(2000), 2, Some(10)),
         ] {
             let now = voxels("##", at(x), side);
-            assert!(Frame::of(&golden, &now, room).unwrap().is_none());
+            assert!(CommonFrame::of(&golden, &now, room).unwrap().is_none());
         }
     }
 }

@@ -10,7 +10,7 @@ use voxelize::tool::outcome::{against_grid, other_grid};
 use voxelize::view::{self, From, View};
 use voxelize::{BitGrid, Code, Error, Lattice, Rational, Result, Voxels, format};
 
-use super::frame::Frame;
+use super::frame::CommonFrame;
 use super::report::{CaseReport, GridBrief};
 use super::squares::Squares;
 use super::task::{CaseCells, Task, Wanted};
@@ -122,13 +122,13 @@ fn compare_grids(
         report.about_picture = Some("no picture: the grid changed, and the cells are a field");
         return Ok(());
     }
-    let Some(frame) = Frame::of(golden, now, room)? else {
+    let Some(frame) = CommonFrame::of(golden, now, room)? else {
         let Some([_, png]) = &task.pictures else {
             return Ok(());
         };
         report.about_picture = Some(
             "the picture has the grids side by side, because their cells are not aligned; \
-             --like FILE, or --bounds for a larger box, keeps the grid",
+             record with --like, or with --bounds for a larger box, to keep the grid",
         );
         return draw_beside(png, golden, now, report);
     };

@@ -369,7 +369,7 @@ fn the_action_writes_a_job_summary() {
             7,
             "| ❌ differs | meshes/knot.stl | `--res 40` |",
         ),
-        ("missing.toml", 3, "missing.toml: no such file"),
+        ("missing.toml", 3, "missing.toml: cannot be read"),
     ] {
         let done = std::process::Command::new(bless::root("tools/action/verify"))
             .env("VOXELIZE", binary())
