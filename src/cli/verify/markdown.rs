@@ -84,7 +84,7 @@ fn described(task: &Task, report: &CaseReport) -> String {
     if let Some(squares) = &report.squares {
         text += &format!("\n{}\n\n", escaped(&squares.title));
         text += &fenced(&squares.rows);
-        text += "\n🟩 added, 🟥 removed, 🟨 both, ⬛ unchanged, ⬜ empty\n";
+        text += "\n🟦 added, 🟧 removed, 🟪 both, ⬛ unchanged, ⬜ empty\n";
     }
     text
 }

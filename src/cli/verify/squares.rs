@@ -83,9 +83,9 @@ impl Squares {
                     }
                 }
                 row.push(match seen {
-                    [_, true, false, _] => '🟩',
-                    [_, false, true, _] => '🟥',
-                    [_, true, true, _] => '🟨',
+                    [_, true, false, _] => '🟦',
+                    [_, false, true, _] => '🟧',
+                    [_, true, true, _] => '🟪',
                     [_, _, _, true] => '⬛',
                     _ => '⬜',
                 });
@@ -124,7 +124,7 @@ mod tests {
         assert!(squares.title.starts_with("layer z = "), "{}", squares.title);
         let text = squares.rows.join("\n");
         let count = |square: char| text.matches(square).count();
-        assert_eq!(['🟩', '🟥', '⬛', '⬜'].map(count), [2, 1, 3, 2], "{text}");
+        assert_eq!(['🟦', '🟧', '⬛', '⬜'].map(count), [2, 1, 3, 2], "{text}");
         assert!(Squares::of(&first, &first).is_none());
     }
 
@@ -139,7 +139,7 @@ mod tests {
             (squares.rows.len(), squares.rows[0].chars().count()),
             (24, 34)
         );
-        assert!(squares.rows[0].ends_with('🟩') && squares.rows[23].starts_with('🟥'));
+        assert!(squares.rows[0].ends_with('🟦') && squares.rows[23].starts_with('🟧'));
         assert!(squares.title.ends_with("a square is 3 × 3 cells"));
     }
 }

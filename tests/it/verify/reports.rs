@@ -352,7 +352,7 @@ fn markdown_draws_what_differs() {
     }
     let count = |square: char| report.matches(square).count();
     // The line that explains the squares has one of each.
-    let changed = [count('🟩') - 1, count('🟥') - 1, count('🟨') - 1];
+    let changed = [count('🟦') - 1, count('🟧') - 1, count('🟪') - 1];
     assert!(changed[0] + changed[1] >= 2 && changed[2] == 0, "{report}");
     assert!(count('⬛') > 5 && count('⬜') > 5, "{report}");
 }
@@ -382,5 +382,5 @@ fn the_action_writes_a_job_summary() {
         let summary = read(&place, "summary.md");
         assert!(summary.contains(expected), "{list}: {summary}");
     }
-    assert!(read(&place, "summary.md").contains('🟩'));
+    assert!(read(&place, "summary.md").contains('🟦'));
 }
