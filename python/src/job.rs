@@ -145,6 +145,8 @@ struct Job {
     like: Option<Like>,
     has_nearest: bool,
     quantities: Vec<String>,
+    /// Number of the level of detail, if the options have several. `None` if they make a single grid.
+    level: Option<usize>,
     max_memory: Option<u64>,
 }
 
@@ -168,8 +170,12 @@ struct Made {
 }
 
 /// Makes cells from meshes by a rule. Several meshes make one grid, in which each mesh is a label unless
-/// `labels` is set.
+/// `labels` is set. `level` is the number of a level of detail, if the options have several.
 #[pyfunction]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is an argument of the Python function"
+)]
 pub fn voxelize<'py>(
     py: Python<'py>,
     meshes: Vec<PyRef<'py, PyMesh>>,
@@ -178,6 +184,7 @@ pub fn voxelize<'py>(
     like: Option<Like>,
     nearest: bool,
     quantities: Vec<String>,
+    level: Option<usize>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let source = common(py, &meshes)?;
     let job = Job {
@@ -186,6 +193,7 @@ pub fn voxelize<'py>(
         like,
         has_nearest: nearest,
         quantities,
+        level,
         max_memory: how.max_memory,
     };
     drop(meshes);
@@ -218,6 +226,11 @@ impl Job {
             options, source, ..
         } = &self;
         let mut request = source.request(options)?;
+        if let Some(level) = self.level
+            && level < request.levels.len()
+        {
+            request = request.by_level().swap_remove(level);
+        }
         if self.like.is_some() {
             request.set("like", "")?;
         }

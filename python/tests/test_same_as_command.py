@@ -117,6 +117,23 @@ def test_poses_are_those_of_the_command(
     assert [label.name for label in made.legend.values()] == [label.name for label in saved.legend.values()]
     if not labels:
         assert made.record["input"] == saved.record["input"] == words[0]
+def test_levels_of_detail_are_those_of_the_command(tmp_path: Path) -> None:
+    numbers = [40, 20, 10, 15]
+    reports = command(fixture("knot.stl"), "-r", "40,20,10,15", "--filled", "--pad", "1", "-o", str(tmp_path / "k.npz"))
+    made = voxelize.levels(fixture("knot.stl"), numbers, rule="filled", pad=1)
+    assert [level.digest for level in made] == [report["digest"]["grid"] for report in reports]
+    for number, level in zip(numbers, made, strict=True):
+        assert voxelize.open(tmp_path / f"k-{number}.npz") == level
+        assert level.origin == made[2].origin
+    assert made[0].shape == tuple(4 * n for n in made[2].shape)
+    nested = made[0].numpy().reshape([x for n in made[2].shape for x in (n, 4)]).any(axis=(1, 3, 5))
+    assert not (nested & ~made[2].numpy()).any()
+    for wrong in ([], "64,32", 64, [64, 64]):
+        with pytest.raises(voxelize.UsageError):
+            voxelize.levels(fixture("cube.stl"), wrong)  # type: ignore[arg-type]
+    with pytest.raises(voxelize.UsageError, match="a grid of its own") as error:
+        voxelize.voxelize(fixture("cube.stl"), res=[64, 32])
+    assert "voxelize.levels" in str(error.value.hint)
 
 
 def test_limits_threads_and_levels_change_nothing() -> None:

@@ -8,6 +8,7 @@ use voxelize::{Error, Result};
 use super::args::ConvertArgs;
 use super::batch;
 use super::command::{Call, Command};
+use super::levels;
 use super::options::Options;
 use super::regions;
 use super::report::{Outcome, Report};
@@ -36,6 +37,11 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     }
     if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);
+    }
+    if let Ok(request) = call.argv.request()
+        && !request.levels.is_empty()
+    {
+        return Ok(levels::convert(&args, request.by_level(), call));
     }
     Ok(vec![one(args, call)])
 }
@@ -82,7 +88,7 @@ pub fn prepare(call: &Call, mesh: &voxelize::Mesh) -> Result<Report> {
     use voxelize::mesh::read::Packing;
 
     let args = on_devices(call.args()?);
-    let mut request = call.argv.request()?;
+    let mut request = call.argv.request()?.by_level().swap_remove(0);
     request.like = None;
     let mut found = RunReport::new(call.started);
     if batch::is_requested(&args.input, &args.output) {

@@ -18,6 +18,7 @@ mod guard;
 mod help;
 mod info;
 mod junit;
+mod levels;
 mod memory;
 mod meshes;
 mod names;

@@ -49,6 +49,17 @@ pub struct JobOptions {
     pub pose_unit: Option<UnitOfLength>,
     /// Error to report if the file states no unit. `None` if no length needs the unit of the file.
     pub waiting: Option<Error>,
+    /// Facts of the mesh that was read. `None` until it is read.
+    pub of_mesh: Option<StatedFacts>,
+}
+
+/// Facts of a mesh that options depend on.
+#[derive(Clone)]
+pub struct StatedFacts {
+    /// Unit and up axis that each file states.
+    stated: Vec<(Option<UnitOfLength>, Option<UpAxis>)>,
+    /// Point that the coordinates of the mesh are relative to.
+    near: [Rational; 3],
 }
 
 /// Mesh with the options for it.
@@ -150,6 +161,7 @@ impl JobOptions {
             reads_near: true,
             pose_unit: None,
             waiting,
+            of_mesh: None,
         })
     }
 
@@ -224,6 +236,10 @@ impl JobOptions {
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
         near: [Rational; 3],
     ) -> Result<()> {
+        self.of_mesh = Some(StatedFacts {
+            stated: stated.to_vec(),
+            near: near.clone(),
+        });
         let resolved = self.request.resolve(stated)?.relative_to(near);
         self.rule = resolved.rule;
         self.drains = resolved.drains.clone();
@@ -234,6 +250,14 @@ impl JobOptions {
             _ => self.grid = grid,
         }
         Ok(())
+    }
+
+    /// Applies the facts of a mesh that was read for other options.
+    pub fn take_mesh_of(&mut self, other: &Self) -> Result<()> {
+        match &other.of_mesh {
+            Some(facts) => self.take_stated(&facts.stated, facts.near.clone()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub struct Output {
     later: Option<Arc<PendingNames>>,
     /// The user named the output with `-o`.
     is_named: bool,
+    /// The name of the file is derived from the name of the output, because it is one of several levels of detail.
+    is_level: bool,
 }
 
 /// What decided the format.
@@ -221,6 +223,7 @@ impl Output {
             stack: None,
             later: None,
             is_named: args.output.is_some(),
+            is_level: false,
         }
     }
 
@@ -324,6 +327,17 @@ impl Output {
         let path = root.join(files::with_suffix(name, extension(self.format)));
         Self {
             file: output_file(&path, self.format, self.kind),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the output of a level of detail, which has its number of cells before the extension:
+    /// `hero-64.vox`.
+    pub fn at_level(&self, longest: usize) -> Self {
+        let path = numbered(self.file.path(), self.format, longest);
+        Self {
+            file: output_file(&path, self.format, self.kind),
+            is_level: true,
             ..self.clone()
         }
     }
@@ -567,6 +581,9 @@ impl Output {
         } else if self.folder.is_some() {
             let hint = "remove it, or name another folder: -o DIR/";
             file = file.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint);
+        } else if self.is_level {
+            let hint = "remove it, or name another output: -o FILE";
+            file = file.existing(Existing::ReplaceIf(tool::may_be_of_this_tool), hint);
         } else if !self.is_named {
             let hint = format!(
                 "-o {} replaces it, or name another file",
@@ -585,6 +602,32 @@ fn output_file(path: &Path, format: &'static Format, kind: CellKind) -> OutputFi
         .of_cells(format, kind)
         .output_of_run()
         .or_stdout()
+}
+
+/// Returns the path with a number before its extension: `scan-64.nii.gz`.
+fn numbered(path: &Path, format: &Format, number: usize) -> PathBuf {
+    let name = path.to_string_lossy().to_lowercase();
+    let mut parts = 1;
+    for extension in format.extensions {
+        if name.ends_with(&format!(".{extension}")) {
+            parts = parts.max(1 + extension.matches('.').count());
+        }
+    }
+    let mut stem = path.to_path_buf();
+    let mut extensions = vec![];
+    for _ in 0..parts {
+        if let Some(extension) = stem.extension() {
+            extensions.push(extension.to_os_string());
+            stem.set_extension("");
+        }
+    }
+    let mut name = stem.file_name().unwrap_or_default().to_os_string();
+    name.push(format!("-{number}"));
+    for extension in extensions.iter().rev() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 fn extension(format: &Format) -> &'static str {
@@ -659,4 +702,25 @@ fn format_names() -> String {
         .map(|format| format.name)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_has_its_number_before_the_extension() {
+        for (path, format, expected) in [
+            ("hero.vox", "vox", "hero-64.vox"),
+            ("out/hero.v2.VOX", "vox", "out/hero.v2-64.VOX"),
+            ("scan.nii.gz", "nii.gz", "scan-64.nii.gz"),
+            ("layers.slices.zip", "slices.zip", "layers-64.slices.zip"),
+            ("hero", "npz", "hero-64"),
+            ("hero.data", "raw", "hero-64.data"),
+        ] {
+            let by_name = format::by_name(format).or(format::by_path(Path::new(path)));
+            let numbered = numbered(Path::new(path), by_name.unwrap(), 64);
+            assert_eq!(numbered, Path::new(expected), "{path}");
+        }
+    }
 }

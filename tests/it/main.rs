@@ -49,6 +49,8 @@ mod label_fields;
 #[cfg(feature = "cli")]
 mod labels;
 #[cfg(feature = "cli")]
+mod levels;
+#[cfg(feature = "cli")]
 mod library;
 #[cfg(feature = "cli")]
 mod like;

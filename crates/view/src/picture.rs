@@ -120,6 +120,27 @@ impl Picture {
         }
     }
 
+    /// Returns a picture with this picture on the left and `other` on the right.
+    ///
+    /// # Panics
+    /// Panics if the pictures do not have the same height.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        assert_eq!(self.size[1], other.size[1], "pictures of other heights");
+        let mut rgba = Vec::with_capacity(self.rgba.len() + other.rgba.len());
+        let left = self.rgba.chunks_exact(4 * self.size[0]);
+        let right = other.rgba.chunks_exact(4 * other.size[0]);
+        for (left, right) in left.zip(right) {
+            rgba.extend_from_slice(left);
+            rgba.extend_from_slice(right);
+        }
+        Self {
+            size: [self.size[0] + other.size[0], self.size[1]],
+            rgba,
+            scale: None,
+        }
+    }
+
     /// Returns the width and the height in pixels.
     pub fn size(&self) -> [usize; 2] {
         self.size

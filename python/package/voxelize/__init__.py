@@ -31,7 +31,7 @@ from ._errors import (
     UsageError,
 )
 from ._facts import Check, Clearance, Component, Defect, FieldDifference, Label
-from ._functions import check, clearance, distance, formats, fraction, many, offset, voxelize
+from ._functions import check, clearance, distance, formats, fraction, levels, many, offset, voxelize
 from ._meshes import Mesh, mesh
 from ._voxels import Difference, Voxels, open
 
@@ -66,6 +66,7 @@ __all__ = [
     "distance",
     "formats",
     "fraction",
+    "levels",
     "many",
     "mesh",
     "offset",

@@ -11,10 +11,10 @@ from contextlib import closing
 from typing import Any, Literal
 
 from . import _native
-from ._errors import Cancelled, Error, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
+from ._errors import Cancelled, Error, Finding, SkippedWarning, TooLargeError, UsageError, findings_of, usage, warn
 from ._facts import Check, Clearance, check_of, clearance_of
 from ._meshes import Mesh, Reading, all_of, is_mesh_name, meshes_in, one
-from ._options import How, Listener, Number, Size, how, path, strings, suggesting, texts, unknown, whole
+from ._options import How, Listener, Number, Size, how, path, several, strings, suggesting, texts, unknown, whole
 from ._voxels import Voxels
 
 
@@ -22,7 +22,7 @@ from ._voxels import Voxels
 def voxelize(
     mesh: Any,
     *,
-    res: int | None = None,
+    res: int | Sequence[int] | None = None,
     voxel_size: Size | None = None,
     dims: Sequence[int] | None = None,
     stretch: bool = False,
@@ -65,6 +65,8 @@ def voxelize(
     progress: bool | Listener | None = None,
     _cancel: _native.Cancel | None = None,
     _depth: int = 1,
+    _read: tuple[list[_native.Mesh], list[Finding]] | None = None,
+    _level: int | None = None,
 ) -> Voxels:
     """Voxelizes a mesh.
 
@@ -132,12 +134,15 @@ def voxelize(
         Each has the attributes `code` and `hint`.
     """
     arguments = locals()
+    if _level is None and isinstance(res, Iterable) and not isinstance(res, str):
+        raise usage("res: each level of detail is a grid of its own", "voxelize.levels(mesh, res) returns a list of grids")
     given = {name: arguments[name] for name in _DECIDING if name in arguments}
     run = how(threads, max_memory, simd, progress, _cancel)
-    reading = Reading(lenient, strict, textures=isinstance(labels, str) and labels.endswith(("colour", "color")))
-    meshes, findings = all_of(mesh, reading, run, unit if scale is None else None)
-    made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), [name for text in strings("with_", with_) for name in text.split(",")])
-    findings += findings_of(made["findings"])
+    reading = Reading(lenient, strict, _has_colours(labels))
+    meshes, found = all_of(mesh, reading, run, unit if scale is None else None) if _read is None else _read
+    quantities = [name for text in strings("with_", with_) for name in text.split(",")]
+    made = _native.voxelize(meshes, chosen(reading, given), run, _like(like), bool(nearest), quantities, _level)
+    findings = found + findings_of(made["findings"])
     if _depth:
         # Adds two stack frames: the wrapper that checks the names of arguments, and this function.
         warn(findings, _depth + 2)
@@ -146,6 +151,11 @@ def voxelize(
 
 #: Names of the arguments that decide the cells. The value is True for a flag.
 _DECIDING = dict(_native.options())
+
+
+def _has_colours(labels: object) -> bool:
+    """Returns whether labels stand for colours."""
+    return isinstance(labels, str) and labels.endswith(("colour", "color"))
 
 
 def chosen(reading: Reading, given: dict[str, Any]) -> dict[str, Any]:
@@ -190,6 +200,25 @@ def offset(mesh: Any, radius: Number, **options: Any) -> Voxels:
 
     `radius` is in the unit of the mesh, or in cells as "2vx". All other arguments are as in `voxelize`."""
     return voxelize(mesh, rule="offset", radius=radius, **{"_depth": 2, **options})
+
+
+def levels(mesh: Any, res: Sequence[int], **options: Any) -> list[Voxels]:
+    """Voxelizes a mesh at several levels of detail. Returns the grids in the order of `res`.
+
+    `res` has the number of cells along the longest axis of each level, such as ``[64, 32, 16]``. The grids have the same corner
+    and cover the box of the coarsest level, so that cells nest if the ratio of the numbers is an integer. `pad` counts cells of
+    the coarsest level. All other arguments are as in `voxelize`. The mesh is read once.
+    """
+    count = len(several("res", res))
+    if isinstance(res, str) or not count:
+        raise usage("res: several numbers of cells are expected", "for example: voxelize.levels(mesh, [64, 32, 16])")
+    reading = Reading(options.get("lenient", False), options.get("strict", False), _has_colours(options.get("labels")))
+    unit = options.get("unit") if options.get("scale") is None else None
+    read = all_of(mesh, reading, how(options.get("threads", 0), options.get("max_memory")), unit)
+    made = []
+    for level in range(count):
+        made.append(voxelize(mesh, res=res, **{"_depth": 2, **options, "_read": read, "_level": level}))
+    return made
 
 
 #: Function that is called with the name of a mesh that failed, and its error.
@@ -386,4 +415,4 @@ def _like(like: Voxels | str | os.PathLike[str] | None) -> _native.Grid | str | 
     raise usage(f"like: voxels or the name of a file are expected, not {type(like).__name__}")
 
 
-__all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "many", "offset", "voxelize"]
+__all__ = ["Mesh", "check", "clearance", "distance", "formats", "fraction", "levels", "many", "offset", "voxelize"]

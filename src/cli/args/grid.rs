@@ -8,13 +8,15 @@ use super::transform::TransformArgs;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Grid")]
 pub struct GridArgs {
-    /// cells on the longest axis [256]
+    /// cells on the longest axis; levels: 64,32 [256]
     #[arg(
         short,
         long,
         value_name = "N",
         allow_negative_numbers = true,
-        long_help = "Number of cells on the longest axis; the other axes get as many cells of this size as the mesh needs [default: 256]"
+        long_help = "Number of cells on the longest axis; the other axes get as many cells of this size as the mesh needs. \
+                       Several numbers, as in 64,32,16, make levels of detail in one box: FILE-64.vox, FILE-32.vox, \
+                       FILE-16.vox [default: 256]"
     )]
     res: Option<String>,
 

@@ -330,11 +330,16 @@ fn no_mesh(folder: &Path) -> Error {
     .with_hint("hidden files and folders are skipped; a file that is named is always read")
 }
 
-/// Returns each mesh with its output. A missing mesh has its error instead.
+/// Returns each mesh with its output, or each level of detail of each mesh. A missing mesh has its error instead.
 ///
 /// # Errors
 /// Fails if two meshes would be written to one file, or if an output would overwrite an input.
-pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Result<Vec<Item>> {
+pub(super) fn items(
+    found: Vec<FoundMesh>,
+    output: &Output,
+    levels: &[usize],
+    call: &Call,
+) -> Result<Vec<Item>> {
     let common = common(found.iter().map(|found| found.folder.as_path()));
     let source = |mesh: &FoundMesh| match &mesh.problem {
         Some(problem) => Err(problem.clone()),
@@ -352,39 +357,49 @@ pub(super) fn items(found: Vec<FoundMesh>, output: &Output, call: &Call) -> Resu
     }
     let mut written: HashMap<PathBuf, &Path> = HashMap::new();
     let mut items = vec![];
+    let numbers: Vec<_> = match levels {
+        [] => vec![None],
+        levels => levels.iter().copied().map(Some).collect(),
+    };
     for (n, (mesh, source)) in found.iter().zip(sources.drain(..)).enumerate() {
-        let ready = match source {
-            Ok(source) => {
-                let (output, path) = if output.stack.is_some() {
-                    (
-                        output.stacked_at(n, mesh.path.display().to_string()),
-                        mesh.whole.clone(),
-                    )
-                } else {
-                    let output = output.named(&below(&common, &mesh.whole));
-                    let path = output.file.path().to_path_buf();
-                    (output, path)
-                };
-                if let Some(other) = written.insert(path.clone(), &mesh.path) {
-                    return Err(twice(other, &mesh.path, &path));
-                }
-                Ok((
-                    source,
-                    if output.stack.is_some() {
-                        output
-                    } else {
-                        output.registered(&call.names)?
-                    },
-                ))
-            }
-            Err(error) => Err(error),
-        };
-        items.push(Item {
-            path: mesh.path.clone(),
-            ready,
-        });
+        for (level, longest) in numbers.iter().enumerate() {
+            let source = source.clone();
+            items.push(Item {
+                path: mesh.path.clone(),
+                level,
+                longest: *longest,
+                ready: match source {
+                    Ok(source) => {
+                        let mut ready = output_of(n, mesh, output, &common);
+                        if let Some(longest) = longest {
+                            ready = ready.at_level(*longest);
+                        }
+                        let path = match &ready.stack {
+                            Some(_) => mesh.whole.clone(),
+                            None => ready.file.path().to_path_buf(),
+                        };
+                        if let Some(other) = written.insert(path.clone(), &mesh.path) {
+                            return Err(twice(other, &mesh.path, &path));
+                        }
+                        if ready.stack.is_none() {
+                            ready = ready.registered(&call.names)?;
+                        }
+                        Ok((source, ready))
+                    }
+                    Err(error) => Err(error),
+                },
+            });
+        }
     }
     Ok(items)
+}
+
+/// Returns the output of mesh `n`: its place in the array of all meshes, or its file below the output folder.
+fn output_of(n: usize, mesh: &FoundMesh, output: &Output, common: &Path) -> Output {
+    match &output.stack {
+        Some(_) => output.stacked_at(n, mesh.path.display().to_string()),
+        None => output.named(&below(common, &mesh.whole)),
+    }
 }
 
 /// Returns the deepest folder that contains or equals each of these folders.

@@ -18,7 +18,7 @@ use super::command::Call;
 use super::files::{self, MeshSource};
 use super::guard::guarded;
 use super::memory::Resources;
-use super::options::{self, DoubtOptions, GridFrom, GridOptions, Job, JobOptions, Mode, Options};
+use super::options::{self, DoubtOptions, GridFrom, Job, JobOptions, Mode, Options};
 use super::output::{self, Output};
 use super::progress::Bar;
 use super::report::{Outcome, Report, Verbosity};
@@ -30,7 +30,8 @@ use report::{Entry, OrderedReporter};
 
 /// Validated options of a call with several meshes.
 struct BatchOptions {
-    options: JobOptions,
+    /// Options of each level of detail. One entry if there is one grid per mesh.
+    levels: Vec<JobOptions>,
     /// Meshes that the user named and meshes of named folders, in the order of the call.
     items: Vec<Item>,
     /// Files in the named folders that are not meshes.
@@ -84,11 +85,24 @@ struct MadeItem<'a> {
 struct Item {
     /// Name as given.
     path: PathBuf,
+    /// Level of detail: the place in [`BatchOptions::levels`].
+    level: usize,
+    /// Number of cells along the longest axis, if the mesh has several levels of detail.
+    longest: Option<usize>,
     /// Input and output, or the error of a mesh that cannot be converted.
     ready: Result<(MeshSource, Output)>,
 }
 
 impl Item {
+    /// Returns the name for messages: `a.stl`, or `a.stl, level 64`.
+    fn title(&self) -> String {
+        let path = self.path.display();
+        match self.longest {
+            Some(longest) => format!("{path}, level {longest}"),
+            None => path.to_string(),
+        }
+    }
+
     /// Returns the size of the mesh file in bytes, or 0 if it is unknown.
     fn size(&self) -> u64 {
         let path = match &self.ready {
@@ -164,8 +178,14 @@ impl BatchOptions {
             Grids::Own
         };
         let resources = call.resources(args.run.max_memory)?;
-        let options = JobOptions::of_conversion(request, &args.read, resources, &call.names)?
-            .reported(&call.printer.options);
+        let numbers = request.levels.clone();
+        let mut levels = vec![];
+        for request in request.by_level() {
+            let resources = resources.clone();
+            let options = JobOptions::of_conversion(request, &args.read, resources, &call.names)?;
+            levels.push(options.reported(&call.printer.options));
+        }
+        let options = levels[0].clone();
         let doubt = DoubtOptions::new(&args.doubt, &options.rule, Sidecar::Auto, call)?;
         let leak = options::leak(&args.leak, &options.rule, Sidecar::Auto, call)?;
         let nearest = options::nearest(&args.nearest, &options.rule, call)?;
@@ -207,26 +227,28 @@ impl BatchOptions {
         }
         // Each process names the outputs of all meshes, not only of its share, so that all processes agree on
         // names and conflicts.
-        let mut items = inputs::items(found, &output, call)?;
+        let mut items = inputs::items(found, &output, &numbers, call)?;
         let paths: Vec<_> = items
             .iter()
             .map(|item| files::file_of(&item.path))
             .collect();
-        let mut options = options.for_meshes(paths.iter().map(PathBuf::as_path))?;
+        let options = options.for_meshes(paths.iter().map(PathBuf::as_path))?;
         let bytes = items.len() as u64 * PER_MESH;
         options
             .admit(bytes, "the names and reports of the meshes")
             .map_err(|error| {
                 error.with_hint("raise --max-memory, or name fewer meshes at a time")
             })?;
-        options.resources.extra_bytes += bytes;
+        for level in &mut levels {
+            level.resources.extra_bytes += bytes;
+        }
         if let Some(share) = args.input.shard_list {
             let mut place = 0..;
             items.retain(|_| place.next().is_some_and(|place| share.has(place)));
         }
         call.check_files()?;
         Ok(Self {
-            options,
+            levels,
             items,
             skipped,
             output,
@@ -241,9 +263,9 @@ impl BatchOptions {
     /// Makes all grids. Returns the reports that were not printed during the run.
     fn run(&self, call: &Call) -> Result<Vec<Report>> {
         let bar = call.bar();
-        let (options, unreadable) = match self.grids {
+        let (levels, unreadable) = match self.grids {
             Grids::Own => (
-                self.options.clone(),
+                self.levels.clone(),
                 self.items.iter().map(|_| None).collect(),
             ),
             Grids::Same => self.same_grid(&bar, call)?,
@@ -258,10 +280,10 @@ impl BatchOptions {
             bar.advance(1);
         };
         let name = |made: MadeItem| report(made.n, self.named(made, call));
-        let [threads, namers] = within_open_files(options.resources.threads);
+        let [threads, namers] = within_open_files(levels[0].resources.threads);
         let together = Resources {
             threads,
-            ..options.resources.clone()
+            ..levels[0].resources.clone()
         };
         tool::handed_on(namers, name, |hand_on| {
             schedule::each(
@@ -282,7 +304,8 @@ impl BatchOptions {
                             Entry::new(self, item, None, &found, Outcome::of(error), call),
                         ),
                         None => {
-                            hand_on(self.one((*n, item), &options, resources, slot, call, found)?)
+                            let options = &levels[item.level];
+                            hand_on(self.one((*n, item), options, resources, slot, call, found)?)
                         }
                     }
                     Some(())
@@ -304,8 +327,7 @@ impl BatchOptions {
     /// Writes the grids of all meshes as one array.
     fn write_stack(&self, stack: &GridStack, bar: &Bar) -> Result<Written> {
         let need = u64::try_from(stack.bytes()).unwrap_or(u64::MAX);
-        self.options
-            .admit(need, "a grid and a layer of the array")?;
+        self.levels[0].admit(need, "a grid and a layer of the array")?;
         let options = self.output.save_options(bar);
         let file = &self.output.file;
         let write = |out: &mut dyn std::io::Write| {
@@ -382,13 +404,13 @@ impl BatchOptions {
         Entry::new(self, item, Some(&options), &found, outcome, call)
     }
 
-    /// Returns the options with one lattice around all readable meshes, and for each mesh the error if it
-    /// cannot be read.
-    fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(JobOptions, Vec<Option<Error>>)> {
+    /// Returns the options of each level with one lattice around all readable meshes, and for each item the error
+    /// if its mesh cannot be read.
+    fn same_grid(&self, bar: &Bar, call: &Call) -> Result<(Vec<JobOptions>, Vec<Option<Error>>)> {
         bar.begin("bounds", self.items.len() as u64);
         let found = schedule::each(
             &self.items,
-            &self.options.resources,
+            &self.levels[0].resources,
             Item::size,
             |item, resources, slot| {
                 let bounds = self.bounds(item, resources, call);
@@ -405,10 +427,8 @@ impl BatchOptions {
             .iter()
             .flatten()
             .fold(Bounds::EMPTY, |all, (bounds, _)| all.union(bounds));
-        let mut options = self.options.clone();
         let units = found.iter().flatten().map(|(_, transform)| transform.unit);
-        let origin = [const { Rational::ZERO }; 3];
-        options.take_stated(&[(one_unit(units)?, None)], origin)?;
+        let stated = [(one_unit(units)?, None)];
         // All meshes must have the same up axis.
         one_up(
             found
@@ -416,19 +436,21 @@ impl BatchOptions {
                 .flatten()
                 .map(|(_, transform)| Some(transform.up)),
         )?;
-        if !all.is_empty() {
+        let mut levels = self.levels.clone();
+        for options in &mut levels {
+            options.take_stated(&stated, [const { Rational::ZERO }; 3])?;
+            if all.is_empty() {
+                continue;
+            }
             let lattice = options.grid.lattice(&all).map_err(|e| match e.kind() {
                 Kind::Unfit => e.with_hint(
                     "the meshes together have no extent: state the cell size with --voxel-size S",
                 ),
                 _ => prefixed(&format!("{}: ", options.grid.option), &e),
             })?;
-            options.grid = GridOptions {
-                from: GridFrom::Shared(Box::new(lattice), all),
-                ..options.grid
-            };
+            options.grid.from = GridFrom::Shared(Box::new(lattice), all);
         }
-        Ok((options, found.into_iter().map(Result::err).collect()))
+        Ok((levels, found.into_iter().map(Result::err).collect()))
     }
 
     /// Returns the bounds of a mesh, and its transform including the unit and the up axis.
@@ -444,7 +466,7 @@ impl BatchOptions {
         let options = JobOptions {
             resources: resources.clone(),
             reads_near: false,
-            ..self.options.clone()
+            ..self.levels[item.level].clone()
         };
         let mut job = Job {
             source: source.clone(),
@@ -466,6 +488,10 @@ impl BatchOptions {
 /// Refuses to stack grids in one array if their dims may differ, or if their values may have different
 /// meanings.
 fn refuse_uneven(request: &Request, args: &ConvertArgs) -> Result<()> {
+    if !request.levels.is_empty() {
+        let error = Error::usage("--stack: levels of detail have different dimensions");
+        return Err(error.with_hint("-o DIR/ writes a file for each level"));
+    }
     let is_cube = request.is_cube && request.voxel_size.is_none();
     let is_even = request.dims.is_some()
         || request.like.is_some()

@@ -75,7 +75,7 @@ impl Entry {
             _ => EntryKind::Good,
         };
         let verbosity = call.printer.options.verbosity;
-        let name = format!("{}: ", item.path.display());
+        let name = format!("{}: ", item.title());
         let mut warnings = vec![];
         for finding in found
             .warnings
@@ -268,7 +268,7 @@ impl<'a> OrderedReporter<'a> {
                 (cells, padding) => format!("; {cells} each{padding}"),
             };
         }
-        let is_field = batch.options.rule.kind() == CellKind::Field;
+        let is_field = batch.levels[0].rule.kind() == CellKind::Field;
         let occupied = if is_field { "with a value" } else { "occupied" };
         text += &match batch.mode {
             Mode::Write => {
@@ -287,7 +287,7 @@ impl<'a> OrderedReporter<'a> {
         let time = self.call.started.elapsed();
         format!(
             "{text}; {}",
-            run::time_line(time, &[], &batch.options.resources, "")
+            run::time_line(time, &[], &batch.levels[0].resources, "")
         )
     }
 }

@@ -3,11 +3,14 @@
 
 mod fill;
 mod inside;
+mod levels;
 mod object;
 mod prepare;
 mod report;
 mod summary;
 mod verbose;
+
+use std::borrow::Borrow;
 
 use voxelize::format::{SaveOptions, Written};
 use voxelize::grid::{CellKind, CellSource, CountedPieces};
@@ -20,6 +23,7 @@ use voxelize::{
 
 pub use self::fill::{voxelizer, voxels};
 pub use self::inside::record_text;
+pub use self::levels::{level_rows, shared_rows};
 pub use self::object::{InputInfo, MeshJson, RunResult, empty};
 pub use self::prepare::{fit, fit_for, library_run, read, without_triangles};
 pub use self::report::{MeshInput, RunReport, left_out, timed};
@@ -78,16 +82,32 @@ fn steps(
     // The outputs of a folder are not checked before the run, so an existing file is found only here.
     options.output.file.check()?;
     let mesh = read(&mut options.job, bar, signals, report)?;
-    let options = &*options;
+    fill_grid(options, mesh, bar, report)
+}
+
+/// Voxelizes a mesh that was read, and writes the outputs.
+pub fn fill_grid(
+    options: &Options,
+    mesh: impl Borrow<Mesh>,
+    bar: &Bar,
+    report: &mut RunReport,
+) -> Result<Outcome> {
     bar.check()?;
-    let lattice = prepare::fit_for(options, &mesh, report)?;
+    let lattice = prepare::fit_for(options, mesh.borrow(), report)?;
     let run = library_run(&options.job.options, bar);
     let input = input_name(&options.job);
-    let prepared = plan(options, &mesh, &lattice, &run, input.as_deref(), report)?;
+    let prepared = plan(
+        options,
+        mesh.borrow(),
+        &lattice,
+        &run,
+        input.as_deref(),
+        report,
+    )?;
     if options.mode == Mode::DryRun {
         return Ok(Outcome::Planned);
     }
-    check_closed(&options.job.options, &mesh, report);
+    check_closed(&options.job.options, mesh.borrow(), report);
     let (written, mut result) = Writer { options, bar }.run(&prepared)?;
     drop(mesh);
     let aux = AuxCells {

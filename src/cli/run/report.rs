@@ -148,6 +148,7 @@ pub struct MeshFile {
 }
 
 /// Description of the mesh that was read.
+#[derive(Clone)]
 pub struct MeshInput {
     /// Name of the format, such as `stl-binary`. With several files, the format of the first one.
     pub format: &'static str,
@@ -178,6 +179,21 @@ impl RunReport {
     pub fn new(started: Instant) -> Self {
         Self {
             started: Some(started),
+            ..Self::default()
+        }
+    }
+
+    /// Creates the report of one of several grids that are made from the mesh of this report.
+    pub fn of_grid(&self) -> Self {
+        Self {
+            started: self.started,
+            mesh: self.mesh.clone(),
+            look: self.look,
+            warnings: self.warnings.clone(),
+            times: Times {
+                read: self.times.read,
+                ..Times::default()
+            },
             ..Self::default()
         }
     }

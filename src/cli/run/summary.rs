@@ -25,21 +25,7 @@ const SHOWN_PAIRS: usize = 6;
 
 /// Adds the rows of the summary. Steps that the run did not reach have no rows.
 pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
-    let job = &options.job;
-    if let Some(mesh) = &found.mesh {
-        let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
-        rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
-    }
-    if let Some(defect) = found.defect {
-        let mesh = job
-            .source
-            .path()
-            .map_or_else(|| "MESH".into(), |path| path.display().to_string());
-        rows.row(
-            "check",
-            format!("{}: 'voxelize check {mesh}' shows where", defect.text()),
-        );
-    }
+    mesh_rows(rows, options, found);
     if let Some(lattice) = &found.lattice {
         grid_rows(rows, options, lattice, found);
     }
@@ -60,6 +46,25 @@ pub fn summary(rows: &mut ReportRows, options: &Options, found: &RunReport) {
         rows.row("digest", display::digest(digest));
     }
     rows.row("time", time(options, found));
+}
+
+/// Adds the rows about the mesh.
+pub(super) fn mesh_rows(rows: &mut ReportRows, options: &Options, found: &RunReport) {
+    let job = &options.job;
+    if let Some(mesh) = &found.mesh {
+        let transform = transform_text(&job.options.grid.transform, &mesh.bounds);
+        rows.row("mesh", mesh_line(&job.source.name(), mesh) + &transform);
+    }
+    if let Some(defect) = found.defect {
+        let mesh = job
+            .source
+            .path()
+            .map_or_else(|| "MESH".into(), |path| path.display().to_string());
+        rows.row(
+            "check",
+            format!("{}: 'voxelize check {mesh}' shows where", defect.text()),
+        );
+    }
 }
 
 /// Adds the rows about the grid, the rule and the cells.
@@ -162,7 +167,12 @@ fn label_field_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, 
 
 /// Adds the number of cells for each label, the volume of parts if the rule has one, and the pairs of labels that
 /// share cells.
-fn label_rows(rows: &mut ReportRows, job: &JobOptions, lattice: &Lattice, found: &RunReport) {
+pub(super) fn label_rows(
+    rows: &mut ReportRows,
+    job: &JobOptions,
+    lattice: &Lattice,
+    found: &RunReport,
+) {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let has_volumes = job.labels().are_of_mesh() && has_volume(&job.rule);
     let amount = |cells: u64| {
@@ -340,7 +350,7 @@ pub fn triangles(mesh: &MeshInput) -> String {
 }
 
 /// Returns the text about the grid. `cut` lists the axes along which the mesh extends beyond the given box.
-fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
+pub(super) fn grid(options: &Options, lattice: &Lattice, cut: Option<&str>) -> String {
     let grid = &options.job.options.grid;
     let unit = grid.transform.unit.map(UnitOfLength::name);
     let mut text = match options.mode {
@@ -413,7 +423,7 @@ fn grown(job: &JobOptions, lattice: &Lattice) -> Option<String> {
 }
 
 /// Returns the rule with its options: `filled; ties: none; inside: nonzero (auto)`.
-fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
+pub(super) fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = job.rule.name().to_string();
     for (name, value) in job.rule.fields() {
@@ -436,7 +446,12 @@ fn rule(job: &JobOptions, lattice: &Lattice, found: &RunReport) -> String {
 
 /// Returns the number of occupied cells and their volume: `63,084 of 262,144 (24.1 %), 72 of them by
 /// --keep-thin, volume 63,084 mm³ (63.1 ml)`.
-fn cells(options: &Options, occupied: u64, lattice: &Lattice, found: &RunReport) -> String {
+pub(super) fn cells(
+    options: &Options,
+    occupied: u64,
+    lattice: &Lattice,
+    found: &RunReport,
+) -> String {
     let job = &options.job.options;
     let mut text = occupancy(occupied, lattice.dims());
     if let Some(kept) = found.kept {
@@ -482,7 +497,7 @@ fn wall(options: &Options, found: &RunReport) -> String {
 
 /// Returns a volume in cubic units, in millilitres if the unit is known, and the mass if the density is known: `,
 /// volume 5,256 mm³ (5.26 ml), mass 6.52 g`.
-fn volume(options: &Options, volume: f64, found: &RunReport) -> String {
+pub(super) fn volume(options: &Options, volume: f64, found: &RunReport) -> String {
     let job = &options.job.options;
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
     let mut text = format!(", volume {}", display::volume(volume, unit));
@@ -516,7 +531,7 @@ fn leak(cells: u64, found: &RunReport) -> String {
 }
 
 /// Returns the output and the memory that a dry run expects.
-fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
+pub(super) fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     let resources = &options.job.options.resources;
     let name = options.output.name();
     let format = options.output.format.name;
@@ -554,7 +569,7 @@ fn plan(options: &Options, found: &RunReport, memory: &MemoryPlan) -> String {
     text
 }
 
-fn wrote(options: &Options, written: &Written) -> String {
+pub(super) fn wrote(options: &Options, written: &Written) -> String {
     let output = &options.output;
     let name = match written.path.to_str() {
         Some("-") => output.name(),

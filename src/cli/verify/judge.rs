@@ -8,9 +8,11 @@ use voxelize::format::SaveOptions;
 use voxelize::grid::InMemory;
 use voxelize::tool::outcome::{against_grid, other_grid};
 use voxelize::view::{self, From, View};
-use voxelize::{Code, Error, Lattice, Rational, Result, Voxels, format};
+use voxelize::{BitGrid, Code, Error, Lattice, Rational, Result, Voxels, format};
 
+use super::frame::CommonFrame;
 use super::report::{CaseReport, GridBrief};
+use super::squares::Squares;
 use super::task::{CaseCells, Task, Wanted};
 use crate::cli::files;
 use crate::cli::guard::guarded;
@@ -79,13 +81,17 @@ fn against_file(
     let other = other_grid(recorded.lattice.as_ref(), &recorded.record, now)
         .map_err(|e| e.in_file(path))?;
     if !other.is_empty() {
-        report.golden = golden_of(file, made.room);
+        if let Ok(golden) = files::open_within(file, made.room) {
+            report.golden = Some(GridBrief::of_file(&golden));
+            compare_grids(task, &golden, now, made.room, report)?;
+        }
         return Ok(CaseResult::Grid(other));
     }
     let golden = files::open_voxels(file, &task.mesh, made.room)?;
     let outcome = against_grid(&golden, now, task.gate).map_err(|e| e.in_file(path))?;
-    if let (Some(pictures), CaseResult::Cells(difference)) = (&task.pictures, &outcome) {
-        report.shown = draw(pictures, [&golden, now], difference)?;
+    if let CaseResult::Cells(difference) = &outcome {
+        let cells = [golden.occupied()?, now.occupied()?];
+        show(task, cells, now.lattice.as_ref(), difference, report)?;
     }
     report.golden = Some(GridBrief::of_file(&golden));
     Ok(outcome)
@@ -103,18 +109,103 @@ fn missing(task: &Task, error: Error) -> Error {
     ))
 }
 
+/// Compares the cells of two different grids by their positions, and draws them. If their cells are not aligned, the
+/// picture shows one grid next to the other.
+fn compare_grids(
+    task: &Task,
+    golden: &Voxels,
+    now: &Voxels,
+    room: Option<u64>,
+    report: &mut CaseReport,
+) -> Result<()> {
+    if golden.field().is_some() || now.field().is_some() {
+        report.about_picture = Some("no picture: the grid changed, and the cells are a field");
+        return Ok(());
+    }
+    let Some(frame) = CommonFrame::of(golden, now, room)? else {
+        let Some([_, png]) = &task.pictures else {
+            return Ok(());
+        };
+        report.about_picture = Some(
+            "the picture has the grids side by side, because their cells are not aligned; \
+             record with --like, or with --bounds for a larger box, to keep the grid",
+        );
+        return draw_beside(png, golden, now, report);
+    };
+    let difference = Difference::between(&frame.first, &frame.second)?;
+    if difference.is_none() {
+        report.about_picture = Some("no picture: no cell was added or removed");
+    } else {
+        let cells = [&frame.first, &frame.second];
+        show(task, cells, Some(&frame.lattice), &difference, report)?;
+    }
+    report.by_position = Some(difference);
+    Ok(())
+}
+
+/// Draws the golden on the left and the result on the right, each as large as its half.
+fn draw_beside(
+    png: &OutputFile,
+    golden: &Voxels,
+    now: &Voxels,
+    report: &mut CaseReport,
+) -> Result<()> {
+    let mut halves = vec![];
+    for (name, voxels) in [("golden", golden), ("now", now)] {
+        let cells = voxels.occupied()?;
+        if cells.count() == 0 {
+            report.about_picture = Some("no picture: the grid changed, and one grid has no cells");
+            return Ok(());
+        }
+        let [width, height] = View::default().size;
+        let view = View {
+            size: [width / 2, height],
+            ..View::default()
+        };
+        let spacing = sides(voxels.lattice.as_ref());
+        let dims = cells.dims().map(|n| n.to_string()).join(" x ");
+        let unit = voxels.record.transform("unit").unwrap_or_default();
+        let picture = view::cells(cells, spacing, &view)?;
+        let text = format!("{name}: {dims} cells");
+        halves.push(picture.with_caption(&text, unit, view.background));
+    }
+    png.save_bytes("png", &halves[0].beside(&halves[1]).to_png()?)?;
+    report.shown = vec![png.path().to_path_buf()];
+    Ok(())
+}
+
+/// Returns the side lengths of a cell.
+fn sides(lattice: Option<&Lattice>) -> [f64; 3] {
+    lattice.map_or([1.0; 3], |lattice| {
+        lattice.spacing().each_ref().map(Rational::to_f64)
+    })
+}
+
+/// Draws the cells that differ, in the files and the squares that are requested.
+fn show(
+    task: &Task,
+    [golden, now]: [&BitGrid; 2],
+    lattice: Option<&Lattice>,
+    difference: &Difference,
+    report: &mut CaseReport,
+) -> Result<()> {
+    if task.has_squares {
+        report.squares = Squares::of(golden, now);
+    }
+    if let Some(pictures) = &task.pictures {
+        report.shown = draw(pictures, [golden, now], lattice, difference)?;
+    }
+    Ok(())
+}
+
 /// Writes the files that show the differences of a case, and returns their paths.
 fn draw(
     [vox, png]: &[OutputFile; 2],
-    [golden, now]: [&Voxels; 2],
+    [old, new]: [&BitGrid; 2],
+    lattice: Option<&Lattice>,
     difference: &Difference,
 ) -> Result<Vec<PathBuf>> {
-    let old = golden.occupied()?;
-    let new = now.occupied()?;
-    let lattice = now.lattice.as_ref();
-    let spacing = lattice.map_or([1.0; 3], |lattice| {
-        lattice.spacing().each_ref().map(Rational::to_f64)
-    });
+    let spacing = sides(lattice);
     let from = match (lattice, difference.bounds) {
         (Some(lattice), Some(bounds)) => side(lattice, bounds),
         _ => View::default().from,

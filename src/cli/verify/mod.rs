@@ -2,9 +2,12 @@
 //! lists of goldens.
 
 mod case;
+mod frame;
 mod judge;
+mod markdown;
 mod record;
 mod report;
+mod squares;
 mod task;
 
 use std::path::{Path, PathBuf};
@@ -39,7 +42,8 @@ voxelize verify goldens.toml --only part.stl             only the cases of one m
 voxelize verify part.npz part.stl --allow 3              one mesh against one voxel file
 voxelize verify --update goldens.toml part.stl -r 64     add a case, or record it again
 voxelize verify --update goldens.toml part.stl -r 64 --golden cells/
-voxelize verify --update goldens.toml                    record every case of the list again",
+voxelize verify --update goldens.toml                    record every case of the list again
+voxelize verify --update goldens.toml --only part.stl    record only the cases of one mesh again",
     notes: NOTES,
     empty: empty::<report::CaseJson>,
     arguments,
@@ -110,15 +114,20 @@ struct GateArgs {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
+    /// Write a report as Markdown, for job summaries of GitHub and for comments. It draws a layer of the cells that
+    /// differ with coloured squares, because these show no image files [default: none]
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
     /// For each case that fails and has a golden file, write the cells that differ to this folder: as
-    /// voxels in two colours, NAME.vox, and as a picture, NAME.png. Files of earlier runs stay
-    /// [default: none]
+    /// voxels in two colours, NAME.vox, and as a picture, NAME.png. Grids whose cells are not aligned are drawn
+    /// side by side. Files of earlier runs stay [default: none]
     #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
 
-    /// Record results and print the changes. Without MESH: record every case of the list. With MESH: record
-    /// these meshes under the given options, and add them if they are new. Refused in CI
-    #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "pictures"])]
+    /// Record results and print the changes. Without MESH: record every case of the list, or those of --only. With
+    /// MESH: record these meshes under the given options, and add them if they are new. Refused in CI
+    #[arg(long, conflicts_with_all = ["allow", "iou_min", "junit", "markdown", "pictures"])]
     update: bool,
 
     /// Accept meshes and golden files outside the folder of the list, also through links. By default such a list is
@@ -150,8 +159,8 @@ impl GateArgs {
     }
 }
 
-const ONLY: &str = "Run only the cases whose name is NAME, or whose mesh is NAME: its path in the list, its file \
-name, or the file name without extension. May be repeated. With --update and MESH: use only the parts of this \
+const ONLY: &str = "Run or record only the cases whose name is NAME, or whose mesh is NAME: its path in the list, its \
+file name, or the file name without extension. May be repeated. With --update and MESH: use only the parts of this \
 name [default: all]";
 
 /// Adds the arguments. Options that decide the cells are hidden, because the help of the conversion describes
@@ -177,20 +186,20 @@ fn arguments(command: clap::Command) -> clap::Command {
 fn run(call: &Call) -> Result<Vec<Report>> {
     let mut args: VerifyArgs = call.args()?;
     let mut request = call.argv.request()?;
+    // Without a mesh, the names are those of cases, not of parts.
+    let only = if args.meshes.is_empty() {
+        std::mem::take(&mut request.parts.only)
+    } else {
+        vec![]
+    };
     if args.verify.update {
         let mut meshes = vec![];
         for (path, problem) in inputs::in_folders(&args.meshes, &call.bar())? {
             meshes.push(problem.map_or(Ok(path), Err)?);
         }
         args.meshes = meshes;
-        return record::run(call, &args, &request);
+        return record::run(call, &args, &request, &only);
     }
-    // In a comparison with a list, the names are those of cases, not of parts.
-    let only = if args.meshes.is_empty() {
-        std::mem::take(&mut request.parts.only)
-    } else {
-        vec![]
-    };
     let mut options = case::given(&request);
     if !only.is_empty() {
         options.0.retain(|option| option.name != "only");
@@ -234,6 +243,17 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         Some(path) => Some(junit::output_file(path, &call.names)?),
         None => None,
     };
+    let markdown = match &args.verify.markdown {
+        Some(path) => {
+            let file = OutputFile::new(path, "the report in Markdown");
+            let hint = "--markdown FILE names another file";
+            Some(file.hint(hint).register(&call.names)?)
+        }
+        None => None,
+    };
+    for task in &mut tasks {
+        task.has_squares = markdown.is_some();
+    }
     call.check_files()?;
     let started = Instant::now();
     let folders = MadeFolders::default();
@@ -261,6 +281,12 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             .collect();
         let xml = junit::to_xml(&list, &cases, started.elapsed());
         junit.save_bytes("junit", xml.as_bytes())?;
+    }
+    if let Some(markdown) = &markdown {
+        let total = report::total(&args.goldens, &reports);
+        let first = total.lines().next().unwrap_or_default();
+        let text = markdown::to_markdown(first, &tasks, &reports);
+        markdown.save_bytes("markdown", text.as_bytes())?;
     }
     Ok(Vec::new())
 }
@@ -350,11 +376,7 @@ fn listed(
                 takes_gate = true;
             }
         }
-        if only.is_empty()
-            || only
-                .iter()
-                .any(|name| case::names(case).contains(&name.as_str()))
-        {
+        if is_wanted(case, only) {
             tasks.push(task);
         }
     }
@@ -375,6 +397,12 @@ fn listed(
     }
     check(&tasks, reach, names)?;
     Ok(tasks)
+}
+
+/// Returns `true` if `only` names this case, or is empty.
+fn is_wanted(case: &Case, only: &[String]) -> bool {
+    let names = case::names(case);
+    only.is_empty() || only.iter().any(|name| names.contains(&name.as_str()))
 }
 
 /// Fails if a name of `--only` is not the name of a case.

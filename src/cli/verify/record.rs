@@ -22,7 +22,12 @@ use crate::cli::report::display::{counted, grouped, sanitized};
 use crate::cli::report::{Outcome, Report};
 
 /// Records the requested cases.
-pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Report>> {
+pub fn run(
+    call: &Call,
+    args: &VerifyArgs,
+    request: &Request,
+    only: &[String],
+) -> Result<Vec<Report>> {
     refuse(args, request)?;
     let list = args.goldens.as_path();
     let resources = call.resources(args.run.max_memory)?;
@@ -31,7 +36,11 @@ pub fn run(call: &Call, args: &VerifyArgs, request: &Request) -> Result<Vec<Repo
     let mut tasks = vec![];
     if args.meshes.is_empty() {
         goldens = Goldens::open_to_record(list)?;
+        super::check_names(list, goldens.cases(), only)?;
         for case in goldens.cases() {
+            if !super::is_wanted(case, only) {
+                continue;
+            }
             tasks.push(recording(list, case.clone(), None, &call.names)?);
         }
     } else {
@@ -96,7 +105,11 @@ fn refuse(args: &VerifyArgs, request: &Request) -> Result<()> {
         let error = Error::usage("-: a case names its mesh, and standard input has no name");
         return Err(error.with_hint("save it as a file"));
     }
-    let options = case::given(request).to_string();
+    let mut options = case::given(request);
+    if args.meshes.is_empty() {
+        options.0.retain(|option| option.name != "only");
+    }
+    let options = options.to_string();
     if !options.is_empty() && args.meshes.is_empty() {
         let error = Error::usage(format!(
             "{options}: every case of a list has its own options"

@@ -10,6 +10,7 @@ use voxelize::job::UnitOfLength;
 use voxelize::{Finding, Lattice, Voxels};
 
 use super::VerifyArgs;
+use super::squares::Squares;
 use super::task::{CaseCells, Task};
 use crate::cli::command::Call;
 use crate::cli::info::volume;
@@ -59,8 +60,14 @@ pub struct CaseReport {
     /// Lattice of the cells that this run made.
     pub lattice: Option<Lattice>,
     pub outcome: CaseResult,
+    /// If the grid changed: difference of the cells by their positions. `None` if the cells are not aligned.
+    pub by_position: Option<Difference>,
     /// Files that show how the cells differ.
     pub shown: Vec<PathBuf>,
+    /// Remark about the picture, such as the reason why there is none.
+    pub about_picture: Option<&'static str>,
+    /// Layer of the cells that differ. `None` unless it was requested.
+    pub squares: Option<Squares>,
     /// Findings about the mesh and its cells.
     pub findings: Vec<Finding>,
     pub time: Duration,
@@ -74,7 +81,10 @@ impl CaseReport {
             golden: None,
             lattice: None,
             outcome: CaseResult::Same,
+            by_position: None,
             shown: vec![],
+            about_picture: None,
+            squares: None,
             findings: vec![],
             time,
         }
@@ -157,7 +167,7 @@ impl GridBrief {
     }
 
     /// Returns `27,000 cells (volume 27,000 mm³)`.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let cells = counted(self.cells, "cell", "cells");
         match self.volume {
             Some(volume) => format!("{cells} (volume {})", display::volume(volume, self.unit)),
@@ -215,6 +225,14 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
                     found.text()
                 ));
             }
+            if let Some(difference) = &report.by_position {
+                lines.push(format!(
+                    "by position: {} cells added, {} removed",
+                    grouped(difference.added),
+                    grouped(difference.removed)
+                ));
+            }
+            lines.extend(shown(report));
         }
         CaseResult::Failed(error) => {
             lines.push(error.to_string());
@@ -240,14 +258,7 @@ fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<Strin
             cell_box(bounds, report.lattice.as_ref())
         ));
     }
-    if !report.shown.is_empty() {
-        let names: Vec<_> = report
-            .shown
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        lines.push(format!("shown: {}", names.join(", ")));
-    }
+    lines.extend(shown(report));
     let mut limits = vec![];
     if let Some(most) = task.gate.allow {
         limits.push(counted(most, "cell", "cells"));
@@ -259,6 +270,16 @@ fn cells(task: &Task, report: &CaseReport, difference: &Difference) -> Vec<Strin
         lines.push(format!("allowed: {}", limits.join(" and ")));
     }
     lines
+}
+
+/// Returns the line that names the pictures. `None` if there are none.
+fn shown(report: &CaseReport) -> Option<String> {
+    let names: Vec<_> = report
+        .shown
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    (!names.is_empty()).then(|| format!("shown: {}", names.join(", ")))
 }
 
 fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
@@ -278,12 +299,13 @@ fn digests(golden: GridBrief, found: GridBrief) -> Vec<String> {
     vec![first, format!("golden {old}"), format!("now    {new}")]
 }
 
-/// Returns the reason why there is no picture of the differences. `None` if there can be one.
-fn not_shown(outcome: &CaseResult) -> Option<&'static str> {
-    match outcome {
-        CaseResult::Grid(_) => Some(
-            "no picture: the grid changed; record with --like, or with --bounds for a larger box, so that the grid does not change",
-        ),
+/// Returns the remark about the picture of the differences, such as the reason why there is none.
+fn about_picture(report: &CaseReport) -> Option<&'static str> {
+    match &report.outcome {
+        CaseResult::Grid(_) if report.golden.is_none() => {
+            Some("no picture: the grid changed, and the golden file does not fit into memory")
+        }
+        CaseResult::Grid(_) => report.about_picture,
         CaseResult::Digest => {
             Some("no picture: the golden is a digest, which does not contain the cells")
         }
@@ -305,13 +327,16 @@ impl CaseJson {
     }
 
     pub fn new(task: &Task, case: &CaseReport) -> Self {
-        let difference = case.outcome.difference().map(|difference| CellDifference {
+        let difference = case.outcome.difference().or(case.by_position.as_ref());
+        let difference = difference.map(|difference| CellDifference {
             common: difference.common,
             added: difference.added,
             removed: difference.removed,
             iou: difference.iou(),
             within: difference
                 .bounds
+                // Cells of a frame are in no file, so they have no numbers.
+                .filter(|_| case.by_position.is_none())
                 .map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
         });
         let mismatch = match &case.outcome {
@@ -347,7 +372,7 @@ pub fn print(call: &Call, args: &VerifyArgs, tasks: &[Task], cases: &[CaseReport
     for ((task, case), line) in tasks.iter().zip(cases).zip(aligned(&rows)) {
         let mut lines = details(task, case);
         if args.verify.pictures.is_some() {
-            lines.extend(not_shown(&case.outcome).map(str::to_string));
+            lines.extend(about_picture(case).map(str::to_string));
         }
         for finding in case
             .findings
@@ -421,7 +446,7 @@ fn aligned(rows: &[[String; 5]]) -> Vec<String> {
 }
 
 /// Returns the line that counts the cases. If digests differ, adds advice.
-fn total(goldens: &Path, reports: &[CaseReport]) -> String {
+pub fn total(goldens: &Path, reports: &[CaseReport]) -> String {
     let mut passed = 0;
     let mut errors = 0;
     let mut failed = 0;

@@ -42,6 +42,8 @@ pub struct Task {
     pub keep: Option<(String, OutputFile)>,
     /// Files for the differences: voxels and a picture. `None` unless they were requested.
     pub pictures: Option<[OutputFile; 2]>,
+    /// A layer of the cells that differ is drawn with squares.
+    pub has_squares: bool,
 }
 
 /// Expected result of a case.
@@ -68,6 +70,7 @@ impl Task {
             gate: case.gate,
             keep: None,
             pictures: None,
+            has_squares: false,
             case,
         }
     }

@@ -6,6 +6,7 @@ use voxelize::format;
 use voxelize::grid::Label;
 
 use super::{bring, dent_knot, move_vertex, recorded};
+use crate::support::place::{cuboid, stl};
 use crate::support::rows;
 
 #[test]
@@ -83,14 +84,76 @@ fn the_picture_shows_cells_from_their_side() {
 #[test]
 fn failed_pictures_report_the_reason() {
     let place = recorded();
+    rows::check(
+        &place,
+        "0 verify --update goldens.toml meshes/knot.stl -r 9 --rule fraction --golden cells",
+    );
     bring(&place, "octahedron.stl", "meshes/cube.stl");
     bring(&place, "octahedron.stl", "meshes/knot.stl");
     rows::check(
         &place,
         "1 verify goldens.toml --pictures shown
              out no picture: the golden is a digest, which does not contain the cells
-             out no picture: the grid changed
+             out no picture: the grid changed, and the cells are a field
+             out side by side, because their cells are not aligned
          1 verify goldens.toml
-             no out no picture",
+             no out no picture
+             no out side by side",
     );
+}
+
+/// Grids that changed: cells are compared by position if they are aligned, else both grids are in the picture.
+#[test]
+fn changed_grids_are_shown() {
+    let place = recorded();
+    rows::check(
+        &place,
+        "0 verify --update size.toml meshes/cube.stl --voxel-size 4 --filled --golden cells",
+    );
+    // A block of 20 × 16 × 16 cells, and one of 12 × 16 × 16.
+    for (max, added, removed) in [(80.0, 4 * 16 * 16, 0), (48.0, 0, 4 * 16 * 16)] {
+        place.write("meshes/cube.stl", stl(&cuboid([max, 64.0, 64.0])));
+        let json = rows::check(
+            &place,
+            &format!(
+                "1 verify size.toml --pictures shown --json
+                     /outcome \"grid\"
+                     /golden/cells 4096
+                     /difference/added {added}
+                     /difference/removed {removed}
+                     /difference/box null
+                     /pictures/1 \"shown/meshes-cube.stl-voxel-size-4-filled.png\"
+                 1 verify size.toml
+                     out by position:"
+            ),
+        );
+        assert_eq!(json.len(), 2);
+        let shown = place.path("shown/meshes-cube.stl-voxel-size-4-filled.vox");
+        let all = format::open(&shown).unwrap();
+        assert_eq!(all.count(), added + removed);
+        let picture = fs::read(shown.with_extension("png")).unwrap();
+        assert!(pixels(&picture).1 > 10_000);
+    }
+    // Cells of another size, or between those of the golden: one file with both grids.
+    for corner in [[1.0_f32, 0.0, 0.0], [0.5, 0.25, 0.0]] {
+        let mut moved = cuboid([64.0; 3]);
+        for point in moved.iter_mut().flatten() {
+            for axis in 0..3 {
+                point[axis] += corner[axis];
+            }
+        }
+        place.write("meshes/cube.stl", stl(&moved));
+        fs::remove_dir_all(place.path("shown")).unwrap();
+        rows::check(
+            &place,
+            r#"1 verify size.toml --pictures shown --json
+                 /outcome "grid"
+                 /difference null
+                 /pictures ["shown/meshes-cube.stl-voxel-size-4-filled.png"]"#,
+        );
+        let picture =
+            fs::read(place.path("shown/meshes-cube.stl-voxel-size-4-filled.png")).unwrap();
+        let (all, _) = pixels(&picture);
+        assert!(all > 1200 * 900 && all < 1200 * 1000, "{all}");
+    }
 }

@@ -13,6 +13,15 @@ use crate::geom::{Bounds, Rational};
 pub enum Size {
     /// Number of cubic cells along the longest axis.
     Longest(usize),
+    /// Number of cubic cells along the longest axis of a level of detail, and of the coarsest level. The lattice
+    /// covers the box that the lattice of the coarsest level fills, and has the same corner. If the ratio of the
+    /// numbers is an integer, it fills the same box.
+    Level {
+        /// Number of cells of this level.
+        longest: usize,
+        /// Number of cells of the coarsest level.
+        coarsest: usize,
+    },
     /// Exact number of cubic cells along each axis. The box is centred in the lattice.
     Dims([usize; 3]),
     /// Exact number of cells along each axis. The cells are stretched so that the lattice equals the box.
@@ -156,11 +165,34 @@ impl Fit {
     }
 
     /// Returns the numbers of cells that are added on the low side and on the high side of each axis.
-    /// `spacing` has the side lengths of a cell.
+    /// `spacing` has the side lengths of a cell. A level of detail has the padding of the coarsest level, of
+    /// which only whole cells are counted.
     pub fn padding(&self, spacing: &[Rational; 3]) -> [[usize; 3]; 2] {
+        if let Size::Level { longest, coarsest } = self.size {
+            let ratio = Rational::new(longest as i64, coarsest.max(1) as i64);
+            let padding = self
+                .of_level(coarsest)
+                .padding(&spacing.each_ref().map(|side| side * &ratio));
+            let scaled = |cells: usize| {
+                let cells = &Rational::from(cells as i64) * &ratio;
+                cells
+                    .floor()
+                    .and_then(|cells| usize::try_from(cells).ok())
+                    .unwrap_or(usize::MAX)
+            };
+            return padding.map(|side| side.map(scaled));
+        }
         match self.padding {
             Padding::Cells(sides) => sides,
             Padding::Margin(length) => [length.cells_to_cover(spacing); 2],
+        }
+    }
+
+    /// Returns this fit with the number of cells of a level of detail along the longest axis.
+    fn of_level(&self, longest: usize) -> Self {
+        Self {
+            size: Size::Longest(longest),
+            ..self.clone()
         }
     }
 
@@ -177,6 +209,14 @@ impl Fit {
     /// Fails if the bounds are empty, if they are a single point although the size of cells depends on them,
     /// if a requested number is zero, or if an axis would have more than [`MAX_DIM`] cells.
     pub fn to(&self, mesh: &Bounds) -> Result<Lattice> {
+        if let Size::Level { longest, coarsest } = self.size {
+            divided(&[const { Rational::ONE }; 3], &[longest; 3])?;
+            let whole = self.of_level(coarsest).to(mesh)?;
+            let ratio = Rational::new(coarsest as i64, longest as i64);
+            let sides = whole.spacing().each_ref().map(|side| side * &ratio);
+            let fit = Self::new(Size::Spacing(sides)).snap(self.snap);
+            return fit.bounds(whole.origin().clone(), whole.end()).to(mesh);
+        }
         let mesh_box = mesh.exact().ok_or_else(Error::no_triangles)?;
         let target = self.bounds.as_ref().unwrap_or(&mesh_box);
         for (axis, name) in AXES.iter().enumerate() {
@@ -241,7 +281,7 @@ impl Fit {
     fn spacing(&self, target: &[[Rational; 3]; 2]) -> Result<[Rational; 3]> {
         let extent: [Rational; 3] = std::array::from_fn(|a| &target[1][a] - &target[0][a]);
         match &self.size {
-            Size::Longest(n) => {
+            Size::Longest(n) | Size::Level { longest: n, .. } => {
                 let size = largest(&divided(&extent, &[*n; 3])?)?;
                 Ok([size.clone(), size.clone(), size])
             }
@@ -466,6 +506,44 @@ mod tests {
             lattice.origin(),
             &[Rational::from(-1), Rational::ZERO, Rational::from(-2)]
         );
+    }
+
+    #[test]
+    fn levels_of_detail_fill_one_box() {
+        let mesh = bounds([1.0, 0.0, -2.0], [11.0, 4.1, 0.5]);
+        let level = |longest, coarsest| Fit::new(Size::Level { longest, coarsest });
+        let fits: [fn(Fit) -> Fit; 5] = [
+            |fit| fit,
+            |fit| fit.pad(1),
+            |fit| fit.margin("0.7".parse().unwrap()),
+            |fit| fit.cube(),
+            |fit| fit.bounds([0, 0, 0].map(Rational::from), [9, 3, 1].map(Rational::from)),
+        ];
+        for (n, options) in fits.into_iter().enumerate() {
+            let whole = options(Fit::longest(16)).to(&mesh).unwrap();
+            for (longest, ratio) in [(16, 1), (32, 2), (48, 3), (64, 4)] {
+                let fit = options(level(longest, 16));
+                let lattice = fit.to(&mesh).unwrap();
+                assert_eq!(lattice.dims(), whole.dims().map(|n| ratio * n), "{n}");
+                assert_eq!(lattice.origin(), whole.origin(), "{n}");
+                assert_eq!(lattice.end(), whole.end(), "{n}");
+                let padding = options(Fit::longest(16)).padding(whole.spacing());
+                assert_eq!(
+                    fit.padding(lattice.spacing()),
+                    padding.map(|side| side.map(|cells| ratio * cells)),
+                    "{n}"
+                );
+            }
+            // The cells of 24 and 16 do not nest.
+            let lattice = options(level(24, 16)).to(&mesh).unwrap();
+            assert_eq!(lattice.origin(), whole.origin(), "{n}");
+            for axis in 0..3 {
+                let over = &lattice.end()[axis] - &whole.end()[axis];
+                assert!(!(&whole.end()[axis] - &lattice.end()[axis]).is_positive());
+                assert!(over < lattice.spacing()[axis], "{n}");
+            }
+        }
+        assert!(level(64, 0).to(&mesh).is_err() && level(0, 16).to(&mesh).is_err());
     }
 
     #[test]

@@ -59,6 +59,11 @@ pub struct Request {
     /// Number of cells along the longest axis. [`DEFAULT_RES`] is used if no option sets the size of the
     /// grid.
     pub res: Option<usize>,
+    /// Numbers of cells along the longest axis of several levels of detail. Empty for a single grid.
+    /// [`Request::by_level`] makes a request for each level.
+    pub levels: Vec<usize>,
+    /// Number of cells along the longest axis of the coarsest level, if `res` is one of several levels of detail.
+    pub coarsest: Option<usize>,
     /// Side lengths of a cell.
     pub voxel_size: Option<[Measure; 3]>,
     /// Number of cells along each axis.
@@ -160,7 +165,11 @@ use OptionValues::{Flag, Name, Text, Texts};
 /// All options of a request.
 pub static OPTIONS: &[RequestOption] = &[
     row("res", Text, |request, text| {
-        put(&mut request.res, parse::res(text))
+        match *parse::res(text)? {
+            [one] => request.res = Some(one),
+            ref levels => request.levels = levels.to_vec(),
+        }
+        Ok(())
     })
     .excluding(&["dims", "voxel-size", "origin"]),
     row("voxel-size", Text, |request, text| {
@@ -482,6 +491,28 @@ impl Request {
         }
     }
 
+    /// Returns a request for each level of detail, in the order of the levels. A request for a single grid is
+    /// returned unchanged. The grids of all levels have the same corner and cover the box of the coarsest level.
+    pub fn by_level(&self) -> Vec<Self> {
+        let Some(coarsest) = self.levels.iter().min() else {
+            return vec![self.clone()];
+        };
+        let mut requests = vec![];
+        for cells in &self.levels {
+            let mut request = self.clone();
+            request.levels = vec![];
+            request.res = Some(*cells);
+            request.coarsest = Some(*coarsest);
+            for (option, text) in &mut request.given {
+                if option.name == "res" {
+                    *text = cells.to_string();
+                }
+            }
+            requests.push(request);
+        }
+        requests
+    }
+
     /// Resolves the request. `stated` has, for each mesh file, the unit and the up axis that the file states.
     /// Options of the request take precedence over the files.
     ///
@@ -493,6 +524,15 @@ impl Request {
         stated: &[(Option<UnitOfLength>, Option<UpAxis>)],
     ) -> Result<ResolvedRequest> {
         self.check_exclusions()?;
+        if !self.levels.is_empty() {
+            let error = format!(
+                "{}: each level of detail is a grid of its own",
+                self.written("res")
+            );
+            return Err(Error::usage(error).with_hint(
+                "name one number; 'voxelize MESH -r 64,32,16 -o FILE' writes a file for each level",
+            ));
+        }
         let transform = self.transform(stated)?;
         let rule = self.resolve_rule(&transform)?;
         if self.is_stretched && self.dims.is_none() {
@@ -517,7 +557,10 @@ impl Request {
             (_, Some(dims)) if self.is_stretched => Size::Stretched(dims),
             (_, Some(dims)) => Size::Dims(dims),
             (Some(sides), None) => Size::Spacing(sides.map(|side| &side / &transform.scale)),
-            (None, None) => Size::Longest(self.res.unwrap_or(DEFAULT_RES)),
+            (None, None) => match (self.res, self.coarsest) {
+                (Some(longest), Some(coarsest)) => Size::Level { longest, coarsest },
+                (res, _) => Size::Longest(res.unwrap_or(DEFAULT_RES)),
+            },
         };
         let mut fit = Fit::new(size).snap(self.snap.unwrap_or_default());
         let is_fitted = self.dims.is_none() && bounds.is_none();
@@ -821,6 +864,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use voxelize_core::geom::Bounds;
 
     /// Returns a request with the options in a text such as `res=64 cube`.
     fn request(words: &str) -> Result<Request> {
@@ -841,7 +885,8 @@ mod tests {
             ("res=-1", "must be at least 1"),
             ("res=1.5", "'1.5' is not a whole number"),
             ("res=99999999999999999999", "is out of range"),
-            ("res=1,2,3", "one number is for the longest axis"),
+            ("res=64,32,0", "must be at least 1"),
+            ("res=64,64,64", "the level of detail 64 is given twice"),
             ("dims=1,2", "expected 3 whole numbers X,Y,Z, found 2"),
             ("dims=1,2,0", "must be at least 1"),
             (
@@ -883,6 +928,28 @@ mod tests {
     }
 
     #[test]
+    fn levels_of_detail_become_requests() {
+        let levels = request("res=64,16,32 pad=1").unwrap().by_level();
+        let found: Vec<_> = levels
+            .iter()
+            .map(|level| (level.res, level.coarsest, level.written("res")))
+            .collect();
+        let of = |cells: usize| (Some(cells), Some(16), format!("--res {cells}"));
+        assert_eq!(found, [of(64), of(16), of(32)]);
+        let mesh = Bounds {
+            min: [0.0; 3],
+            max: [10.0, 3.3, 0.0],
+        };
+        for (level, dims) in levels.iter().zip([[72, 32, 12], [18, 8, 3], [36, 16, 6]]) {
+            let lattice = level.resolve(&[]).unwrap().fit.to(&mesh).unwrap();
+            assert_eq!(lattice.dims(), dims);
+            assert_eq!(lattice.origin()[0], Rational::new(-10, 16));
+        }
+        let one = request("res=64").unwrap().by_level();
+        assert_eq!((one.len(), one[0].coarsest), (1, None));
+    }
+
+    #[test]
     fn options_that_exclude_or_lack_each_other_are_refused() {
         let mut tried = 0;
         for (words, message) in [
@@ -893,6 +960,10 @@ mod tests {
                 "--filled and --rule exclude each other",
             ),
             ("stretch", "--stretch needs --dims"),
+            (
+                "res=64,32",
+                "--res 64,32: each level of detail is a grid of its own",
+            ),
             ("origin=0,0,0", "--origin needs --voxel-size"),
             (
                 "voxel-size=5mm",

@@ -7,13 +7,20 @@ use voxelize_core::geom::Rational;
 use voxelize_core::grid::{Length, MAX_DIM};
 use voxelize_core::text::{count, whole};
 
-/// Parses the number of cells along the longest axis, such as `256`.
-pub(super) fn res(text: &str) -> Result<usize> {
-    if split(text).len() > 1 {
-        return Err(Error::usage("one number is for the longest axis")
-            .with_hint("`--dims X,Y,Z` sets all three"));
+/// Parses the number of cells along the longest axis, such as `256`, or the numbers of several levels of detail, such
+/// as `64,32,16`.
+pub(super) fn res(text: &str) -> Result<Vec<usize>> {
+    let mut levels = vec![];
+    for part in split(text) {
+        let cells = count(part).map_err(Error::usage)?;
+        if levels.contains(&cells) {
+            let error = format!("the level of detail {cells} is given twice");
+            return Err(Error::usage(error)
+                .with_hint("`--dims X,Y,Z` sets the number of cells along each axis"));
+        }
+        levels.push(cells);
     }
-    count(text).map_err(Error::usage)
+    Ok(levels)
 }
 
 /// Parses the side lengths of a cell, such as `0.5`, `5mm` or `0.5,0.5,1`. All must be positive.
