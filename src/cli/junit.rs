@@ -24,6 +24,19 @@ pub struct JunitCase {
     pub result: JunitResult,
 }
 
+impl JunitCase {
+    /// Creates the case of a file for which an error prevented every result.
+    pub fn failed(file: &str, error: &Error) -> Self {
+        Self {
+            class: file.to_string(),
+            name: file.to_string(),
+            line: None,
+            time: Duration::ZERO,
+            result: JunitResult::of_error(error),
+        }
+    }
+}
+
 /// Result of a test case.
 pub enum JunitResult {
     Passed,
@@ -35,7 +48,7 @@ pub enum JunitResult {
 
 impl JunitResult {
     /// Creates the result of work that failed.
-    pub fn of_error(error: &Error) -> Self {
+    fn of_error(error: &Error) -> Self {
         let mut lines = vec![error.message().to_string()];
         if let Some(hint) = error.hint() {
             lines.push(super::report::hint_text(hint));

@@ -8,7 +8,7 @@ use voxelize::{Error, Mesh, Result};
 
 use crate::cli::files::PartSource;
 
-/// Memory of a triangle of an object in bytes: its coordinates and its number.
+/// Memory of a triangle of an object in bytes: its coordinates, its number, and the numbers of its vertices.
 pub const OBJECT_BYTES: u64 = 36 + 4 + 12;
 
 /// Mesh that is compared with others.

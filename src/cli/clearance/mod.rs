@@ -12,14 +12,14 @@ use voxelize::compare::clearance::{
     ClearanceBody, ClearanceOptions, shared_volume, shared_volume_bytes,
 };
 use voxelize::job::{Measure, UnitOfLength};
-use voxelize::{Mesh, Rational, Result, Run, par};
+use voxelize::{Kind, Mesh, Rational, Result, Run, par};
 
 use super::args::{
     MemoryArgs, PairArgs, ReadArgs, SceneArgs, arguments, prefixed, transform, values,
 };
 use super::command::{Call, Command};
 use super::files::{self, PartSource};
-use super::junit::{self, JunitCase, JunitResult};
+use super::junit::{self, JunitCase};
 use super::memory::Resources;
 use super::progress::Bar;
 use super::report::display::counted;
@@ -29,7 +29,7 @@ use super::scene;
 use bodies::{ComparedMesh, OBJECT_BYTES, allowed_pairs, objects_of};
 use mark::ContactMark;
 use meshes::{MemoryLeft, read_all};
-use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, PairVerdict, mesh_row};
+use report::{ClearanceMeshJson, ComparedMeshes, PairInfo, PairVerdict, SharedSpace, mesh_row};
 
 /// Maximum number of listed places of a collision: in JSON and with `-v`, and in the plain text.
 const LISTED: usize = 100;
@@ -55,8 +55,9 @@ voxelize clearance a.stl b.stl --json           the closest points and triangles
 Two meshes are apart, touching (their surfaces meet, and they share no volume), crossing (they share \
 volume), or one contains the other. For closed meshes this is decided exactly. If open \
 meshes touch, it may be unknown whether they share volume; --min-distance then fails. --min-distance 0 accepts contact and refuses \
-collisions. Closest points lie on the triangles; the direction is from B to A. The volume that closed meshes \
-share is computed, the depth of penetration is not. docs/reference/clearance.md defines the terms.
+collisions. Closest points lie on the triangles; the direction is from B to A. For closed meshes that share \
+volume, its amount and the depth of penetration are reported: the length of the least move of A that separates \
+them, exact for convex meshes. docs/reference/clearance.md defines the terms.
 
 A mesh may have a pose of its own after its name: A@axes=x,-z,y@rotate=z,90@scale=1/2@translate=0,0,5, as the \
 options of 'voxelize'; rpy=R,P,Y is roll, pitch and yaw of URDF. Its coordinates are then rounded to 32-bit floats. \
@@ -159,13 +160,7 @@ fn run(call: &Call) -> Result<Vec<Report>> {
     if let Outcome::Failed(error) = &report.outcome {
         let first = args.meshes.first().or(args.scene.scene.as_ref());
         let name = first.map_or_else(String::new, |path| lossy(path));
-        cases = vec![JunitCase {
-            class: name.clone(),
-            name,
-            line: None,
-            time: started.elapsed(),
-            result: JunitResult::of_error(error),
-        }];
+        cases = vec![JunitCase::failed(&name, error)];
     }
     if let Some(junit) = &junit {
         let tests = cases.len().max(1) as u32;
@@ -292,22 +287,17 @@ impl Comparison<'_> {
                 let is_closer = min_distance
                     .as_ref()
                     .map(|distance| !is_allowed && clearance.is_closer_than(distance));
-                let need = shared_volume_bytes(meshes, &run);
-                let shared = if clearance.relation.shares_volume()
-                    && budget
-                        .admit(u64::try_from(need).unwrap_or(u64::MAX))
-                        .is_ok()
-                {
-                    shared_volume(meshes, &run)?
+                let shared = if clearance.relation.shares_volume() {
+                    shared_space([first, second], meshes, (&options, &budget, &run))?
                 } else {
-                    None
+                    SharedSpace::default()
                 };
                 let verdict = PairVerdict {
                     closer: is_closer,
                     is_allowed,
                 };
                 infos.push(PairInfo::new(
-                    names, &clearance, shared, &verdict, unit, shown,
+                    names, &clearance, &shared, &verdict, unit, shown,
                 ));
                 let triangles = meshes.map(|mesh| mesh.triangles().len()).iter().sum();
                 let about = format!("{}: ", names.join(", "));
@@ -366,4 +356,29 @@ impl Comparison<'_> {
         result.pairs = Some(infos);
         Ok((outcome, cases))
     }
+}
+
+/// Measures the volume that two meshes share, and the depth of penetration. What does not fit into the memory
+/// that is left is not measured.
+fn shared_space(
+    [first, second]: [&ClearanceBody; 2],
+    meshes: [&Mesh; 2],
+    (options, budget, run): (&ClearanceOptions, &MemoryLeft, &Run),
+) -> Result<SharedSpace> {
+    let mut space = SharedSpace::default();
+    let need = shared_volume_bytes(meshes, run);
+    if budget
+        .admit(u64::try_from(need).unwrap_or(u64::MAX))
+        .is_ok()
+    {
+        space.volume = shared_volume(meshes, run)?;
+    } else {
+        space.lacks_memory = true;
+    }
+    match first.depth(second, options) {
+        Ok(depth) => space.depth = depth,
+        Err(error) if error.kind() == Kind::TooLarge => space.lacks_memory = true,
+        Err(error) => return Err(error),
+    }
+    Ok(space)
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use voxelize::Mesh;
-use voxelize::compare::clearance::{Clearance, MeetingPair, Relation, SharedVolume};
+use voxelize::compare::clearance::{
+    Clearance, MeetingPair, PenetrationDepth, Relation, SharedVolume,
+};
 use voxelize::geom::tri_tri::Meeting;
 use voxelize::job::UnitOfLength;
 use voxelize::mesh::closed::Closedness;
@@ -44,6 +46,7 @@ pub struct PairInfo {
     shares_volume: Option<bool>,
     shared_volume: Option<f64>,
     shared_volume_error: Option<f64>,
+    depth: Option<PenetrationJson>,
     distance: f64,
     points: [[f64; 3]; 2],
     direction: Option<[f64; 3]>,
@@ -63,11 +66,94 @@ pub struct PairInfo {
     pub rows: ReportRows,
 }
 
+/// Depth of penetration: bounds of the length of the least translation of `a` that separates the meshes.
+#[derive(Serialize)]
+struct PenetrationJson {
+    at_least: f64,
+    at_most: f64,
+    exact: bool,
+    separation: [f64; 3],
+    deepest: Option<InnerPointJson>,
+}
+
+/// Point of the mesh `of`, which is `a` or `b`, inside the other mesh.
+#[derive(Serialize)]
+struct InnerPointJson {
+    of: &'static str,
+    point: [f64; 3],
+    depth: f64,
+}
+
 #[derive(Serialize)]
 struct PairPlaceJson {
     triangles: [u64; 2],
     meeting: &'static str,
     ends: [[f64; 3]; 2],
+}
+
+/// Space that two meshes share.
+#[derive(Default)]
+pub struct SharedSpace {
+    pub volume: Option<SharedVolume>,
+    pub depth: Option<PenetrationDepth>,
+    /// Something was not measured because of the memory limit.
+    pub lacks_memory: bool,
+}
+
+impl SharedSpace {
+    /// Returns `; shared volume 3 mm³; depth 0.5 mm`.
+    fn text(&self, unit: Option<UnitOfLength>) -> String {
+        let mut text = String::new();
+        if let Some(shared) = &self.volume {
+            let volume = display::volume(shared.volume, unit.map(UnitOfLength::name));
+            text += &format!("; shared volume {volume}");
+        }
+        if let Some(depth) = &self.depth {
+            let [least, most] = [depth.least, depth.most].map(|depth| length(depth, unit));
+            text += &if is_known(depth) {
+                format!("; depth {least}")
+            } else if depth.least > 0.0 {
+                format!("; depth at least {least}")
+            } else {
+                format!("; depth at most {most}")
+            };
+        }
+        text
+    }
+
+    /// Adds the rows about the depth.
+    fn add_rows(&self, rows: &mut ReportRows, [a, b]: [&str; 2], unit: Option<UnitOfLength>) {
+        if self.lacks_memory {
+            rows.row(
+                "",
+                "shared volume and depth need more memory; raise --max-memory",
+            );
+        }
+        let Some(depth) = &self.depth else {
+            return;
+        };
+        let separation = format!(
+            "moving {a} by {} separates the meshes",
+            point(&depth.separation, unit)
+        );
+        if is_known(depth) {
+            rows.row("depth", separation);
+            return;
+        }
+        let most = length(depth.most, unit);
+        rows.row("depth", format!("at most {most}: {separation}"));
+        if let Some(deepest) = &depth.deepest {
+            let [own, other] = if deepest.mesh == 0 { [a, b] } else { [b, a] };
+            let place = point(&deepest.point, unit);
+            let depth = length(deepest.depth, unit);
+            rows.row("", format!("{place} of {own} is {depth} deep in {other}"));
+        }
+    }
+}
+
+/// Returns `true` if both bounds of a depth have the same text.
+fn is_known(depth: &PenetrationDepth) -> bool {
+    number(depth.least) == number(depth.most)
 }
 
 /// Verdict on a pair.
@@ -161,7 +247,7 @@ fn badness(found: &Clearance, verdict: &PairVerdict) -> (u8, u64) {
 fn pair_rows(
     [a, b]: [&str; 2],
     text: &str,
-    found: &Clearance,
+    (found, shared): (&Clearance, &SharedSpace),
     verdict: &PairVerdict,
     unit: Option<UnitOfLength>,
     listed: usize,
@@ -174,6 +260,7 @@ fn pair_rows(
         Some(false) => "pass",
     };
     rows.row(label, text);
+    shared.add_rows(&mut rows, [a, b], unit);
     for place in found.places.iter().take(listed) {
         rows.row("meet", place_text(place, unit));
     }
@@ -226,21 +313,33 @@ fn point(point: &[f64; 3], unit: Option<UnitOfLength>) -> String {
     format!("({}){unit}", point.map(number).join(", "))
 }
 
+impl PenetrationJson {
+    fn new(depth: &PenetrationDepth) -> Self {
+        Self {
+            at_least: depth.least,
+            at_most: depth.most,
+            exact: depth.is_exact,
+            separation: depth.separation,
+            deepest: depth.deepest.map(|deepest| InnerPointJson {
+                of: if deepest.mesh == 0 { "a" } else { "b" },
+                point: deepest.point,
+                depth: deepest.depth,
+            }),
+        }
+    }
+}
+
 impl PairInfo {
     /// Creates the JSON object of a pair with at most `listed` places.
     pub fn new(
         [a, b]: [&str; 2],
         found: &Clearance,
-        shared: Option<SharedVolume>,
+        shared: &SharedSpace,
         verdict: &PairVerdict,
         unit: Option<UnitOfLength>,
         listed: usize,
     ) -> Self {
-        let mut text = relation([a, b], found, unit);
-        if let Some(shared) = shared {
-            let volume = display::volume(shared.volume, unit.map(UnitOfLength::name));
-            text += &format!("; shared volume {volume}");
-        }
+        let text = relation([a, b], found, unit) + &shared.text(unit);
         let place = |place: &MeetingPair| PairPlaceJson {
             triangles: place.triangles,
             meeting: place.meeting.name(),
@@ -251,8 +350,9 @@ impl PairInfo {
             b: b.to_string(),
             relation: found.relation.name(),
             shares_volume: found.shares_volume,
-            shared_volume: shared.map(|shared| shared.volume),
-            shared_volume_error: shared.map(|shared| shared.error),
+            shared_volume: shared.volume.map(|shared| shared.volume),
+            shared_volume_error: shared.volume.map(|shared| shared.error),
+            depth: shared.depth.as_ref().map(PenetrationJson::new),
             distance: found.distance,
             points: found.points,
             direction: found.direction,
@@ -264,7 +364,7 @@ impl PairInfo {
             places: found.places.iter().map(place).collect(),
             more: found.meetings - found.places.len() as u64,
             badness: badness(found, verdict),
-            rows: pair_rows([a, b], &text, found, verdict, unit, listed),
+            rows: pair_rows([a, b], &text, (found, shared), verdict, unit, listed),
             text,
         }
     }

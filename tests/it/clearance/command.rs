@@ -393,16 +393,19 @@ fn objects_of_a_file_are_compared_with_each_other() {
         r#"0 clearance gearbox.stl --unit mm
              out mesh    shaft: 12 triangles, closed
              out pair    shaft and bolt cross:
-             out ; shared volume 1 mm³
+             out ; shared volume 1 mm³; depth 1 mm
+             out depth   moving shaft by (-1, 0, 0) mm separates the meshes
              out ) mm
            0 clearance gearbox.stl --json
              /meshes/1 {"path": "gearbox.stl", "object": "hub, left", "triangles": 12, "closed": true, "oriented": true}
              /pairs/0/relation "touching"
              /pairs/0/shared_volume null
+             /pairs/0/depth null
              /pairs/0/allowed false
              /pairs/1/a "shaft"
              /pairs/1/b "bolt"
              /pairs/1/shared_volume 1.0
+             /pairs/1/depth {"at_least": 1.0, "at_most": 1.0, "exact": true, "separation": [-1.0, 0.0, 0.0], "deepest": null}
              /pairs/5/a "bolt"
              /pairs/5/b "bolt (2)"
              /pairs/5/relation "apart"
@@ -421,6 +424,7 @@ fn objects_of_a_file_are_compared_with_each_other() {
            0 clearance cube.stl corner.stl touching.stl --min-distance 0.1 --allow corner,cube --allow cube.stl,touching
            0 clearance corner.stl inner.stl --json
              /pairs/0/shared_volume null
+             /pairs/0/depth null
            0 clearance cube.stl inner.stl --json
              /pairs/0/shared_volume 125.0
            0 clearance cube.stl corner.stl --json

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "cli")]
 mod command;
+mod depth;
 #[cfg(feature = "cli")]
 mod orders;
 mod relations;

@@ -38,10 +38,12 @@ fn of_pair(mut pair: Value, meshes: [&[Triangle]; 2], is_swapped: bool) -> Value
     };
     if is_swapped {
         pair["points"].as_array_mut().unwrap().reverse();
-        if let Some(direction) = pair["direction"].as_array_mut() {
-            direction
-                .iter_mut()
-                .for_each(|c| *c = json!(0.0 - c.as_f64().unwrap()));
+        for of in ["/direction", "/depth/separation"] {
+            if let Some(Value::Array(direction)) = pair.pointer_mut(of) {
+                direction
+                    .iter_mut()
+                    .for_each(|c| *c = json!(0.0 - c.as_f64().unwrap()));
+            }
         }
     }
     (pair["a"], pair["b"]) = (Value::Null, Value::Null);

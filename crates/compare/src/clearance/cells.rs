@@ -15,8 +15,8 @@ pub const CONTACT: u8 = 1;
 /// Label of the cells on the line between the closest points, if two meshes do not meet.
 pub const CLOSEST: u8 = 2;
 
-/// Label of cells that the surfaces of two meshes both touch that share volume, and of the surface
-/// of a mesh within another one.
+/// Label of the cells that both surfaces touch, if two meshes share volume. Also the label of the surface of a
+/// mesh within another one.
 pub const COLLISION: u8 = 3;
 
 /// Returns the maximum memory that [`cells`] needs in bytes, including the meshes. It holds the labels, the
@@ -31,9 +31,8 @@ pub fn cell_bytes(meshes: &[&Mesh], lattice: &Lattice, run: &Run) -> u128 {
     largest.unwrap_or(0) + cells + grids
 }
 
-/// Returns the cells that the surfaces of the meshes touch, with four labels: cells where two meshes meet that
-/// share volume, cells where others meet, cells between the closest points of two meshes that do not meet, and
-/// all other cells. A contact is located only to the precision of a cell. Each entry of `pairs` has the indices
+/// Returns the cells that the surfaces of the meshes touch, with four labels: [`COLLISION`], [`CONTACT`],
+/// [`CLOSEST`], and [`Label::AROUND`] for all other cells. A contact is located only to the precision of a cell. Each entry of `pairs` has the indices
 /// of two meshes, and their clearance.
 ///
 /// # Errors

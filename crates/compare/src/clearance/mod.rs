@@ -1,4 +1,4 @@
-//! Collisions of two meshes and the distance between them.
+//! Collisions of two meshes, the distance between them, and the depth of their penetration.
 //!
 //! The triangles of each mesh are in a tree of boxes. Pairs of triangles whose bounds meet are compared
 //! exactly ([`tri_tri`](voxelize_core::geom::tri_tri)). If no triangles meet, each component of one mesh is
@@ -9,9 +9,12 @@
 #[doc(hidden)]
 pub mod cells;
 mod closest;
+mod depth;
+mod hulls;
 mod inside;
 mod meetings;
 mod overlap;
+mod samples;
 mod shared;
 
 use closest::Closest;
@@ -27,6 +30,7 @@ use voxelize_meshes::numbers::check_count;
 use voxelize_meshes::pairs::tree::PairTree;
 use voxelize_meshes::{Mesh, PairLimit};
 
+pub use depth::{InnerPoint, PenetrationDepth};
 pub use shared::{SharedVolume, shared_volume, shared_volume_bytes};
 
 /// How two meshes are related.
@@ -212,9 +216,9 @@ impl<'a> ClearanceBody<'a> {
         let measured = |place: &MeetingPlace| place.measured(pair);
         let listed = found.first.iter().take(places).map(measured).collect();
         let closest;
-        let lie;
+        let found_relation;
         if let Some(first) = found.first.first() {
-            lie = relation_meeting(pair, &found, options)?;
+            found_relation = relation_meeting(pair, &found, options)?;
             let [s, t] = pair_of(pair, first.triangles);
             closest = Closest {
                 points: separation::closest(s, t),
@@ -222,7 +226,7 @@ impl<'a> ClearanceBody<'a> {
             };
         } else if found.is_all {
             let relation = relation_apart(pair, options)?;
-            lie = MeshRelation::known(relation, Some(relation.shares_volume()));
+            found_relation = MeshRelation::known(relation, Some(relation.shares_volume()));
             closest = closest::closest(pair, options.progress)?;
         } else {
             let most = pairs.pairs(self.mesh.triangles().len() + second.mesh.triangles().len());
@@ -230,7 +234,7 @@ impl<'a> ClearanceBody<'a> {
         }
         Ok(Clearance {
             places: listed,
-            ..Clearance::new(lie, pair, &closest, &found)
+            ..Clearance::new(found_relation, pair, &closest, &found)
         })
     }
 }
@@ -264,7 +268,7 @@ impl MeshRelation {
 impl Clearance {
     /// Creates the result. The list of places is empty.
     fn new(
-        lie: MeshRelation,
+        relation: MeshRelation,
         pair: [&ClearanceBody; 2],
         closest: &Closest,
         found: &Meetings,
@@ -273,7 +277,7 @@ impl Clearance {
             relation,
             shares_volume,
             too_many_places,
-        } = lie;
+        } = relation;
         let [p, q] = &closest.points;
         let away = minus(p, q);
         let squared = dot(&away, &away);

@@ -11,7 +11,7 @@ use voxelize_meshes::Mesh;
 use voxelize_meshes::closed::Closedness;
 use voxelize_rules::Voxelizer;
 use voxelize_rules::rule::{FractionReport, Inside, Rule};
-use voxelize_rules::run::{Demand, Plan, Run};
+use voxelize_rules::run::Run;
 
 /// Volume that two meshes share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,19 +32,30 @@ pub fn shared_volume_bytes([first, second]: [&Mesh; 2], run: &Run) -> u128 {
     };
     let both = first.triangles().len() + second.triangles().len();
     let joined = (both * size_of::<Triangle>()) as u128;
-    let largest = [first, second]
-        .map(|mesh| Demand::new(mesh, &lattice, run).bytes(Plan::Dense))
-        .into_iter()
-        .max();
+    let mut filled = 0;
+    for mesh in [first, second] {
+        match shares(run).prepare(mesh, &lattice, None) {
+            Ok(prepared) => filled += prepared.memory.dense,
+            Err(_) => return u128::MAX,
+        }
+    }
     // Memory for the union is at most that for both.
-    2 * largest.unwrap_or(0) + 3 * Field::bytes_for(lattice.dims()) + 3 * joined
+    filled + 3 * Field::bytes_for(lattice.dims()) + 3 * joined
+}
+
+/// Returns the voxelizer of the shares of cells.
+fn shares<'a>(run: &Run<'a>) -> Voxelizer<'a> {
+    let rule = Rule::Fraction {
+        inside: Inside::Nonzero,
+    };
+    Voxelizer::new(rule).with_run(*run).without_findings()
 }
 
 /// Returns the volume inside both meshes. `None` if it is not known: a mesh is not closed and
 /// oriented, a part of it is inside out, or too many triangles meet in a cell.
 ///
 /// # Errors
-/// If there is not enough memory, or the work is cancelled.
+/// Fails if there is not enough memory, or if the work was cancelled.
 pub fn shared_volume(meshes: [&Mesh; 2], run: &Run) -> Result<Option<SharedVolume>> {
     if meshes
         .iter()
@@ -71,13 +82,7 @@ pub fn shared_volume(meshes: [&Mesh; 2], run: &Run) -> Result<Option<SharedVolum
     let mut fields = vec![];
     let mut united_error = 0.0;
     for mesh in [&first, &second, &both] {
-        let rule = Rule::Fraction {
-            inside: Inside::Nonzero,
-        };
-        let filled = Voxelizer::new(rule)
-            .with_run(*run)
-            .without_findings()
-            .fill(mesh, &lattice)?;
+        let filled = shares(run).fill(mesh, &lattice)?;
         let FractionReport { odd, united, .. } = filled.stats.fraction;
         let is_negative = odd.farthest.is_some_and(|(mean, _)| mean < 0.0);
         if is_negative || united.unknown > 0 {
