@@ -125,14 +125,15 @@ pub use voxelize_core::ndarray;
 pub mod compare {
     #[doc(hidden)]
     pub use voxelize_compare::*;
+    #[doc(inline)]
+    pub use voxelize_compare::{
+        BoxSize, Deepest, Difference, DifferenceDepth, FieldDifference, LargestDifference,
+        Mismatch, check, clearance, confused_factor, differ_by_factor, differ_by_rounding, grids,
+        lattices,
+    };
     #[cfg(feature = "goldens")]
     #[doc(inline)]
     pub use voxelize_compare::{Case, CaseResult, Gate, Golden, Goldens};
-    #[doc(inline)]
-    pub use voxelize_compare::{
-        Deepest, Difference, DifferenceDepth, FieldDifference, LargestDifference, Mismatch, check,
-        clearance, confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
-    };
 }
 
 /// Errors and findings, their codes and their hints.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 use voxelize::compare::{
-    self, Deepest, Difference, DifferenceDepth, FieldDifference, Gate, Mismatch, confused_factor,
-    diff,
+    self, BoxSize, Deepest, Difference, DifferenceDepth, FieldDifference, Gate, Mismatch,
+    confused_factor, diff,
 };
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{AXES, CellKind, InMemory};
@@ -23,6 +23,9 @@ use super::report::display::{self, bytes, cell_box, counted, dims, grouped, numb
 use super::report::value::{self, DifferenceBox, OutputJson, lossy};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::record_text;
+
+/// Names of the files in the hint about their sizes.
+const COMPARED: [&str; 2] = ["the first", "the second"];
 
 /// Number of differing cells that `-v` lists.
 const LISTED: usize = 20;
@@ -356,7 +359,7 @@ fn compare(
             None => confused_units([&first, &second]),
         };
         result.size_factor = factor;
-        hint = factor.map(factor_text);
+        hint = factor.map(|factor| display::size_factor(factor, COMPARED));
     }
     let passes = Gate {
         allow: args.allow,
@@ -407,40 +410,8 @@ fn depth_text(depth: Option<DifferenceDepth>, unit: Option<&str>) -> String {
 }
 
 /// Returns the factor between the sizes of two files, if units may have been confused.
-fn confused_units(files: [&Voxels; 2]) -> Option<f64> {
-    let mut sides = [[0.0; 3]; 2];
-    let mut tolerances = [0.0; 2];
-    for (n, voxels) in files.into_iter().enumerate() {
-        let lattice = voxels.lattice.as_ref()?;
-        let [low, high] = voxels.occupied().ok()?.occupied_box()?;
-        let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
-        sides[n] = std::array::from_fn(|axis| (high[axis] + 1 - low[axis]) as f64 * spacing[axis]);
-        tolerances[n] = spacing.into_iter().fold(0.0, f64::max);
-    }
-    confused_factor(sides, tolerances)
-}
-
-/// Returns the text about a factor between sizes.
-fn factor_text(factor: f64) -> String {
-    let (by, than) = if factor > 1.0 {
-        (factor, "larger")
-    } else {
-        (1.0 / factor, "smaller")
-    };
-    let units = match by.round() as u64 {
-        25 => "inches and millimetres",
-        10 => "centimetres and millimetres",
-        _ => "metres and millimetres",
-    };
-    format!(
-        "the second is about {} times {than} than the first: {units}? --scale {} makes the second as large",
-        number(by),
-        if factor > 1.0 {
-            format!("1/{}", number(by))
-        } else {
-            number(by)
-        }
-    )
+fn confused_units([first, second]: [&Voxels; 2]) -> Option<f64> {
+    confused_factor(&BoxSize::of_cells(first)?, &BoxSize::of_cells(second)?)
 }
 
 fn outcome(passes: bool) -> Outcome {
@@ -619,7 +590,7 @@ impl<'a> ComparedGrid<'a> {
         {
             return Err(error.with_hint(format!(
                 "{}; --ignore-grid compares the cells anyway",
-                factor_text(factor)
+                display::size_factor(factor, COMPARED)
             )));
         }
         let like = format!(

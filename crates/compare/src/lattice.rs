@@ -133,19 +133,42 @@ pub fn differ_by_factor(first: &Lattice, second: &Lattice, factor: &Rational) ->
 /// millimetres and metres.
 const CONFUSED: [f64; 3] = [25.4, 10.0, 1000.0];
 
+/// Size of a box in the coordinates of a grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoxSize {
+    /// Lengths along x, y and z.
+    pub sides: [f64; 3],
+    /// Greatest error of a length.
+    pub tolerance: f64,
+}
+
+impl BoxSize {
+    /// Returns the size of the occupied cells, with the longest side of a cell as the tolerance. `None` if the
+    /// position of the cells is unknown, or no cell is occupied.
+    pub fn of_cells(voxels: &Voxels) -> Option<Self> {
+        let lattice = voxels.lattice.as_ref()?;
+        let [low, high] = voxels.occupied().ok()?.occupied_box()?;
+        let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+        Some(Self {
+            sides: std::array::from_fn(|axis| (high[axis] + 1 - low[axis]) as f64 * spacing[axis]),
+            tolerance: spacing.into_iter().fold(0.0, f64::max),
+        })
+    }
+}
+
 /// Returns the factor by which the second box is larger than the first, if units may have been
-/// confused: 25.4, 10, 1000 or a reciprocal of them. Sides may be off by `tolerances`.
-pub fn confused_factor(sides: [[f64; 3]; 2], tolerances: [f64; 2]) -> Option<f64> {
-    let [first, second] = sides;
+/// confused: 25.4, 10, 1000 or a reciprocal of them.
+pub fn confused_factor(first: &BoxSize, second: &BoxSize) -> Option<f64> {
     let larger = CONFUSED.into_iter().map(|factor| (factor, 1.0, factor));
     let smaller = CONFUSED
         .into_iter()
         .map(|factor| (1.0, factor, 1.0 / factor));
     for (of_first, of_second, found) in larger.chain(smaller) {
-        let tolerance = of_first * tolerances[0] + of_second * tolerances[1];
-        let is_one = (0..3)
-            .all(|axis| (of_first * first[axis] - of_second * second[axis]).abs() <= tolerance);
-        let longest = first.into_iter().fold(0.0, f64::max) * of_first;
+        let tolerance = of_first * first.tolerance + of_second * second.tolerance;
+        let is_one = (0..3).all(|axis| {
+            (of_first * first.sides[axis] - of_second * second.sides[axis]).abs() <= tolerance
+        });
+        let longest = first.sides.into_iter().fold(0.0, f64::max) * of_first;
         // A box of a few cells has no clear size.
         if is_one && tolerance < 0.2 * longest {
             return Some(found);
@@ -238,6 +261,7 @@ mod tests {
     #[test]
     fn factors_of_confused_units_are_recognised() {
         let sides = [50.8, 25.4, 10.0];
+        let size = |sides, tolerance| BoxSize { sides, tolerance };
         let scaled = |by: f64| sides.map(|side| (side + 0.04) * by);
         for (by, expected) in [
             (1.0 / 25.4, Some(1.0 / 25.4)),
@@ -248,17 +272,16 @@ mod tests {
             (20.0, None),
             (100.0, None),
         ] {
-            let tolerances = [0.1, 0.1 * by];
+            let second = size(scaled(by), 0.1 * by);
             assert_eq!(
-                confused_factor([sides, scaled(by)], tolerances),
+                confused_factor(&size(sides, 0.1), &second),
                 expected,
                 "{by}"
             );
         }
-        assert_eq!(
-            confused_factor([[1.0; 3], [10.0, 10.0, 1.0]], [0.01; 2]),
-            None
-        );
-        assert_eq!(confused_factor([[1.0; 3], [10.0; 3]], [1.0; 2]), None);
+        for (second, tolerance) in [([10.0, 10.0, 1.0], 0.01), ([10.0; 3], 1.0)] {
+            let [first, second] = [[1.0; 3], second].map(|sides| size(sides, tolerance));
+            assert_eq!(confused_factor(&first, &second), None);
+        }
     }
 }

@@ -25,7 +25,7 @@ pub use field::{FieldDifference, LargestDifference};
 #[cfg(feature = "goldens")]
 pub use goldens::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 pub use lattice::{
-    Mismatch, confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
+    BoxSize, Mismatch, confused_factor, differ_by_factor, differ_by_rounding, grids, lattices,
 };
 #[cfg(feature = "goldens")]
 pub use outcome::CaseResult;

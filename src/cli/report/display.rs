@@ -122,6 +122,28 @@ pub fn open_axes(lattice: &Lattice) -> Vec<String> {
     open.map(|(axis, _)| axis.to_string()).collect()
 }
 
+/// Returns the hint about a box that is larger than another one by a factor: `the second is about 25.4 times
+/// smaller than the first: inches and millimetres? --scale 25.4 makes the second as large`.
+pub fn size_factor(factor: f64, [first, second]: [&str; 2]) -> String {
+    let is_larger = factor > 1.0;
+    let by = if is_larger { factor } else { 1.0 / factor };
+    let than = if is_larger { "larger" } else { "smaller" };
+    let units = match by.round() as u64 {
+        25 => "inches and millimetres",
+        10 => "centimetres and millimetres",
+        _ => "metres and millimetres",
+    };
+    let by = number(by);
+    let scale = if is_larger {
+        format!("1/{by}")
+    } else {
+        by.clone()
+    };
+    format!(
+        "{second} is about {by} times {than} than {first}: {units}? --scale {scale} makes {second} as large"
+    )
+}
+
 /// Returns both digests on one line.
 pub fn digest(digest: &Digest) -> String {
     let grid = digest

@@ -1,9 +1,8 @@
 //! Comparison of a result with its golden, and pictures of the differences.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use voxelize::compare::{CaseResult, Difference, diff};
+use voxelize::compare::{BoxSize, CaseResult, Difference, confused_factor, diff};
 use voxelize::format::SaveOptions;
 use voxelize::grid::InMemory;
 use voxelize::tool::outcome::{against_grid, other_grid};
@@ -13,7 +12,7 @@ use voxelize::{BitGrid, Code, Error, Lattice, Rational, Result, Voxels, format};
 use super::frame::CommonFrame;
 use super::report::{CaseReport, GridBrief};
 use super::squares::Squares;
-use super::task::{CaseCells, Task, Wanted};
+use super::task::{CaseCells, MadeCase, Task, Wanted};
 use crate::cli::files;
 use crate::cli::guard::guarded;
 use crate::cli::names::{InputFile, OutputFile};
@@ -22,18 +21,13 @@ use crate::cli::report::fitting;
 /// Compares the grid of a task with the expected result. If pictures are requested, draws the differences.
 ///
 /// `room` limits the memory, in bytes, for the cells of a golden file if the case has no result.
-pub fn judge(
-    task: &Task,
-    made: &Result<CaseCells>,
-    time: Duration,
-    room: Option<u64>,
-) -> CaseReport {
-    let mut report = CaseReport::new(time);
+pub fn judge(task: &Task, made: &MadeCase, room: Option<u64>) -> CaseReport {
+    let mut report = CaseReport::new(made.time);
     if let Wanted::Digest(grid, cells) = &task.wanted {
         report.golden = Some(GridBrief::of_digest(*grid, *cells));
     }
     let compared = guarded(|| {
-        let made = made.as_ref().map_err(Error::clone)?;
+        let made = made.cells.as_ref().map_err(Error::clone)?;
         report.findings.clone_from(&made.findings);
         let outcome = match &task.wanted {
             Wanted::Digest(grid, cells) => {
@@ -52,10 +46,24 @@ pub fn judge(
     });
     report.outcome =
         compared.unwrap_or_else(|error| CaseResult::Failed(fitting(error, super::arguments)));
-    if let (Wanted::File(file), None, Err(_)) = (&task.wanted, report.golden, made) {
+    if let (Wanted::File(file), None) = (&task.wanted, report.golden) {
         report.golden = golden_of(file, room);
     }
+    if !report.outcome.passes() {
+        report.size_factor = size_factor(report.golden, made.size);
+    }
     report
+}
+
+/// Returns the factor between the sizes of a golden and a mesh, if units may have been confused.
+fn size_factor(golden: Option<GridBrief>, mesh: Option<BoxSize>) -> Option<f64> {
+    let golden = golden?.size?;
+    // The cells may extend beyond the mesh by a cell at both ends.
+    let golden = BoxSize {
+        tolerance: 2.0 * golden.tolerance,
+        ..golden
+    };
+    confused_factor(&golden, &mesh?)
 }
 
 /// Returns the description of a golden file. `None` if its cells cannot be read within `room` bytes.

@@ -266,8 +266,8 @@ fn run(call: &Call) -> Result<Vec<Report>> {
         ..resources.clone()
     }
     .for_job();
-    let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made, time| {
-        judge::judge(task, &made, time, room)
+    let reports = task::each(&tasks, &resources, call, &call.bar(), |task, made| {
+        judge::judge(task, &made, room)
     })?;
     report::print(call, &args, &tasks, &reports);
     if let Some(junit) = &junit {

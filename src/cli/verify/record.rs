@@ -1,7 +1,6 @@
 //! `verify --update` records the current results as the expected results, and reports what changed.
 
 use std::path::Path;
-use std::time::Duration;
 
 use voxelize::compare::{Case, CaseResult, Gate, Golden, Goldens};
 use voxelize::format::{self, Carries, Existing, Format, SaveOptions, Sidecar};
@@ -13,7 +12,7 @@ use super::VerifyArgs;
 use super::case;
 use super::judge::judge;
 use super::report::{self, CaseJson, CaseReport};
-use super::task::{self, CaseCells, Task, Wanted};
+use super::task::{self, CaseCells, MadeCase, Task, Wanted};
 use crate::cli::command::Call;
 use crate::cli::files::{MadeFolders, SIDECAR, is_voxel_name, or_hint, with_suffix};
 use crate::cli::names::{Names, OutputFile};
@@ -299,10 +298,10 @@ struct Recorded {
 }
 
 /// Compares a grid with the recorded golden. Stores its cells if requested.
-fn record(task: &Task, made: Result<CaseCells>, time: Duration) -> Recorded {
+fn record(task: &Task, made: MadeCase) -> Recorded {
     // A case without a result is not recorded, so its golden file is not read.
-    let mut report = judge(task, &made, time, Some(0));
-    match made.and_then(|made| store(task, &made, &mut report)) {
+    let mut report = judge(task, &made, Some(0));
+    match made.cells.and_then(|made| store(task, &made, &mut report)) {
         Ok(change) => Recorded {
             report,
             change: Some(change),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use voxelize::compare::{Case, CaseResult, Difference};
+use voxelize::compare::{BoxSize, Case, CaseResult, Difference};
 use voxelize::grid::Hash;
 use voxelize::job::UnitOfLength;
 use voxelize::{Finding, Lattice, Voxels};
@@ -29,6 +29,7 @@ pub struct CaseJson {
     golden: Option<GridBrief>,
     difference: Option<CellDifference>,
     mismatch: Option<Vec<String>>,
+    size_factor: Option<f64>,
     allowed: Option<Allowed>,
     pictures: Option<Vec<String>>,
     warnings: Option<Vec<value::Warning>>,
@@ -62,6 +63,8 @@ pub struct CaseReport {
     pub outcome: CaseResult,
     /// If the grid changed: difference of the cells by their positions. `None` if the cells are not aligned.
     pub by_position: Option<Difference>,
+    /// Factor by which the mesh is larger than the golden, if units may have been confused.
+    pub size_factor: Option<f64>,
     /// Files that show how the cells differ.
     pub shown: Vec<PathBuf>,
     /// Remark about the picture, such as the reason why there is none.
@@ -82,6 +85,7 @@ impl CaseReport {
             lattice: None,
             outcome: CaseResult::Same,
             by_position: None,
+            size_factor: None,
             shown: vec![],
             about_picture: None,
             squares: None,
@@ -107,6 +111,9 @@ pub struct GridBrief {
     /// Unit of the coordinates. `None` if it is unknown.
     #[serde(skip)]
     pub unit: Option<&'static str>,
+    /// Size of the occupied cells. `None` if it is unknown.
+    #[serde(skip)]
+    pub size: Option<BoxSize>,
     /// Digest of the cells and the lattice.
     #[serde(rename = "digest", serialize_with = "as_text")]
     pub grid: Option<Hash>,
@@ -125,6 +132,7 @@ impl GridBrief {
             cells: made.cells,
             volume: None,
             unit: None,
+            size: None,
             grid: made.digest.grid,
         };
         match &made.voxels {
@@ -139,6 +147,7 @@ impl GridBrief {
             cells,
             volume: None,
             unit: None,
+            size: None,
             grid: Some(grid),
         }
     }
@@ -149,6 +158,7 @@ impl GridBrief {
             cells: golden.count(),
             volume: None,
             unit: None,
+            size: None,
             grid: golden.digest().grid,
         };
         brief.measured(golden)
@@ -159,6 +169,7 @@ impl GridBrief {
         let unit = voxels.record.transform("unit");
         Self {
             volume: volume(voxels),
+            size: BoxSize::of_cells(voxels),
             unit: unit
                 .and_then(UnitOfLength::from_name)
                 .map(UnitOfLength::name),
@@ -238,6 +249,10 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             lines.push(error.to_string());
             lines.extend(hint(error).map(|hint| format!("hint: {hint}")));
         }
+    }
+    if let Some(factor) = report.size_factor {
+        let hint = display::size_factor(factor, ["the golden", "the mesh"]);
+        lines.push(format!("hint: {hint}"));
     }
     lines
 }
@@ -349,6 +364,7 @@ impl CaseJson {
             golden: case.golden,
             difference,
             mismatch,
+            size_factor: case.size_factor,
             allowed: Some(Allowed {
                 cells: task.gate.allow,
                 iou: task.gate.iou_min,

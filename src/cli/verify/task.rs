@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use voxelize::compare::{Case, Gate, Golden};
+use voxelize::compare::{BoxSize, Case, Gate, Golden};
 use voxelize::grid::Hash;
 use voxelize::job::{MemoryLimit, Target, findings};
 use voxelize::run::Plan as Strategy;
-use voxelize::{Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format};
+use voxelize::{
+    Bounds, Code, Digest, Error, Finding, Kind, Lattice, Progress, Result, Voxels, format,
+};
 
 use super::case;
 use crate::cli::args::{PowerArgs, ReadArgs};
@@ -123,15 +125,16 @@ impl Task {
         }
     }
 
-    /// Makes the grid in the same way as the conversion does.
+    /// Makes the grid in the same way as the conversion does. Sets the size of the mesh as soon as it is known.
     fn make(
         &self,
         resources: &Resources,
         slot: Slot,
-        signals: &Signals,
-        names: &Names,
+        call: &Call,
+        size: &mut Option<BoxSize>,
     ) -> Result<CaseCells> {
-        let mut job = self.job(names)?;
+        let signals = call.signals;
+        let mut job = self.job(&call.names)?;
         let memory = resources.memory.divided(self.grids());
         job.options.resources = Resources {
             memory,
@@ -140,7 +143,12 @@ impl Task {
         let room = job.options.resources.for_job();
         let bar = Bar::new(Verbosity::Quiet, signals.clone());
         let mut report = RunReport::new(Instant::now());
-        let refusal = match run::voxels(&mut job, &bar, signals, &mut report) {
+        let made = run::voxels(&mut job, &bar, signals, &mut report);
+        if let Some(mesh) = &report.mesh {
+            let scale = job.options.grid.transform.coordinates().scale;
+            *size = Some(mesh_size(&mesh.bounds, scale));
+        }
+        let refusal = match made {
             Ok((voxels, digest)) => {
                 let cells = voxels.count();
                 return Ok(CaseCells {
@@ -164,6 +172,16 @@ impl Task {
             return Err(refusal);
         }
         in_slabs(&mut job, &bar, signals, refusal)
+    }
+}
+
+/// Returns the size of a mesh in the coordinates of the grid.
+fn mesh_size(bounds: &Bounds, scale: f64) -> BoxSize {
+    BoxSize {
+        sides: std::array::from_fn(|axis| {
+            scale * (f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]))
+        }),
+        tolerance: 0.0,
     }
 }
 
@@ -208,7 +226,15 @@ fn in_slabs(job: &mut Job, bar: &Bar, signals: &Signals, refusal: Error) -> Resu
     })
 }
 
-/// Result of making the grid of a case.
+/// Case whose grid was made, or could not be made.
+pub struct MadeCase {
+    pub cells: Result<CaseCells>,
+    /// Size of the mesh in the coordinates of the grid. `None` if the mesh was not read.
+    pub size: Option<BoxSize>,
+    pub time: Duration,
+}
+
+/// Cells of a case.
 pub struct CaseCells {
     /// Number of occupied cells.
     pub cells: u64,
@@ -228,14 +254,14 @@ impl CaseCells {
     }
 }
 
-/// Makes the grid of every task and calls `judge` with the grid and the time it took. Returns the answers in
-/// the order of the tasks. Small grids are made in parallel.
+/// Makes the grid of every task and calls `judge` with it. Returns the answers in the order of the tasks. Small
+/// grids are made in parallel.
 pub fn each<R: Send>(
     tasks: &[Task],
     resources: &Resources,
     call: &Call,
     bar: &Bar,
-    judge: impl Fn(&Task, Result<CaseCells>, Duration) -> R + Sync,
+    judge: impl Fn(&Task, MadeCase) -> R + Sync,
 ) -> Result<Vec<R>> {
     bar.begin("cases", tasks.len() as u64);
     let answers = schedule::each(tasks, resources, Task::size, |task, resources, slot| {
@@ -243,11 +269,17 @@ pub fn each<R: Send>(
             return Some(Err(error));
         }
         let started = Instant::now();
-        match guarded(|| task.make(resources, slot, call.signals, &call.names)) {
+        let mut size = None;
+        match guarded(|| task.make(resources, slot, call, &mut size)) {
             Err(error) if error.kind() == Kind::Interrupted => Some(Err(error)),
             Err(error) if error.kind() == Kind::TooLarge && slot == Slot::Shared => None,
-            made => {
-                let judged = judge(task, made, started.elapsed());
+            cells => {
+                let made = MadeCase {
+                    cells,
+                    size,
+                    time: started.elapsed(),
+                };
+                let judged = judge(task, made);
                 bar.advance(1);
                 Some(Ok(judged))
             }
