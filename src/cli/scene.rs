@@ -252,7 +252,7 @@ fn toml_tables(text: &str) -> Result<Vec<SceneTable>> {
             for (key, item) in table.iter() {
                 entries.push(SceneEntry {
                     key: key.to_string(),
-                    value: item.as_value().map_or(SceneValue::Other, toml_value),
+                    value: scene_value(&item.as_value().map_or(Json::Null, as_json)),
                     line: line_of(table.key(key).and_then(Key::span)),
                 });
             }
@@ -265,23 +265,14 @@ fn toml_tables(text: &str) -> Result<Vec<SceneTable>> {
     Ok(tables)
 }
 
-fn toml_value(value: &Toml) -> SceneValue {
+/// Returns a value of TOML as a value of JSON, numbers as the text that is written.
+fn as_json(value: &Toml) -> Json {
     match value {
-        Toml::Array(all) => {
-            let mut texts = vec![];
-            for value in all {
-                match toml_value(value) {
-                    SceneValue::One(text) => texts.push(text),
-                    SceneValue::Many(row) => texts.extend(row),
-                    SceneValue::Other => return SceneValue::Other,
-                }
-            }
-            SceneValue::Many(texts)
-        }
-        Toml::String(text) => SceneValue::One(text.value().clone()),
-        Toml::Integer(number) => SceneValue::One(number.display_repr().trim().replace('_', "")),
-        Toml::Float(number) => SceneValue::One(number.display_repr().trim().replace('_', "")),
-        _ => SceneValue::Other,
+        Toml::Array(all) => Json::Array(all.iter().map(as_json).collect()),
+        Toml::String(text) => Json::String(text.value().clone()),
+        Toml::Integer(number) => Json::String(number.display_repr().trim().replace('_', "")),
+        Toml::Float(number) => Json::String(number.display_repr().trim().replace('_', "")),
+        _ => Json::Null,
     }
 }
 
@@ -320,7 +311,7 @@ fn json_tables(text: &str) -> Result<Vec<SceneTable>> {
                 .iter()
                 .map(|(key, value)| SceneEntry {
                     key: key.clone(),
-                    value: json_value(value),
+                    value: scene_value(value),
                     line: next_line(key),
                 })
                 .collect();
@@ -336,14 +327,14 @@ fn json_tables(text: &str) -> Result<Vec<SceneTable>> {
     Ok(tables)
 }
 
-fn json_value(value: &Json) -> SceneValue {
+fn scene_value(value: &Json) -> SceneValue {
     match value {
         Json::String(text) => SceneValue::One(text.clone()),
         Json::Number(number) => SceneValue::One(number.to_string()),
         Json::Array(all) => {
             let mut texts = vec![];
             for value in all {
-                match json_value(value) {
+                match scene_value(value) {
                     SceneValue::One(text) => texts.push(text),
                     SceneValue::Many(row) => texts.extend(row),
                     SceneValue::Other => return SceneValue::Other,

@@ -12,7 +12,7 @@ use crate::support::meshes::{fixtures, folder};
 use crate::support::place::{Place, cuboid, stl};
 use crate::support::random::Random;
 use crate::support::rows;
-use crate::support::solids::inside_out;
+use crate::support::solids::{BOX_FACES, inside_out};
 
 /// Copies a mesh with a planted defect.
 fn plant(place: &Place, file: &str) {
@@ -388,14 +388,6 @@ type NamedBox<'a> = (&'a str, [f32; 3], [f32; 3], Option<usize>);
 
 /// Returns an OBJ file of boxes.
 fn boxes(all: &[NamedBox]) -> String {
-    const FACES: [[usize; 4]; 6] = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
     let mut text = String::new();
     for (n, (name, low, high, open)) in all.iter().enumerate() {
         text += &format!("o {name}\n");
@@ -403,7 +395,7 @@ fn boxes(all: &[NamedBox]) -> String {
             let of = |axis: usize| [low, high][corner >> axis & 1][axis];
             text += &format!("v {} {} {}\n", of(0), of(1), of(2));
         }
-        for (face, corners) in FACES.iter().enumerate() {
+        for (face, corners) in BOX_FACES.iter().enumerate() {
             if Some(face) != *open {
                 let [a, b, c, d] = corners.map(|corner| 8 * n + corner + 1);
                 text += &format!("f {a} {b} {c} {d}\n");
@@ -541,6 +533,7 @@ fn walls_thinner_than_a_length_fail() {
              out walls are measured at points of all triangles
            1 check wall.stl --min-wall 0.81mm --unit mm --json
              /min_wall 0.81
+             /unit "mm"
              /findings/0/code "M012"
              /status "failed"
            1 check wall.stl --min-wall 0.81 --max-pairs 0

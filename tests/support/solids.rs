@@ -4,18 +4,21 @@ use voxelize::Mesh;
 
 pub type Triangle = [[f32; 3]; 3];
 
+/// Corners of the faces of a box, counterclockwise from outside: low and high z, y and x. Bit `a` of a corner's
+/// number states whether it is high on axis `a`.
+pub const BOX_FACES: [[usize; 4]; 6] = [
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+];
+
 /// Returns the triangles of a box from 0 to `high`.
 pub fn cuboid(high: [f32; 3]) -> Vec<Triangle> {
     let corner = |n: usize| std::array::from_fn(|a| if n >> a & 1 == 1 { high[a] } else { 0.0 });
-    let faces = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
-    faces
+    BOX_FACES
         .iter()
         .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
         .map(|t| t.map(corner))

@@ -4,7 +4,7 @@ mod mark;
 mod report;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -17,7 +17,7 @@ use super::args::{GridArgs, PairArgs, ReadArgs, RunArgs, SceneArgs, arguments, p
 use super::batch::inputs;
 use super::command::{Call, Command};
 use super::files::{self, MeshSource, PartSource};
-use super::junit::{self, JunitCase, JunitResult};
+use super::junit::{self, JunitCase};
 use super::names::OutputFile;
 use super::options::{Job, JobOptions};
 use super::report::display::{bytes, counted, number};
@@ -236,18 +236,13 @@ fn run(call: &Call) -> Result<Vec<Report>> {
             let (outcome, tests) = par::with_threads(options.resources.threads, || {
                 checking.run(call, rows, result)
             })??;
-            cases = cases.drain(..).chain(tests).collect();
+            cases.extend(tests);
             Ok(outcome)
         });
-        match &report.outcome {
-            Outcome::Failed(error) if cases.len() == first_case => cases.push(JunitCase {
-                class: class.clone(),
-                name: class,
-                line: None,
-                time: Duration::ZERO,
-                result: JunitResult::of_error(error),
-            }),
-            _ => {}
+        if let Outcome::Failed(error) = &report.outcome
+            && cases.len() == first_case
+        {
+            cases.push(JunitCase::failed(&class, error));
         }
         let tests = (cases.len() - first_case) as u32;
         for case in &mut cases[first_case..] {

@@ -1,5 +1,7 @@
 //! Result of a check, as rows of text and as JSON.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use voxelize::compare::check::{
     CheckVerdict, CheckedComponent, Defect, DefectPlace, Fitness, MeshCheck, ObjectCheck,
@@ -32,6 +34,7 @@ pub(super) struct CheckedMesh {
     mesh: Option<CheckedMeshJson>,
     vertices: Option<VerticesJson>,
     grid: Option<Grid>,
+    unit: Option<&'static str>,
     min_wall: Option<f64>,
     findings: Option<Vec<DefectJson>>,
     objects: Option<Vec<ObjectJson>>,
@@ -146,6 +149,7 @@ impl CheckedMesh {
             equal_by: "bits",
         });
         self.grid = lattice.map(Grid::from);
+        self.unit = coordinates.unit;
         self.min_wall = min_wall;
         self.findings = Some(findings(all, places, coordinates));
         let mut objects = vec![];
@@ -528,41 +532,45 @@ impl CheckReport<'_> {
 
     /// Returns a test case for each object, or for the mesh if it has fewer than two.
     pub(super) fn cases(&self) -> Vec<JunitCase> {
-        let case = |name: &str, check: &MeshCheck| {
-            let mut lines = self.gates.lacks(check, self.coordinates);
-            if let Some(error) = self.gates.strict(check) {
-                lines.insert(0, error.message().to_string());
-            }
-            let result = if lines.is_empty() {
-                JunitResult::Passed
-            } else {
-                for defect in &check.defects {
-                    let (shown, _) = shown(defect, self.most);
-                    lines.push(format!("{} ({})", count(defect), defect.info.code));
-                    lines.extend(
-                        shown
-                            .iter()
-                            .map(|place| place_text(place, self.coordinates)),
-                    );
-                }
-                JunitResult::Failure("unfit", lines)
-            };
-            JunitCase {
-                class: self.name.to_string(),
-                name: name.to_string(),
-                line: None,
-                time: std::time::Duration::ZERO,
-                result,
-            }
-        };
         let objects = &self.checked.objects;
-        match (objects.as_slice(), self.only) {
-            ([], [only]) => vec![case(only, &self.checked.all)],
-            ([], _) => vec![case(self.name, &self.checked.all)],
-            (objects, _) => objects
-                .iter()
-                .map(|object| case(&object.name, &object.check))
-                .collect(),
+        if objects.is_empty() {
+            let name = match self.only {
+                [only] => only,
+                _ => self.name,
+            };
+            return vec![self.case(name, &self.checked.all)];
+        }
+        let mut cases = vec![];
+        for object in objects {
+            cases.push(self.case(&object.name, &object.check));
+        }
+        cases
+    }
+
+    fn case(&self, name: &str, check: &MeshCheck) -> JunitCase {
+        let mut lines = vec![];
+        if let Some(error) = self.gates.strict(check) {
+            lines.push(error.message().to_string());
+        }
+        lines.extend(self.gates.lacks(check, self.coordinates));
+        let result = if lines.is_empty() {
+            JunitResult::Passed
+        } else {
+            for defect in &check.defects {
+                lines.push(format!("{} ({})", count(defect), defect.info.code));
+                let (shown, _) = shown(defect, self.most);
+                for place in shown {
+                    lines.push(place_text(place, self.coordinates));
+                }
+            }
+            JunitResult::Failure("unfit", lines)
+        };
+        JunitCase {
+            class: self.name.to_string(),
+            name: name.to_string(),
+            line: None,
+            time: Duration::ZERO,
+            result,
         }
     }
 }
@@ -667,7 +675,7 @@ fn count(defect: &Defect) -> String {
     format!("{at_least}{}", counted(defect.count, one, many))
 }
 
-/// Returns `at (0, 0, 1), cell 3, 4, 5: 12 edges, 3.4 long; triangles 7, 9; component 0`.
+/// Returns `at (0, 0, 1), cell (3, 4, 5): 12 edges, 3.4 long; triangles 7, 9; component 0`.
 fn place_text(place: &DefectPlace, coordinates: &GridCoordinates) -> String {
     let DefectPlace {
         at,
@@ -746,43 +754,47 @@ fn component_rows(
 
 /// Returns the defects that make a mesh unfit for a use, `32 open edges`. `None` if the mesh is fit.
 fn lack(fitness: Fitness, checked: &MeshCheck) -> Option<String> {
-    let why = || {
-        checked
-            .hindrances(fitness)
-            .into_iter()
-            .map(count)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    (!checked.is_fit(fitness)).then(why)
+    if checked.is_fit(fitness) {
+        return None;
+    }
+    let reasons: Vec<_> = checked.hindrances(fitness).into_iter().map(count).collect();
+    Some(reasons.join(", "))
 }
 
 /// Returns the properties of `--require` that a mesh lacks, with reasons: `not closed: 32 open edges;
-/// not safe for solid: 32 open edges`.
+/// not safe for solid: 32 open edges`. `None` if it lacks none.
 fn lacks(required: &[Fitness], checked: &MeshCheck) -> Option<String> {
-    let lack = |fitness: &Fitness| {
-        let why = lack(*fitness, checked)?;
-        Some(if why.is_empty() {
-            format!("not {}", fitness.about())
-        } else {
-            format!("not {}: {why}", fitness.about())
-        })
-    };
-    let lacks: Vec<_> = required.iter().filter_map(lack).collect();
-    (!lacks.is_empty()).then(|| lacks.join("; "))
+    let mut texts = vec![];
+    for fitness in required {
+        let about = fitness.about();
+        match lack(*fitness, checked) {
+            None => {}
+            Some(why) if why.is_empty() => texts.push(format!("not {about}")),
+            Some(why) => texts.push(format!("not {about}: {why}")),
+        }
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    Some(texts.join("; "))
 }
 
-/// Returns the error of `--strict` for a mesh with defects.
+/// Returns the error of `--strict` for a mesh with defects. `None` if there are none.
 fn strict(checked: &MeshCheck) -> Option<Error> {
-    let text = |defect: &Defect| format!("{} ({})", count(defect), defect.info.code);
-    let limit = checked
-        .is_partial
-        .then(|| format!("not all pairs were examined ({})", Code::W014));
-    let findings: Vec<_> = checked.defects.iter().map(text).chain(limit).collect();
+    let mut findings = vec![];
+    for defect in &checked.defects {
+        findings.push(format!("{} ({})", count(defect), defect.info.code));
+    }
+    if checked.is_partial {
+        findings.push(format!("not all pairs were examined ({})", Code::W014));
+    }
+    if findings.is_empty() {
+        return None;
+    }
     let error = Error::unfit(format!("--strict: {}", findings.join("; ")));
-    (!findings.is_empty()).then(|| {
+    Some(
         error.with_hint(
             "omit --strict to accept them; docs/reference/check.md explains each finding",
-        )
-    })
+        ),
+    )
 }
