@@ -305,3 +305,66 @@ fn a_changed_grid_has_counts_and_volumes_and_every_case_its_golden() {
 use crate::support::bless;
 use crate::support::place::{Place, stl};
 }
+
+/// A part that is exported in inches instead of millimetres, or in micrometres: its grid changes, cells of a
+/// fixed grid differ, or its grid does not fit into memory.
+#[test]
+fn confused_units_have_a_hint() {
+    let place = meshes();
+    let part = |by: f32| stl(&between([0.0; 3], [50.0, 30.0, 10.0].map(|side| side * by)));
+    place.write("part.stl", part(1.0));
+    rows::check(
+        &place,
+        "0 verify --update g.toml part.stl --voxel-size 1 --solid --golden cells
+         0 verify --update g.toml part.stl --bounds=-2,-2,-2,52,32,12 --voxel-size 1 --golden cells
+         0 verify --update g.toml part.stl --res 16 --golden cells --rule thin
+         0 verify --update g.toml part.stl --res 32",
+    );
+    place.write("part.stl", part(1.0 / 25.4));
+    let run = place.run("verify g.toml --json").expect(1);
+    let found: Vec<_> = cases(&run)
+        .iter()
+        .map(|case| (case["outcome"].clone(), case["size_factor"].as_f64()))
+        .collect();
+    let [first, second, third, fourth] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    for (outcome, factor) in [first, second, third] {
+        let factor = factor.unwrap_or_default();
+        assert!((factor * 25.4 - 1.0).abs() < 1e-12, "{outcome}: {factor}");
+    }
+    assert_eq!((&first.0, &second.0), (&json!("grid"), &json!("cells")));
+    // A digest does not have the size.
+    assert_eq!(fourth, &(json!("digest"), None));
+    place.write("part.stl", part(1000.0));
+    let run = place
+        .run("verify g.toml --max-memory 100M --json")
+        .expect(7);
+    let all = cases(&run);
+    for case in &all[..3] {
+        let factor = case["size_factor"].as_f64().unwrap();
+        assert!((factor - 1000.0).abs() < 1e-9, "{case}");
+        assert!(case["golden"]["cells"].is_u64(), "{case}");
+    }
+    place.write("part.stl", part(1.25));
+    let all = cases(&place.run("verify g.toml --json"));
+    assert!(all.len() == 4 && all.iter().all(|case| case["size_factor"].is_null()));
+}
+
+/// A golden file that cannot be compared still has its number of cells in the report.
+#[test]
+fn a_golden_without_positions_is_described() {
+    let place = meshes();
+    place.write(
+        "list.toml",
+        "[[case]]\nmesh = \"meshes/cube.stl\"\nres = 8\ngolden = \"cube.npy\"\n",
+    );
+    let runs = rows::check(
+        &place,
+        r#"0 meshes/cube.stl -r 8 -o cube.npy --json
+           2 verify list.toml --json
+             /outcome "error""#,
+    );
+    let made = &runs[0].json()["counts"]["occupied"];
+    assert_eq!(&runs[1].json()["golden"]["cells"], made);
+}

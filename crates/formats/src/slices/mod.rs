@@ -38,7 +38,8 @@ mod json;
 mod plate;
 mod write;
 
-pub use self::plate::{MAX_PLATE_SIDE, check_plate, empty_bytes};
+pub(crate) use self::plate::empty_bytes;
+pub use self::plate::{MAX_PLATE_SIDE, check_plate};
 pub use self::write::draw_bits;
 
 use super::several::FolderLayout;

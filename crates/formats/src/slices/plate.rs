@@ -9,7 +9,7 @@ pub const MAX_PLATE_SIDE: usize = 16_384;
 
 /// Returns an upper bound, in bytes, for the compressed empty pixels of a picture. Deflate stores up to 1032 equal
 /// bytes in one byte.
-pub const fn empty_bytes([width, height]: [usize; 2]) -> usize {
+pub(crate) const fn empty_bytes([width, height]: [usize; 2]) -> usize {
     (width * height).div_ceil(900)
 }
 
