@@ -302,8 +302,88 @@ fn a_changed_grid_has_counts_and_volumes_and_every_case_its_golden() {
     );
 }
 
-use crate::support::bless;
-use crate::support::place::{Place, stl};
+#[test]
+fn recordings_are_chosen_by_name_or_mesh() {
+    let place = recorded();
+    dent_knot(&place);
+    let before = read(&place, "goldens.toml");
+    fs::remove_file(place.path("meshes/f.stl")).unwrap();
+    rows::check(
+        &place,
+        "0 verify --update goldens.toml --only cube
+             out goldens.toml: 0 new, 0 changed, 1 same
+         2 verify --update goldens.toml --only cub
+             err no case has the name or the mesh 'cub'
+         2 verify --update goldens.toml --only cube -r 8
+             err --res 8: every case of a list has its own options",
+    );
+    assert_eq!(read(&place, "goldens.toml"), before);
+    rows::check(
+        &place,
+        "0 verify --update goldens.toml --only knot.stl
+             out goldens.toml: 0 new, 1 changed, 0 same
+         0 verify goldens.toml --only knot",
+    );
+}
+
+/// A report in Markdown has a row for every case, and draws the cells that differ.
+#[test]
+fn markdown_draws_what_differs() {
+    let place = mixed();
+    bring(&place, "octahedron.stl", "meshes/cube.stl");
+    let text = fs::read_to_string(place.path("goldens.toml")).unwrap();
+    let text = text.replacen("[[case]]", "[[case]]\nname = \"a|b <img> `c`\"", 1);
+    place.write("goldens.toml", text);
+    rows::check(
+        &place,
+        "7 verify goldens.toml --markdown report.md
+         2 verify goldens.toml --markdown goldens.toml
+         2 verify --update goldens.toml --markdown report.md",
+    );
+    let report = read(&place, "report.md");
+    for line in [
+        "### goldens.toml: 0 of 3 cases pass, 2 differ, 1 error",
+        "| ❌ differs | a\\|b &lt;img> \\`c\\` | `--res 16 --pad 1` | 1,538 cells |",
+        "| ❌ differs | meshes/knot.stl | `--res 40` | 5,754 cells",
+        "| 3 added, 3 removed |",
+        "| ⚠️ error | meshes/f.stl | `--res 20` |",
+        "of the 6 cells that differ",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    let count = |square: char| report.matches(square).count();
+    // The line that explains the squares has one of each.
+    let changed = [count('🟦') - 1, count('🟧') - 1, count('🟪') - 1];
+    assert!(changed[0] + changed[1] >= 2 && changed[2] == 0, "{report}");
+    assert!(count('⬛') > 5 && count('⬜') > 5, "{report}");
+}
+
+/// The script of the action appends the report to the job summary, or the error if no case was compared.
+#[cfg(unix)]
+#[test]
+fn the_action_writes_a_job_summary() {
+    use crate::support::place::binary;
+    let place = mixed();
+    for (list, code, expected) in [
+        (
+            "goldens.toml",
+            7,
+            "| ❌ differs | meshes/knot.stl | `--res 40` |",
+        ),
+        ("missing.toml", 3, "missing.toml: cannot be read"),
+    ] {
+        let done = std::process::Command::new(bless::root("tools/action/verify"))
+            .env("VOXELIZE", binary())
+            .env("VOXELIZE_LIST", place.path(list))
+            .env("VOXELIZE_OUT", place.path(&format!("of-{list}")))
+            .env("GITHUB_STEP_SUMMARY", place.path("summary.md"))
+            .output()
+            .unwrap();
+        assert_eq!(done.status.code(), Some(code), "{list}");
+        let summary = read(&place, "summary.md");
+        assert!(summary.contains(expected), "{list}: {summary}");
+    }
+    assert!(read(&place, "summary.md").contains('🟦'));
 }
 
 /// A part that is exported in inches instead of millimetres, or in micrometres: its grid changes, cells of a
