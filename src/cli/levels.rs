@@ -8,6 +8,7 @@ use voxelize::{Error, Finding, Kind, Mesh, Result, par};
 
 use super::args::ConvertArgs;
 use super::command::Call;
+use super::files::is_pipe;
 use super::guard::guarded;
 use super::options::Options;
 use super::output::Output;
@@ -49,12 +50,12 @@ pub fn convert(args: &ConvertArgs, requests: Vec<Request>, call: &Call) -> Vec<R
 /// Fails for options that have one file for all levels.
 fn refuse(args: &ConvertArgs, call: &Call) -> Result<()> {
     let levels = call.argv.with_value("res").unwrap_or_default();
-    let is_stdout = args
+    let is_stream = args
         .output
         .output
         .as_ref()
-        .is_some_and(|path| path.as_os_str() == "-");
-    if is_stdout {
+        .is_some_and(|path| path.as_os_str() == "-" || is_pipe(path));
+    if is_stream {
         let error = Error::usage(format!(
             "{levels}: several levels of detail need several files"
         ));

@@ -196,6 +196,12 @@ fn one_file_for_several_levels_is_refused() {
          2 verify --update g.toml cube.stl -r 8,4
              err each level of detail is a grid of its own",
     );
+    #[cfg(unix)]
+    rows::refused(
+        &place,
+        "2 cube.stl -r 8,4 -f npz -o /dev/null
+             err several levels of detail need several files",
+    );
     rows::check(
         &place,
         "2 cube.stl -r 8,8 -o a.npz
