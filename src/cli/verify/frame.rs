@@ -6,6 +6,9 @@ use voxelize::{BitGrid, Lattice, Rational, Result, Voxels};
 /// Number of bits per cell of the frame for two grids, the labels of their cells and the cells that differ.
 const BITS: u128 = 2 + 3 + 2;
 
+/// Maximum number of bits per cell of the first grid: its label, and whether the cell is occupied.
+const FIRST_BITS: u128 = 8 + 1;
+
 /// Cells of a frame that are always accepted, and the maximum size of a larger frame as a multiple of the grids in it.
 const SMALL: u128 = 1 << 20;
 const LARGEST: u128 = 4;
@@ -19,7 +22,8 @@ pub struct CommonFrame {
 
 impl CommonFrame {
     /// Creates the frame of two grids. `None` if their cells are not aligned, if a grid has no lattice or is a field,
-    /// or if the frame is too large because the grids are far apart. `room` limits its memory, in bytes.
+    /// or if the frame is too large because the grids are far apart. `room` limits the memory of
+    /// the first grid and of the frame, in bytes.
     pub fn of(first: &Voxels, second: &Voxels, room: Option<u64>) -> Result<Option<Self>> {
         let (Some(one), Some(other)) = (&first.lattice, &second.lattice) else {
             return Ok(None);
@@ -38,7 +42,8 @@ impl CommonFrame {
         }
         let cells: u128 = dims.iter().map(|n| *n as u128).product();
         let is_small = cells <= SMALL.max(LARGEST * (one.cells() + other.cells()));
-        let fits = room.is_none_or(|room| cells * BITS / 8 <= u128::from(room));
+        let bits = cells * BITS + one.cells() * FIRST_BITS;
+        let fits = room.is_none_or(|room| bits / 8 <= u128::from(room));
         if !is_small || !fits || dims.iter().any(|n| *n > MAX_DIM) {
             return Ok(None);
         }
