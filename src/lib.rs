@@ -191,7 +191,7 @@ pub mod job {
     pub use voxelize_rules::job::*;
     #[doc(inline)]
     pub use voxelize_rules::job::{
-        AxisOrder, Extras, JobLabels, LabelValues, Matrix, Measure, MemoryPlan, MeshPose,
+        AxisOrder, Extras, JobLabels, LabelFieldSum, Matrix, Measure, MemoryPlan, MeshPose,
         PartChoice, PosedName, Request, ResolvedRequest, Rotation, Transform, UnitOfLength, UpAxis,
         WrittenLength,
     };

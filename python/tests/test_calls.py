@@ -105,7 +105,9 @@ def test_a_tilted_scan_gives_its_axes(tmp_path: Path) -> None:
     head = "NRRD0004\ntype: short\ndimension: 3\nsizes: 30 20 10\nspace: left-posterior-superior\n"
     places = "space directions: (0.8,0.6,0) (-1.2,1.6,0) (0,0,-3)\nspace origin: (20.13,1.37,40.2)\nencoding: raw\n\n"
     (tmp_path / "scan.nrrd").write_text(head + places)
-    made = voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd", rule="solid")
+    # The cube is larger than the scan.
+    with pytest.warns(voxelize.FindingWarning, match="W001"):
+        made = voxelize.voxelize(CUBE, like=tmp_path / "scan.nrrd", rule="solid")
     affine = np.array([[0.8, -1.2, 0, 20.13], [0.6, 1.6, 0, 1.37], [0, 0, -3, 40.2], [0, 0, 0, 1]])
     assert np.allclose(made.affine, affine, atol=1e-12) and made.spacing == (1, 2, 3)
     centres = made.centres()
@@ -116,7 +118,8 @@ def test_a_tilted_scan_gives_its_axes(tmp_path: Path) -> None:
     everywhere = np.indices(made.shape).reshape(3, -1).T @ affine[:3, :3].T + affine[:3, 3]
     inside = np.all((everywhere > 0) & (everywhere < 64), axis=1).reshape(made.shape)
     assert np.array_equal(made.numpy(), inside) and 0 < made.count < inside.size
-    again = voxelize.voxelize(CUBE, like=made, rule="solid")
+    with pytest.warns(voxelize.FindingWarning, match="W001"):
+        again = voxelize.voxelize(CUBE, like=made, rule="solid")
     assert again == made and again.digest == made.digest
     made.save(tmp_path / "mask.nii.gz")
     assert voxelize.open(tmp_path / "mask.nii.gz") == made

@@ -403,7 +403,7 @@ impl MeshInfoJson {
                 format!("yes, but not oriented: {edges} not occur equally often in both directions")
             }
             None => format!(
-                "no, {}; '--rule fraction' computes the volume with the holes closed",
+                "no, {}; '--rule fraction --inside robust' computes the volume with the holes closed",
                 counted(self.open_edges, "open edge", "open edges")
             ),
         }

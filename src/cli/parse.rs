@@ -154,10 +154,10 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
             near.first().map(|near| format!("did you mean {near}?"))
         }
         ErrorKind::InvalidValue if !context(error, ContextKind::ValidValue).is_empty() => {
-            Some(format!(
-                "use one of {}",
-                context(error, ContextKind::ValidValue).join(", ")
-            ))
+            let mut values = context(error, ContextKind::ValidValue);
+            // The American spelling is accepted, but listing both spellings would not help.
+            values.retain(|value| !value.ends_with("color"));
+            Some(format!("use one of {}", values.join(", ")))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let arg = command

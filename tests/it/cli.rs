@@ -349,7 +349,7 @@ fn misspelled_options_and_outputs_get_suggestions() {
         let output = command.args([option, value]).output().unwrap();
         let run = Run::new(option, output).expect(code);
         assert_eq!(
-            run.err.contains("--dims X,Y,Z sets all three"),
+            run.err.contains("--dims X,Y,Z sets the number of cells"),
             code == 2,
             "{}",
             run.err

@@ -304,15 +304,15 @@ fn the_mass_of_a_mesh_needs_its_unit() {
     }
     rows::check(
         &place,
-        "0 info cube.stl --unit mm --density 1.24 --json
-             /mesh/volume 8000
-             /mesh/volume_ml 8
-             /mesh/mass_g 9.92
-         0 info cube.stl --unit cm --density 2 --json
-             /mesh/volume_ml 8000
-             /mesh/mass_g 16000
+        "0 info cube.stl --unit mm --density 2 --json
+             /mesh/volume 262144.0
+             /mesh/volume_ml 262.144
+             /mesh/mass_g 524.288
+         0 info cube.stl --unit m --density 2 --json
+             /mesh/volume_ml 262144000000.0
+             /mesh/mass_g 524288000000.0
          0 info cube.stl --unit mm --density 1.24
-             out volume 8,000 mm³ (8 ml), mass 9.92 g
+             out volume 262,144 mm³ (262 ml), mass 325 g
          0 info open.stl --unit mm --density 1 --json
              /mesh/mass_g null
          2 info cube.stl --density 1

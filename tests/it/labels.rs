@@ -446,26 +446,36 @@ fn parts_that_are_closed_only_together_share_the_inside_by_the_nearest_face() {
     };
     for (parts, words, counts, is_said) in [
         // The two pyramids of a cube below its faces across x, and the rest. Ties go to the first.
-        (&["x", "yz"][..], "--solid", "x (1): 240, yz (2): 272", true),
-        (&["yz", "x"], "--solid", "yz (1): 400, x (2): 112", true),
+        (
+            &["x", "yz"][..],
+            "--solid",
+            "x (1): 240 (volume 240), yz (2): 272 (volume 272)",
+            true,
+        ),
+        (
+            &["yz", "x"],
+            "--solid",
+            "yz (1): 400 (volume 400), x (2): 112 (volume 112)",
+            true,
+        ),
         // A part that is closed by itself keeps its inside.
         (
             &["x", "far", "yz"],
             "--solid --priority far",
-            "x (1): 240, far (2): 8, yz (3): 272",
+            "x (1): 240 (volume 240), far (2): 8 (volume 8), yz (3): 272 (volume 272)",
             true,
         ),
         (
             &["yz", "far", "x"],
             "--filled",
-            "yz (1): 400, far (2): 8, x (3): 112",
+            "yz (1): 400 (volume 400), far (2): 8 (volume 8), x (3): 112 (volume 112)",
             true,
         ),
         // Closed parts have nothing to share, and neither has a rule without an inside.
         (
             &["one", "far"],
             "--solid",
-            "one (1): 512, far (2): 8",
+            "one (1): 512 (volume 512), far (2): 8 (volume 8)",
             false,
         ),
         (&["x", "yz"], "--surface", "x (1): 128, yz (2): 168", false),
@@ -562,18 +572,33 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
         place.write(name, ascii(&[("", between(low, high))]));
     }
     for (meshes, labels) in [
-        ("liver.stl", "liver (1): 64"),
-        ("organ=liver.stl", "organ (1): 64"),
-        ("liver.stl left-lung.stl", "liver (1): 64, left-lung (2): 8"),
-        ("b=liver.stl a=left-lung.stl", "b (1): 64, a (2): 8"),
+        ("liver.stl", "liver (1): 64 (volume 64)"),
+        ("organ=liver.stl", "organ (1): 64 (volume 64)"),
+        (
+            "liver.stl left-lung.stl",
+            "liver (1): 64 (volume 64), left-lung (2): 8 (volume 8)",
+        ),
+        (
+            "b=liver.stl a=left-lung.stl",
+            "b (1): 64 (volume 64), a (2): 8 (volume 8)",
+        ),
         // An existing file takes precedence.
-        ("a=b.stl v1.2.stl", "a=b (1): 1, v1.2 (2): 1"),
-        ("liver.stl c=a=b.stl", "liver (1): 64, c (2): 1"),
-        ("liver.stl left-lung.stl --only liver.stl", "liver (1): 64"),
-        ("liver.stl x=left-lung.stl --only x", "x (1): 8"),
+        (
+            "a=b.stl v1.2.stl",
+            "a=b (1): 1 (volume 1), v1.2 (2): 1 (volume 1)",
+        ),
+        (
+            "liver.stl c=a=b.stl",
+            "liver (1): 64 (volume 64), c (2): 1 (volume 1)",
+        ),
+        (
+            "liver.stl left-lung.stl --only liver.stl",
+            "liver (1): 64 (volume 64)",
+        ),
+        ("liver.stl x=left-lung.stl --only x", "x (1): 8 (volume 8)"),
         (
             "liver.stl left-lung.stl --priority liver",
-            "liver (1): 64, left-lung (2): 8",
+            "liver (1): 64 (volume 64), left-lung (2): 8 (volume 8)",
         ),
     ] {
         let line = format!("{meshes} --voxel-size 1 --solid --labels file -o a.npz");

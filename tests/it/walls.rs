@@ -161,8 +161,10 @@ fn other_rules_and_a_thickness_of_zero_are_refused() {
 /// The faces between wall and cavity of the cube are parallel to its faces, at whole cells.
 #[test]
 fn walls_are_measured_from_the_cavity_to_the_surface() {
+    let place = Place::new();
+    place.write("f.stl", std::fs::read("fixtures/f.stl").unwrap());
     rows::check(
-        &Place::new(),
+        &place,
         "0 cube.stl -r 20 --unit mm --solid --hollow 2.5mm --json -o a.npz
             /walls {\"faces\":1176,\"greatest\":3.0,\"least\":3.0,\"mean\":3.0}
          0 cube.stl -r 20 --unit mm --solid --hollow 2.5mm -o a.npz
@@ -267,7 +269,7 @@ fn drain_holes_that_lead_nowhere_are_refused() {
         "2 cube.stl -r 20 --solid --drain 10,10,0,3 -o a.npz
             err --drain needs --hollow
          2 cube.stl -r 20 --solid --hollow 2vx --drain 10,10,0 -o a.npz
-            err --drain: expected 4 numbers X,Y,Z,D, a point and a diameter, found 3
+            err expected 4 numbers X,Y,Z,D, a point and a diameter, found 3
          2 cube.stl -r 20 --solid --hollow 2vx --drain 10,10,0,3mm -o a.npz
             err --drain 10,10,0,3mm: the unit of the file is unknown
          2 cube.stl -r 20 --unit mm --solid --hollow 2vx --drain 10,10,0,1.7 -o a.npz

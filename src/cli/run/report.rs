@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use voxelize::format::{FileSize, Written};
 use voxelize::grid::{CellKind, FieldSummary, Hash, Label, Quantity};
-use voxelize::job::{DrainHole, JobLabels, LabelValues, MemoryPlan, SharedCells, SharedShares};
+use voxelize::job::{DrainHole, JobLabels, LabelFieldSum, MemoryPlan, SharedCells, SharedShares};
 use voxelize::mesh::PartKind;
 use voxelize::mesh::closed::{Closedness, ClosednessDefect};
 use voxelize::rule::doubt::Doubt;
@@ -56,7 +56,7 @@ pub struct RunReport {
     /// Arrays that are stored in addition to the field, each with its digest.
     pub arrays: Vec<(Quantity, Hash)>,
     /// Values of the field of each part, with its digest. Empty if parts have no fields.
-    pub label_fields: Vec<(LabelValues, Hash)>,
+    pub label_fields: Vec<(LabelFieldSum, Hash)>,
     /// Cells in which parts with shares overlap.
     pub shared_shares: Option<SharedShares>,
     /// Labels, each with the number of its cells.

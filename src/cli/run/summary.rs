@@ -174,7 +174,7 @@ pub(super) fn label_rows(
     found: &RunReport,
 ) {
     let unit = job.grid.transform.unit.map(UnitOfLength::name);
-    let has_volumes = job.labels().are_of_mesh() && has_volume(&job.rule);
+    let has_volumes = job.labels().part_kind().is_some() && has_volume(&job.rule);
     let amount = |cells: u64| {
         if !has_volumes {
             return grouped(cells);

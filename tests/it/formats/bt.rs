@@ -318,7 +318,7 @@ fn broken_octrees_are_errors() {
     let file = foreign(&bytes);
     let text = |from: &str, to: &str| {
         let head = String::from_utf8_lossy(&file).replacen(from, to, 1);
-        assert_ne!(head.as_bytes().len(), 0);
+        assert_ne!(head.len(), 0);
         let end = file.windows(6).position(|w| w == b"\ndata\n").unwrap() + 6;
         let at = head.find("\ndata\n").map_or(head.len(), |at| at + 6);
         [&head.as_bytes()[..at], &file[end..]].concat()

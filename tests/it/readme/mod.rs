@@ -191,8 +191,8 @@ fn pages_keep_to_their_length() {
         ("README.md", 1500),
         ("docs/README.md", 400),
         ("docs/tutorial.md", 1000),
-        ("docs/how-to/", 3600),
-        ("docs/reference/", 12_500),
+        ("docs/how-to/", 3800),
+        ("docs/reference/", 13_400),
         ("docs/explanation/", 4000),
     ];
     let mut sum = 0;
@@ -202,7 +202,7 @@ fn pages_keep_to_their_length() {
         assert!((200..=limit).contains(&words), "{start} has {words} words");
         sum += words;
     }
-    assert!(sum <= 21_000, "{sum} words for users");
+    assert!(sum <= 22_000, "{sum} words for users");
 }
 
 #[test]

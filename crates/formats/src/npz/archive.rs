@@ -14,6 +14,10 @@ pub(super) const MAX_SMALL: u64 = 1 << 20;
 /// Maximum number of bytes that one deflated byte can unpack to.
 pub(super) const MOST_DEFLATED: u64 = 1032;
 
+/// Size in bytes above which a compressed length may not fit into 32 bits. It is less than 2³², because data
+/// that cannot be compressed become a little longer when deflated.
+pub(super) const LARGE: u128 = 0xf000_0000;
+
 pub(super) type Archive<'a> = ZipArchive<&'a mut dyn Input>;
 
 /// Returns `true` if the archive has an array with this name.

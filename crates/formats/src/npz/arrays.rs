@@ -4,7 +4,7 @@ use std::io;
 
 use flate2::Compression;
 
-use super::write::LARGE;
+use super::archive::LARGE;
 use crate::arrays::{KeptArrays, name_of_labels};
 use crate::container::ArchiveWriter;
 use crate::{Choice, Dtype, SaveOptions, npy};

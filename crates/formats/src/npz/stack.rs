@@ -21,7 +21,8 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use tempfile::SpooledTempFile;
 
-use super::write::{LARGE, text};
+use super::archive::LARGE;
+use super::write::text;
 use crate::container::ArchiveWriter;
 use crate::npy::{self, Header};
 use crate::packed::LEVEL;

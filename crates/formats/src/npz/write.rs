@@ -4,6 +4,7 @@ use std::io;
 
 use flate2::Compression;
 
+use super::archive::LARGE;
 use super::arrays;
 use super::sparse::{Sparse, SparseRows};
 use super::{DIGESTS, is_filled};
@@ -16,10 +17,6 @@ use crate::{
 };
 use voxelize_core::grid::metadata::{Metadata, hex};
 use voxelize_core::grid::{CellSource, Legend};
-
-/// Size in bytes above which a compressed length may not fit into 32 bits. It is less than 2³², because data
-/// that cannot be compressed become a little longer when deflated.
-pub(super) const LARGE: u128 = 0xf000_0000;
 
 /// Name of the member that holds the cells.
 const CELLS_NAME: &str = "voxels.npy";

@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1.0 / (1 << 23) as f64;
 /// Values of the field of one label.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct LabelValues {
+pub struct LabelFieldSum {
     /// Label of the part.
     pub label: Label,
     /// Number of cells whose value is not zero.
@@ -44,7 +44,7 @@ pub struct SharedShares {
 /// Parts of a mesh that have fields of their own, and what their fields contain so far.
 pub(super) struct LabelFields<'a> {
     parts: Vec<LabelledMesh<'a>>,
-    pub(super) values: Vec<LabelValues>,
+    pub(super) values: Vec<LabelFieldSum>,
     /// `None` if the values are not shares.
     pub(super) shared: Option<SharedShares>,
 }
@@ -112,7 +112,7 @@ impl<'a> LabelFields<'a> {
         let mut values = vec![];
         for part in &parts {
             if let [label] = part.labels.as_slice() {
-                values.push(LabelValues {
+                values.push(LabelFieldSum {
                     label: label.clone(),
                     cells: 0,
                     sum: 0.0,

@@ -24,7 +24,7 @@ mod turn;
 mod voxelizer;
 
 pub use self::drain::{Drain, DrainHole};
-pub use self::label_fields::{LabelValues, SharedShares};
+pub use self::label_fields::{LabelFieldSum, SharedShares};
 pub use self::measure::{Measure, WrittenBand, WrittenIso, WrittenLength, WrittenShell};
 pub use self::parts::{NamedObject, OpenObjects, PartChoice, objects, part_sizes};
 pub use self::plan::{MemoryPhase, MemoryPlan};

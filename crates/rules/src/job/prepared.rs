@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::drain::DrainHole;
-use super::label_fields::{LabelValues, SharedShares};
+use super::label_fields::{LabelFieldSum, SharedShares};
 use super::plan::{MemoryPlan, Needs, share_exceeded};
 use super::slabs::{Made, SharedCells, Slabs};
 use super::target::Target;
@@ -63,7 +63,7 @@ pub struct JobResult {
     pub arrays: Vec<(Quantity, Hash)>,
     /// Values of the field of each label, in the order of the labels, with the digest that the part has as a
     /// separate mesh. Empty if the labels have no fields.
-    pub label_fields: Vec<(LabelValues, Hash)>,
+    pub label_fields: Vec<(LabelFieldSum, Hash)>,
     /// Cells in which parts with shares overlap. `None` if the parts have no shares.
     pub shared_shares: Option<SharedShares>,
     /// Cells on which the methods disagree. `None` if they were not requested.

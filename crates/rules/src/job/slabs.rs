@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::drain::{DrainHole, PreparedDrain};
 use super::findings::{self, LostFound, LostSearch};
-use super::label_fields::{LabelFields, LabelValues, SharedShares};
+use super::label_fields::{LabelFieldSum, LabelFields, SharedShares};
 use super::paint::{PaintedParts, Painter};
 use super::part_colours::PartColours;
 use super::parts::{self, LabelledMesh};
@@ -121,7 +121,7 @@ pub struct Made {
     /// Drain holes.
     pub drains: Vec<DrainHole>,
     /// Values of the field of each label, in the order of the labels. Empty if the labels have no fields.
-    pub label_values: Vec<LabelValues>,
+    pub label_values: Vec<LabelFieldSum>,
     /// Cells in which parts overlap. `None` if the parts have no shares.
     pub shared_shares: Option<SharedShares>,
     /// Counts and findings of the rule.
