@@ -20,7 +20,7 @@ use super::diff_fields::{self, FieldOptions};
 use super::files::{self, has_extension};
 use super::names::{Names, OutputFile};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
-use super::report::value::{self, DifferenceBox, OutputJson, lossy};
+use super::report::value::{self, DifferenceBox, LargestJson, OutputJson, lossy};
 use super::report::{Outcome, Report, ReportRows, empty};
 use super::run::record_text;
 
@@ -104,7 +104,7 @@ struct ComparedFiles {
     volumes: Option<DifferenceVolumes>,
     depth: Option<DepthJson>,
     size_factor: Option<f64>,
-    largest: Option<Largest>,
+    largest: Option<LargestJson>,
     #[serde(rename = "box")]
     within: Option<DifferenceBox>,
     outputs: Option<Vec<OutputJson>>,
@@ -188,14 +188,6 @@ impl From<Deepest> for DeepestJson {
             cell: deepest.cell,
         }
     }
-}
-
-/// Cell in which the values of two fields differ most.
-#[derive(Serialize)]
-struct Largest {
-    cell: [usize; 3],
-    values: [Value; 2],
-    difference: Value,
 }
 
 impl ComparedFile {
@@ -285,11 +277,7 @@ fn compare(
             signs_of_zero,
             beyond,
         });
-        result.largest = largest.map(|largest| Largest {
-            cell: largest.cell,
-            values: largest.values.map(value::float),
-            difference: value::float(largest.difference),
-        });
+        result.largest = largest.map(Into::into);
         result.within = bounds.map(|bounds| DifferenceBox::new(bounds, lattice));
         result.outputs = Some(vec![]);
         return Ok(outcome(passes));

@@ -221,6 +221,23 @@ fn exact_text(value: &Rational) -> String {
     }
 }
 
+impl Mismatch {
+    /// Returns the text of `Display` with decimals of six digits instead of fractions. Fractions remain if the
+    /// decimals of both values are equal.
+    pub fn rounded(&self) -> String {
+        let (name, axis, values) = match self {
+            Self::Origin(axis, values) => ("origin", *axis, values),
+            Self::Spacing(axis, values) => ("cell size", *axis, values),
+            _ => return self.to_string(),
+        };
+        let [old, new] = values.each_ref().map(|value| number(value.to_f64()));
+        if old == new {
+            return self.to_string();
+        }
+        format!("{name} along {}: {old} → {new}", AXES[axis])
+    }
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -288,6 +305,18 @@ mod tests {
         let other = lattice([3, 2, 1], 0, 7, [true, false, true]);
         assert_eq!(named(&other), ["end along y: closed → open"]);
         assert_eq!(named(&lattice([1; 3], 1, 1, [false; 3])).len(), 10);
+    }
+
+    #[test]
+    fn rounded_values_are_decimals_if_they_differ() {
+        let third = Rational::new(1, 3);
+        let near = &third + &Rational::new(1, 1 << 40);
+        let spacing = Mismatch::Spacing(2, [Rational::new(5, 8), Rational::new(81, 128)]);
+        assert_eq!(spacing.rounded(), "cell size along z: 0.625 → 0.632812");
+        let origin = Mismatch::Origin(0, [third.clone(), Rational::new(-85, 8)]);
+        assert_eq!(origin.rounded(), "origin along x: 0.333333 → -10.625");
+        let origin = Mismatch::Origin(0, [third, near]);
+        assert_eq!(origin.rounded(), origin.to_string());
     }
 
     #[test]

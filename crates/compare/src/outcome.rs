@@ -1,8 +1,9 @@
 //! Outcome of a case: its cells are compared with those of the golden.
 
 use super::diff::Difference;
+use super::field::FieldDifference;
 use super::goldens::Gate;
-use super::lattice::lattices;
+use super::lattice::{Mismatch, lattices};
 use voxelize_core::error::{Error, Result};
 use voxelize_core::grid::record::FIELDS;
 use voxelize_core::grid::{Lattice, Record};
@@ -18,6 +19,8 @@ pub enum CaseResult {
     Allowed(Difference),
     /// More cells differ than is accepted.
     Cells(Difference),
+    /// Values of two fields differ.
+    Field(FieldDifference),
     /// The digests differ, so either cells or their positions differ.
     Digest,
     /// Lattices or records differ. Each line has the name of a property, the value in the golden and the new
@@ -38,7 +41,7 @@ impl CaseResult {
         match self {
             Self::Same => "same",
             Self::Allowed(_) => "allowed",
-            Self::Cells(_) => "cells",
+            Self::Cells(_) | Self::Field(_) => "cells",
             Self::Digest => "digest",
             Self::Grid(_) => "grid",
             Self::Failed(_) => "error",
@@ -91,7 +94,7 @@ pub fn other_grid(lattice: Option<&Lattice>, record: &Record, got: &Voxels) -> R
     ));
     let mut other: Vec<_> = lattices(wanted, found)
         .iter()
-        .map(ToString::to_string)
+        .map(Mismatch::rounded)
         .collect();
     for (name, old, new) in pairs {
         if let (Some(old), Some(new)) = (old, new)
@@ -121,9 +124,13 @@ pub fn against_grid(golden: &Voxels, got: &Voxels, gate: Gate) -> Result<CaseRes
     }
     // The limits of a gate apply to occupied cells, not to the values of a field.
     if let (Some(golden), Some(got)) = (golden.field(), got.field()) {
+        let difference = FieldDifference::between(golden, got, None)?;
         return Ok(if golden == got {
             CaseResult::Same
+        } else if difference.differing > 0 {
+            CaseResult::Field(difference)
         } else {
+            // Only the backgrounds differ.
             CaseResult::Digest
         });
     }

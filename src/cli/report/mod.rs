@@ -517,16 +517,21 @@ pub fn finding_line(about: &str, finding: &Finding) -> String {
     )) + "\n"
 }
 
-/// Returns the lines of an error, `error[S004]: …` and `hint: …`. `about` comes before the message.
-pub fn error_text(about: &str, error: &Error) -> String {
-    let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
-    // Codes in lower case are words that would only repeat the message.
+/// Returns the code of an error, `[S004]`. Empty for a code in lower case, which is a word that would only repeat the
+/// message.
+pub fn code_text(error: &Error) -> String {
     let code = error.code().name();
-    let code = if code.starts_with(|c: char| c.is_ascii_uppercase()) {
+    if code.starts_with(|c: char| c.is_ascii_uppercase()) {
         format!("[{code}]")
     } else {
         String::new()
-    };
+    }
+}
+
+/// Returns the lines of an error, `error[S004]: …` and `hint: …`. `about` comes before the message.
+pub fn error_text(about: &str, error: &Error) -> String {
+    let hint = hint(error).map(|hint| sanitized(&format!("hint: {hint}")) + "\n");
+    let code = code_text(error);
     sanitized(&format!("error{code}: {about}{error}")) + "\n" + &hint.unwrap_or_default()
 }
 

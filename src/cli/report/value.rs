@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use voxelize::compare::LargestDifference;
 use voxelize::format::Written;
 use voxelize::grid::FieldSummary;
 use voxelize::grid::record::FIELDS;
@@ -123,7 +124,8 @@ impl CornersJson {
 /// Bounding box of the cells in which two grids differ.
 #[derive(Serialize)]
 pub struct DifferenceBox {
-    cells: CornersJson<usize>,
+    /// `None` if no file has these cells.
+    cells: Option<CornersJson<usize>>,
     world: Option<CornersJson>,
 }
 
@@ -131,8 +133,35 @@ impl DifferenceBox {
     pub fn new([min, max]: [[usize; 3]; 2], lattice: Option<&Lattice>) -> Self {
         let world = lattice.map(|lattice| corners(lattice, [min, max]));
         Self {
-            cells: CornersJson { min, max },
+            cells: Some(CornersJson { min, max }),
             world: world.map(|[min, max]| CornersJson { min, max }),
+        }
+    }
+
+    /// Creates the box of cells that are in no file. It has a position in space only.
+    pub fn in_space(cells: [[usize; 3]; 2], lattice: &Lattice) -> Self {
+        let [min, max] = corners(lattice, cells);
+        Self {
+            cells: None,
+            world: Some(CornersJson { min, max }),
+        }
+    }
+}
+
+/// Cell in which the values of two fields differ most.
+#[derive(Serialize)]
+pub struct LargestJson {
+    cell: [usize; 3],
+    values: [Value; 2],
+    difference: Value,
+}
+
+impl From<LargestDifference> for LargestJson {
+    fn from(largest: LargestDifference) -> Self {
+        Self {
+            cell: largest.cell,
+            values: largest.values.map(float),
+            difference: float(largest.difference),
         }
     }
 }

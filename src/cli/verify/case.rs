@@ -139,15 +139,25 @@ pub fn options_of(fields: impl IntoIterator<Item = (&'static str, String)>) -> V
     options
 }
 
-/// Returns the names by which `--only` knows a case: its name, and its mesh as a path, as a file name and without
+/// Returns the names by which `--only` knows a case: its title, and its mesh as a path, as a file name and without
 /// its extension.
-pub fn names(case: &Case) -> Vec<&str> {
+pub fn names(case: &Case) -> Vec<String> {
     let mesh = Path::new(&case.mesh);
-    let parts = [mesh.file_name(), mesh.file_stem()];
-    let mut names: Vec<&str> = case.name.as_deref().into_iter().collect();
-    names.push(&case.mesh);
-    names.extend(parts.into_iter().flatten().filter_map(|name| name.to_str()));
+    let mut names = vec![case.title(), case.mesh.clone()];
+    for part in [mesh.file_name(), mesh.file_stem()] {
+        names.extend(part.and_then(|name| name.to_str()).map(str::to_string));
+    }
     names
+}
+
+/// Returns `true` if `--only NAME` names this case. The columns of a report may have several spaces between the mesh
+/// and its options.
+pub fn is_named(case: &Case, name: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let typed = words(name);
+    names(case)
+        .iter()
+        .any(|known| known == name || words(known) == typed)
 }
 
 /// Returns the folder of a file.

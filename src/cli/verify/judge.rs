@@ -148,6 +148,7 @@ fn compare_grids(
         show(task, cells, Some(&frame.lattice), &difference, report)?;
     }
     report.by_position = Some(difference);
+    report.frame = Some(frame.lattice);
     Ok(())
 }
 

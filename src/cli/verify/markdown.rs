@@ -5,7 +5,7 @@ use voxelize::compare::CaseResult;
 
 use super::report::{CaseReport, GridBrief, details};
 use super::task::Task;
-use crate::cli::report::display::grouped;
+use crate::cli::report::display::{counted, grouped};
 
 /// If a list has more cases, those that pass are only counted.
 const MOST_PASSING: usize = 100;
@@ -66,6 +66,9 @@ fn row(task: &Task, report: &CaseReport) -> String {
         ),
         None => match &report.outcome {
             CaseResult::Same => String::new(),
+            CaseResult::Field(difference) => {
+                counted(difference.differing, "cell differs", "cells differ")
+            }
             outcome => outcome.name().to_string(),
         },
     };

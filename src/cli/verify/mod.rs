@@ -17,7 +17,6 @@ use voxelize::compare::{Case, CaseOption, CaseOptions, Gate, Golden, Goldens};
 use voxelize::format::Existing;
 use voxelize::grid::frame::SCAN_FRAME;
 use voxelize::grid::record::DRAIN;
-use voxelize::tool::text::sanitize;
 use voxelize::{Code, Error, Record, Result, format, tool, view};
 
 use super::args::{self, GridArgs, RuleArgs, RunArgs, values};
@@ -27,6 +26,7 @@ use super::files::{self, MadeFolders, or_hint};
 use super::junit;
 use super::memory::Resources;
 use super::names::{InputFile, Names, OutputFile};
+use super::report::display::sanitized;
 use super::report::{Report, empty};
 use super::suggest;
 use task::{Task, Wanted};
@@ -159,8 +159,8 @@ impl GateArgs {
     }
 }
 
-const ONLY: &str = "Run or record only the cases whose name is NAME, or whose mesh is NAME: its path in the list, its \
-file name, or the file name without extension. May be repeated. With --update and MESH: use only the parts of this \
+const ONLY: &str = "Run or record only the cases whose name is NAME ('MESH OPTIONS' for a case without a name), or \
+whose mesh is NAME: its path in the list, its file name, or the file name without extension. May be repeated. With --update and MESH: use only the parts of this \
 name [default: all]";
 
 /// Adds the arguments. Options that decide the cells are hidden, because the help of the conversion describes
@@ -401,28 +401,30 @@ fn listed(
 
 /// Returns `true` if `only` names this case, or is empty.
 fn is_wanted(case: &Case, only: &[String]) -> bool {
-    let names = case::names(case);
-    only.is_empty() || only.iter().any(|name| names.contains(&name.as_str()))
+    only.is_empty() || only.iter().any(|name| case::is_named(case, name))
 }
 
 /// Fails if a name of `--only` is not the name of a case.
 fn check_names(list: &Path, cases: &[Case], only: &[String]) -> Result<()> {
     const SHOWN: usize = 12;
-    let known: Vec<&str> = cases.iter().flat_map(case::names).collect();
-    let Some(unknown) = only.iter().find(|name| !known.contains(&name.as_str())) else {
+    let is_known = |name: &String| cases.iter().any(|case| case::is_named(case, name));
+    let Some(unknown) = only.iter().find(|name| !is_known(name)) else {
         return Ok(());
     };
-    let unknown = sanitize(unknown);
-    let hint = match suggest::nearest(&unknown, known) {
-        Some(near) => format!("did you mean {}?", sanitize(near)),
+    let known: Vec<String> = cases.iter().flat_map(case::names).collect();
+    let hint = match suggest::nearest(unknown, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean {}?", sanitized(near)),
         None => {
-            let titles: Vec<_> = cases.iter().map(|case| sanitize(case.title())).collect();
+            let titles: Vec<_> = cases.iter().map(|case| sanitized(&case.title())).collect();
             let more = if titles.len() > SHOWN { ", …" } else { "" };
             let shown = &titles[..titles.len().min(SHOWN)];
             format!("its cases are {}{more}", shown.join(", "))
         }
     };
-    let text = format!("--only: no case has the name or the mesh '{unknown}'");
+    let text = format!(
+        "--only: no case has the name or the mesh '{}'",
+        sanitized(unknown)
+    );
     Err(Error::usage(text).in_file(list).with_hint(hint))
 }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-use voxelize::compare::{BoxSize, Case, CaseResult, Difference};
+use voxelize::compare::{BoxSize, Case, CaseResult, Difference, FieldDifference};
 use voxelize::grid::Hash;
 use voxelize::job::UnitOfLength;
-use voxelize::{Finding, Lattice, Voxels};
+use voxelize::{Finding, Lattice, Rule, Voxels};
 
 use super::VerifyArgs;
 use super::squares::Squares;
@@ -15,8 +15,8 @@ use super::task::{CaseCells, Task};
 use crate::cli::command::Call;
 use crate::cli::info::volume;
 use crate::cli::junit::{JunitCase, JunitResult};
-use crate::cli::report::display::{self, cell_box, counted, duration, grouped, sanitized, share};
-use crate::cli::report::{Outcome, Report, finding_line, hint, value};
+use crate::cli::report::display::{self, cell_box, counted, duration, grouped, number, sanitized, share};
+use crate::cli::report::{Outcome, Report, code_text, finding_line, hint, value};
 
 /// Result of a case as JSON.
 #[derive(Default, Serialize)]
@@ -27,7 +27,7 @@ pub struct CaseJson {
     pub outcome: Option<&'static str>,
     result: Option<GridBrief>,
     golden: Option<GridBrief>,
-    difference: Option<CellDifference>,
+    difference: Option<CaseDifference>,
     mismatch: Option<Vec<String>>,
     size_factor: Option<f64>,
     allowed: Option<Allowed>,
@@ -37,13 +37,22 @@ pub struct CaseJson {
 }
 
 #[derive(Serialize)]
-struct CellDifference {
-    common: u64,
-    added: u64,
-    removed: u64,
-    iou: f64,
-    #[serde(rename = "box")]
-    within: Option<value::DifferenceBox>,
+#[serde(untagged)]
+enum CaseDifference {
+    Cells {
+        common: u64,
+        added: u64,
+        removed: u64,
+        iou: f64,
+        #[serde(rename = "box")]
+        within: Option<value::DifferenceBox>,
+    },
+    Field {
+        differing: u64,
+        largest: Option<value::LargestJson>,
+        #[serde(rename = "box")]
+        within: Option<value::DifferenceBox>,
+    },
 }
 
 #[derive(Serialize)]
@@ -63,6 +72,8 @@ pub struct CaseReport {
     pub outcome: CaseResult,
     /// If the grid changed: difference of the cells by their positions. `None` if the cells are not aligned.
     pub by_position: Option<Difference>,
+    /// Lattice of the cells in `by_position`. It contains both grids.
+    pub frame: Option<Lattice>,
     /// Factor by which the mesh is larger than the golden, if units may have been confused.
     pub size_factor: Option<f64>,
     /// Files that show how the cells differ.
@@ -85,6 +96,7 @@ impl CaseReport {
             lattice: None,
             outcome: CaseResult::Same,
             by_position: None,
+            frame: None,
             size_factor: None,
             shown: vec![],
             about_picture: None,
@@ -106,7 +118,8 @@ impl CaseReport {
 pub struct GridBrief {
     /// Number of occupied cells.
     pub cells: u64,
-    /// Volume of the occupied cells, or of the shares of cells. `None` if it is unknown, as it is for a digest.
+    /// Volume of the occupied cells, or of the shares of cells. `None` if it is unknown, as it is for a digest, and for
+    /// the rules surface and thin, whose cells do not fill the mesh.
     pub volume: Option<f64>,
     /// Unit of the coordinates. `None` if it is unknown.
     #[serde(skip)]
@@ -167,8 +180,10 @@ impl GridBrief {
     /// Adds the volume of these cells and its unit.
     fn measured(self, voxels: &Voxels) -> Self {
         let unit = voxels.record.transform("unit");
+        let rule = voxels.record.rule_name.as_deref().and_then(Rule::from_name);
+        let is_hollow = rule.is_some_and(|rule| rule.is_hollow());
         Self {
-            volume: volume(voxels),
+            volume: if is_hollow { None } else { volume(voxels) },
             size: BoxSize::of_cells(voxels),
             unit: unit
                 .and_then(UnitOfLength::from_name)
@@ -217,7 +232,12 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
                 lines = digests(golden, found);
             }
         }
+        CaseResult::Field(difference) => lines = values(report, difference),
         CaseResult::Grid(changes) => {
+            let mut changes = changes.clone();
+            if let Some(sizes) = size_change(report) {
+                changes.insert(0, sizes);
+            }
             // Some JUnit readers show only the first line.
             let more = match changes.len() {
                 0 | 1 => String::new(),
@@ -229,24 +249,27 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
             let first = changes.first().map_or("", String::as_str);
             lines.push(format!("the grid changed: {first}{more}"));
             lines.extend(changes.iter().skip(1).map(|change| format!("  {change}")));
-            if let (Some(golden), Some(found)) = (report.golden, report.found) {
-                lines.push(format!(
-                    "golden has {}, now {}",
-                    golden.text(),
-                    found.text()
-                ));
-            }
+            lines.extend(golden_and_now(report));
             if let Some(difference) = &report.by_position {
                 lines.push(format!(
                     "by position: {} cells added, {} removed",
                     grouped(difference.added),
                     grouped(difference.removed)
                 ));
+                if let (Some(bounds), Some(frame)) = (difference.bounds, &report.frame) {
+                    let space = display::ranges(display::corners(frame, bounds));
+                    lines.push(format!("where: in space {space}"));
+                }
             }
             lines.extend(shown(report));
         }
         CaseResult::Failed(error) => {
-            lines.push(error.to_string());
+            let code = code_text(error);
+            if code.is_empty() {
+                lines.push(error.to_string());
+            } else {
+                lines.push(format!("error{code}: {error}"));
+            }
             lines.extend(hint(error).map(|hint| format!("hint: {hint}")));
         }
     }
@@ -254,6 +277,53 @@ pub fn details(task: &Task, report: &CaseReport) -> Vec<String> {
         let hint = display::size_factor(factor, ["the golden", "the mesh"]);
         lines.push(format!("hint: {hint}"));
     }
+    lines
+}
+
+/// Returns the change of the size, measured in whole cells. `None` if the size did not change or is unknown.
+fn size_change(report: &CaseReport) -> Option<String> {
+    let [golden, found] = [report.golden?, report.found?];
+    let [old, new] = [golden.size?, found.size?].map(|size| size.sides.map(number).join(" × "));
+    if old == new && golden.unit == found.unit {
+        return None;
+    }
+    let [before, after] = [golden.unit, found.unit].map(display::suffix);
+    Some(if before == after {
+        format!("size {old} → {new}{after}, rounded to whole cells")
+    } else {
+        format!("size {old}{before} → {new}{after}, rounded to whole cells")
+    })
+}
+
+/// Returns the numbers of cells and the volumes of golden and result.
+fn golden_and_now(report: &CaseReport) -> Option<String> {
+    let [golden, found] = [report.golden?, report.found?];
+    Some(format!(
+        "golden has {}, now {}",
+        golden.text(),
+        found.text()
+    ))
+}
+
+/// Returns the details of fields that differ.
+fn values(report: &CaseReport, difference: &FieldDifference) -> Vec<String> {
+    let mut first = counted(difference.differing, "cell differs", "cells differ");
+    if let Some(largest) = difference.largest {
+        let [i, j, k] = largest.cell;
+        let [old, new] = largest.values;
+        first += &format!(
+            ", at most by {} in cell ({i}, {j}, {k}): golden has {old}, now {new}",
+            number(largest.difference)
+        );
+    }
+    let mut lines = vec![first];
+    if let Some(bounds) = difference.bounds {
+        lines.push(format!(
+            "where: {}",
+            cell_box(bounds, report.lattice.as_ref())
+        ));
+    }
+    lines.extend(golden_and_now(report));
     lines
 }
 
@@ -321,6 +391,7 @@ fn about_picture(report: &CaseReport) -> Option<&'static str> {
             Some("no picture: the grid changed, and the golden file does not fit into memory")
         }
         CaseResult::Grid(_) => report.about_picture,
+        CaseResult::Field(_) => Some("no picture: the cells are a field"),
         CaseResult::Digest => {
             Some("no picture: the golden is a digest, which does not contain the cells")
         }
@@ -343,17 +414,26 @@ impl CaseJson {
 
     pub fn new(task: &Task, case: &CaseReport) -> Self {
         let difference = case.outcome.difference().or(case.by_position.as_ref());
-        let difference = difference.map(|difference| CellDifference {
+        let mut difference = difference.map(|difference| CaseDifference::Cells {
             common: difference.common,
             added: difference.added,
             removed: difference.removed,
             iou: difference.iou(),
-            within: difference
-                .bounds
+            within: difference.bounds.map(|bounds| match &case.frame {
                 // Cells of a frame are in no file, so they have no numbers.
-                .filter(|_| case.by_position.is_none())
-                .map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
+                Some(frame) => value::DifferenceBox::in_space(bounds, frame),
+                None => value::DifferenceBox::new(bounds, case.lattice.as_ref()),
+            }),
         });
+        if let CaseResult::Field(field) = &case.outcome {
+            difference = Some(CaseDifference::Field {
+                differing: field.differing,
+                largest: field.largest.map(Into::into),
+                within: field
+                    .bounds
+                    .map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
+            });
+        }
         let mismatch = match &case.outcome {
             CaseResult::Grid(changes) => Some(changes.clone()),
             _ => None,

@@ -111,7 +111,20 @@ fn changed_grids_are_shown() {
         "0 verify --update size.toml meshes/cube.stl --voxel-size 4 --filled --golden cells",
     );
     // A block of 20 × 16 × 16 cells, and one of 12 × 16 × 16.
-    for (max, added, removed) in [(80.0, 4 * 16 * 16, 0), (48.0, 0, 4 * 16 * 16)] {
+    for (max, added, removed, world) in [
+        (
+            80.0,
+            4 * 16 * 16,
+            0,
+            r#"{"min": [64.0, 0.0, 0.0], "max": [80.0, 64.0, 64.0]}"#,
+        ),
+        (
+            48.0,
+            0,
+            4 * 16 * 16,
+            r#"{"min": [48.0, 0.0, 0.0], "max": [64.0, 64.0, 64.0]}"#,
+        ),
+    ] {
         place.write("meshes/cube.stl", stl(&cuboid([max, 64.0, 64.0])));
         let json = rows::check(
             &place,
@@ -121,10 +134,13 @@ fn changed_grids_are_shown() {
                      /golden/cells 4096
                      /difference/added {added}
                      /difference/removed {removed}
-                     /difference/box null
+                     /difference/box/cells null
+                     /difference/box/world {world}
                      /pictures/1 \"shown/meshes-cube.stl-voxel-size-4-filled.png\"
                  1 verify size.toml
-                     out by position:"
+                     out the grid changed: size 64 × 64 × 64 → {max} × 64 × 64, rounded to whole cells; 1 more change below
+                     out by position:
+                     out where: in space x "
             ),
         );
         assert_eq!(json.len(), 2);

@@ -181,7 +181,8 @@ fn junit_has_the_first_change_of_a_grid_in_its_message() {
         "0 verify --update g.toml meshes/cube.stl --voxel-size 1 --golden cells",
     );
     bring(&place, "knot.stl", "meshes/cube.stl");
-    let changed = "the grid changed: dims: 64 × 64 × 64 → 64 × 66 × 29; 3 more changes below";
+    let changed = "the grid changed: size 64 × 64 × 64 → 64 × 66 × 29, rounded to whole cells; \
+                   4 more changes below";
     rows::check(
         &place,
         &format!(
@@ -196,7 +197,12 @@ fn junit_has_the_first_change_of_a_grid_in_its_message() {
     assert_eq!(failure.attribute("type"), Some("grid"));
     assert_eq!(failure.attribute("message"), Some(changed));
     let text = failure.text().unwrap();
-    assert!(text.contains("origin along x: 0 → "), "{xml}");
+    assert!(text.contains("origin along x: 0 → -"), "{xml}");
+    for line in text.lines().filter(|line| line.contains("origin along")) {
+        assert!(!line.contains('/'), "a fraction: {line}");
+    }
+    // The cells of the rule surface do not fill the mesh.
+    assert!(!text.contains("volume"), "{xml}");
 }
 
 #[test]
@@ -229,6 +235,13 @@ fn cases_are_chosen_by_name_or_mesh() {
     ] {
         let same = outcomes(&place, &format!("goldens.toml {only}"), 0);
         assert_eq!(same, vec!["same"; count], "{only}");
+    }
+    // The name of a case without a name, as in JSON, and with the spaces of a column.
+    for name in ["meshes/f.stl --res 20", "meshes/f.stl     --res 20"] {
+        let mut command = place.command("verify goldens.toml --only");
+        let run = command.arg(name).output().unwrap();
+        let text = String::from_utf8(run.stdout).unwrap();
+        assert!(text.contains("1 of 1 case passes"), "{name}: {text}");
     }
     // A case that is left out needs no mesh.
     fs::remove_file(place.path("meshes/f.stl")).unwrap();
@@ -429,6 +442,47 @@ fn confused_units_have_a_hint() {
     place.write("part.stl", part(1.25));
     let all = cases(&place.run("verify g.toml --json"));
     assert!(all.len() == 4 && all.iter().all(|case| case["size_factor"].is_null()));
+}
+
+/// Fields are compared by their values, not by their digests.
+#[test]
+fn fields_that_differ_have_the_largest_difference() {
+    let place = meshes();
+    let block = |height: f32| stl(&between([0.0; 3], [4.0, 4.0, height]));
+    place.write("block.stl", block(4.0));
+    rows::check(
+        &place,
+        "0 verify --update g.toml block.stl --bounds 0,0,0,4,4,8 --voxel-size 1 --rule fraction --golden cells",
+    );
+    place.write("block.stl", block(4.5));
+    rows::check(
+        &place,
+        r#"1 verify g.toml --pictures shown
+             out 16 cells differ, at most by 0.5 in cell (0, 0, 4): golden has 0, now 0.5
+             out where: cells x 0 … 3, y 0 … 3, z 4; in space x 0 … 4, y 0 … 4, z 4 … 5
+             out golden has 64 cells (volume 64), now 80 cells (volume 72)
+             out no picture: the cells are a field
+             no out digest
+           1 verify g.toml --json
+             /outcome "cells"
+             /difference/differing 16
+             /difference/largest/difference 0.5
+             /difference/box/cells {"min": [0, 0, 4], "max": [3, 3, 4]}"#,
+    );
+}
+
+/// Reports in text and in JUnit XML have the code of an error.
+#[test]
+fn errors_of_cases_have_their_code() {
+    let place = recorded();
+    place.write("meshes/f.stl", "solid f\nfacet");
+    let json = cases(&place.run("verify goldens.toml --json --junit report.xml").expect(3));
+    let code = json[1]["error"]["code"].as_str().unwrap();
+    let error = format!("error[{code}]: meshes/f.stl: ");
+    let text = place.run("verify goldens.toml").expect(3);
+    assert!(text.text().contains(&error), "{}", text.text());
+    let xml = read(&place, "report.xml");
+    assert!(xml.contains(&format!("message=\"{error}")), "{xml}");
 }
 
 /// A golden file that cannot be compared still has its number of cells in the report.
