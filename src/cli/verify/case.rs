@@ -153,7 +153,11 @@ pub fn names(case: &Case) -> Vec<String> {
 /// Returns `true` if `--only NAME` names this case. The columns of a report may have several spaces between the mesh
 /// and its options.
 pub fn is_named(case: &Case, name: &str) -> bool {
-    let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
     let typed = words(name);
     names(case)
         .iter()

@@ -15,7 +15,9 @@ use super::task::{CaseCells, Task};
 use crate::cli::command::Call;
 use crate::cli::info::volume;
 use crate::cli::junit::{JunitCase, JunitResult};
-use crate::cli::report::display::{self, cell_box, counted, duration, grouped, number, sanitized, share};
+use crate::cli::report::display::{
+    self, cell_box, counted, duration, grouped, number, sanitized, share,
+};
 use crate::cli::report::{Outcome, Report, code_text, finding_line, hint, value};
 
 /// Result of a case as JSON.

@@ -476,7 +476,11 @@ fn fields_that_differ_have_the_largest_difference() {
 fn errors_of_cases_have_their_code() {
     let place = recorded();
     place.write("meshes/f.stl", "solid f\nfacet");
-    let json = cases(&place.run("verify goldens.toml --json --junit report.xml").expect(3));
+    let json = cases(
+        &place
+            .run("verify goldens.toml --json --junit report.xml")
+            .expect(3),
+    );
     let code = json[1]["error"]["code"].as_str().unwrap();
     let error = format!("error[{code}]: meshes/f.stl: ");
     let text = place.run("verify goldens.toml").expect(3);
