@@ -82,6 +82,7 @@ pub struct InputArgs {
         long,
         value_name = "LIST",
         conflicts_with = "scene",
+        hide_short_help = true,
         long_help = "Read the names of more meshes and folders from LIST, one per line; - is standard input \
                        [default: only the names given here]"
     )]

@@ -53,6 +53,7 @@ pub struct RuleArgs {
     /// with --solid: keep thin features
     #[arg(
         long,
+        hide_short_help = true,
         long_help = "With --solid: keep thin features. Adds the --filled cells that connect components, ribs \
                        and spikes that --solid would lose or break. Criterion: docs/reference/rules.md"
     )]
@@ -148,9 +149,9 @@ struct PartArgs {
         long,
         value_name = "file|object|material|colour",
         hide_short_help = true,
-        long_help = "Label cells by file, object or material. A cell of several parts gets the first label. With --rule \
-                       fraction or area each part has its own field. NAME=FILE names a file. colour: the colour of the \
-                       nearest triangle. object,colour: one label per colour of a part [default: no labels]"
+        long_help = "Label cells by file, object or material; a shared cell gets the first label. With --rule fraction or \
+                       area each part has a field. NAME=FILE names a file. colour: the colour of the nearest \
+                       triangle. object,colour: a label per colour of a part [default: no labels]"
     )]
     labels: Option<String>,
 
