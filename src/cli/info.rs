@@ -1,6 +1,6 @@
 //! `voxelize info` describes meshes and voxel files.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -331,7 +331,7 @@ fn describe_mesh(
         dropped: loaded.dropped,
         unit,
         parts: parts(mesh),
-        colours: ColourCounts::new(mesh),
+        colours: ColourCounts::new(mesh, &loaded.unread_pictures),
     });
     let mut warnings = loaded.findings.clone();
     warnings.extend(findings::not_subtracted(mesh, "this description"));
@@ -461,12 +461,20 @@ fn parts_text(parts: &[PartJson]) -> Vec<String> {
 }
 
 impl ColourCounts {
-    /// Counts the triangles of a mesh. `None` if the mesh has no colours.
-    fn new(mesh: &Mesh) -> Option<Self> {
-        let colours = mesh.colours()?;
+    /// Counts the triangles of a mesh. The triangles in the ranges `unread_pictures` have textures that were not
+    /// read. `None` if the mesh has no colours.
+    fn new(mesh: &Mesh, unread_pictures: &[Range<usize>]) -> Option<Self> {
         let mut counts = Self::default();
+        let Some(colours) = mesh.colours() else {
+            counts.texture = unread_pictures.iter().map(|range| range.len() as u64).sum();
+            return (counts.texture > 0).then_some(counts);
+        };
+        let mut unread = unread_pictures.iter().peekable();
         for triangle in 0..mesh.triangles().len() as u32 {
-            if colours.texture(triangle).is_some() {
+            let number = triangle as usize;
+            while unread.next_if(|range| range.end <= number).is_some() {}
+            let is_unread = unread.peek().is_some_and(|range| range.contains(&number));
+            if is_unread || colours.texture(triangle).is_some() {
                 counts.texture += 1;
             } else if colours.only(triangle).is_none() {
                 counts.vertex += 1;

@@ -157,6 +157,12 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
             let mut values = context(error, ContextKind::ValidValue);
             // The American spelling is accepted, but listing both spellings would not help.
             values.retain(|value| !value.ends_with("color"));
+            if option.starts_with("--color ") {
+                return Some(format!(
+                    "use one of {}: the colour of messages; cells have the colours of the mesh with --labels colour",
+                    values.join(", ")
+                ));
+            }
             Some(format!("use one of {}", values.join(", ")))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {

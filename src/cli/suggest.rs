@@ -38,7 +38,7 @@ const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz writes th
 
 /// Options that a command does not have because something else does the same. Each entry has the command
 /// (empty for all commands), the options and the advice.
-const ELSEWHERE: [(&str, &[&str], &str); 8] = [
+const ELSEWHERE: [(&str, &[&str], &str); 9] = [
     ("", &["--output-format"], "did you mean --format?"),
     (
         "convert",
@@ -49,6 +49,11 @@ const ELSEWHERE: [(&str, &[&str], &str); 8] = [
         "clearance",
         &["--axes", "--matrix", "--rotate", "--scale", "--translate"],
         "transforms follow the name of a mesh: FILE@rotate=z,90",
+    ),
+    (
+        "",
+        &["--cut", "--clip", "--section", "--cutaway"],
+        "'voxelize view MESH --bounds X0,Y0,Z0,X1,Y1,Z1' draws the cells of a box: a part cut open; --slice draws one layer",
     ),
     (
         "",

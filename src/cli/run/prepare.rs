@@ -59,6 +59,9 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
         .map(|(source, (_, loaded))| MeshFile::new(source, loaded))
         .collect();
     let dropped = all.iter().map(|(_, loaded)| loaded.dropped).sum();
+    let has_pictures = all
+        .iter()
+        .any(|(_, loaded)| !loaded.unread_pictures.is_empty());
     let mesh = joined(all, &job.options)?;
     if job.options.labels().are_colours() && mesh.colours().is_none() {
         // If colours are missing, the finding about them explains why.
@@ -75,7 +78,7 @@ pub fn read(job: &mut Job, bar: &Bar, signals: &Signals, report: &mut RunReport)
             return Err(error.in_file(job.source.name()));
         }
     }
-    report.look = MeshLook::of(&mesh);
+    report.look = MeshLook::of(&mesh, has_pictures);
     job.options.take_stated(&stated, near)?;
     job.options.pose_unit = pose_unit;
     let mesh = job

@@ -87,15 +87,21 @@ pub enum MeshLook {
     Colours,
     /// Several materials without colours.
     Materials,
+    /// Several objects without materials and colours.
+    Objects,
 }
 
 impl MeshLook {
-    /// Returns what this mesh has in addition to its shape.
-    pub fn of(mesh: &Mesh) -> Option<Self> {
-        if mesh.colours().is_some() {
+    /// Returns what this mesh has in addition to its shape. `has_pictures` states that it has textures that were
+    /// not read.
+    pub fn of(mesh: &Mesh, has_pictures: bool) -> Option<Self> {
+        if mesh.colours().is_some() || has_pictures {
             return Some(Self::Colours);
         }
-        let parts = mesh.parts(PartKind::Material)?;
+        let Some(parts) = mesh.parts(PartKind::Material) else {
+            let objects = mesh.parts(PartKind::Object)?;
+            return (objects.names().len() > 1).then_some(Self::Objects);
+        };
         let mut others = 1..mesh.triangles().len() as u32;
         let has_several =
             parts.names().len() > 1 && others.any(|triangle| parts.of(triangle) != parts.of(0));
@@ -104,7 +110,7 @@ impl MeshLook {
 }
 
 /// Returns the note that the output could hold the colours or materials of the mesh, but that they are left out
-/// (W026). `None` if nothing is left out.
+/// (W026), or that its objects are, because it has no materials. `None` if nothing is left out.
 pub fn left_out(options: &Options, found: &RunReport) -> Option<Finding> {
     let job = &options.job.options;
     let holds_labels = options
@@ -113,10 +119,22 @@ pub fn left_out(options: &Options, found: &RunReport) -> Option<Finding> {
         .format
         .kinds
         .contains(&CellKind::Labels);
-    if job.rule.kind() != CellKind::Bits || job.labels() != JobLabels::Off || !holds_labels {
+    if job.rule.kind() != CellKind::Bits || !holds_labels {
         return None;
     }
-    let (what, hint) = match found.look? {
+    let look = found.look?;
+    if look == MeshLook::Objects {
+        if job.labels().part_kind() != Some(PartKind::Material) {
+            return None;
+        }
+        let text = "the mesh has no materials, and its objects are left out";
+        return Some(Finding::new(Code::W026, text).with_hint("`--labels object` keeps them"));
+    }
+    if job.labels() != JobLabels::Off {
+        return None;
+    }
+    let (what, hint) = match look {
+        MeshLook::Objects => return None,
         MeshLook::Colours => ("colours", "`--labels colour` keeps them"),
         MeshLook::Materials => ("materials", "`--labels material` keeps them"),
     };

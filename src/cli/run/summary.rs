@@ -585,7 +585,12 @@ pub(super) fn wrote(options: &Options, written: &Written) -> String {
             && !output.file.is_stdout()
             && output.sidecar_path().is_none()
         {
-            text += ", without the position of the cells; --sidecar saves it";
+            // A file of faces has the coordinates of the part.
+            let is_of_faces = output.format.choices.contains(&Choice::GreedyFaces);
+            text += match is_of_faces {
+                true => "; --sidecar saves the grid",
+                false => ", without the position of the cells; --sidecar saves it",
+            };
         }
     }
     text

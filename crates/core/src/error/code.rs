@@ -400,8 +400,8 @@ codes! {
         "the elements of a finite element mesh form several pieces that share no face, or are connected only at edges or vertices"
         &["use smaller cells", "or `--filled`, which occupies every cell that the mesh overlaps", "remove small parts of the mesh, which `voxelize info MESH` lists"];
     W026 "W026" NOTED
-        "the mesh has colours or materials, and the output could hold them, but they are left out"
-        &["`--labels colour` keeps the colours", "`--labels material` keeps the materials", "nothing, if only the shape matters"];
+        "the mesh has colours, materials or objects, and the output could hold them, but they are left out"
+        &["`--labels colour` keeps the colours", "`--labels material` keeps the materials", "`--labels object` keeps the objects", "nothing, if only the shape matters"];
     BadList "bad-list" REFUSED
         "a list of file names that contains other data"
         &["write one name per line", "or use `-0` if the names end in NUL"];

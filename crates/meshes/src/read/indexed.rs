@@ -1,6 +1,7 @@
 //! Conversion of polygons to triangles. Polygons are given by the indices of their vertices.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::picture;
 use super::polygon::PolygonCutter;
@@ -58,6 +59,10 @@ pub(super) struct Indexed<'a> {
     pub objects: Naming,
     pub materials: Naming,
     paint: Colouring,
+    /// Ranges of triangles with pictures that are not read.
+    unread: Vec<Range<usize>>,
+    /// First of the following triangles with a picture that is not read. `None` if they have no such picture.
+    unread_from: Option<usize>,
     polygon: Vec<Point>,
     /// Vertex indices of the current polygon, if its colours or numbers need them.
     places: Vec<usize>,
@@ -80,6 +85,8 @@ impl<'a> Indexed<'a> {
             objects: Naming::default(),
             materials: Naming::default(),
             paint: Colouring::default(),
+            unread: vec![],
+            unread_from: None,
             polygon: vec![],
             places: vec![],
             numbered: None,
@@ -332,6 +339,29 @@ impl<'a> Indexed<'a> {
     /// Sets the picture on the following faces. It is used for those with positions in the picture.
     pub(super) fn set_texture(&mut self, texture: Option<u32>) {
         self.paint.texture = texture;
+    }
+
+    /// Sets whether the following faces have a picture that is not read.
+    pub(super) fn set_unread_picture(&mut self, has_picture: bool) -> Result<()> {
+        let count = self.triangles.len();
+        match (self.unread_from, has_picture) {
+            (None, true) => self.unread_from = Some(count),
+            (Some(from), false) => {
+                self.unread_from = None;
+                if from < count {
+                    self.unread.push(from..count);
+                    self.hold(2 * size_of::<Range<usize>>() as u64)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the ranges of triangles with pictures that were not read.
+    pub(super) fn take_unread_pictures(&mut self) -> Result<Vec<Range<usize>>> {
+        self.set_unread_picture(false)?;
+        Ok(std::mem::take(&mut self.unread))
     }
 
     /// Returns whether a picture is set for the following faces.

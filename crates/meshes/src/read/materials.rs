@@ -28,7 +28,6 @@ const ENTRY: u64 = 64;
 pub(super) struct MaterialLibrary<'a> {
     /// Folder of the mesh. `None` if the mesh is read from a stream.
     folder: Option<MeshFolder<'a>>,
-    reads_textures: bool,
     known: HashMap<String, ObjMaterial>,
     /// Full names of materials, by their names without a trailing comment.
     short: HashMap<String, String>,
@@ -119,10 +118,9 @@ impl TextureMap {
 }
 
 impl<'a> MaterialLibrary<'a> {
-    pub(super) fn new(folder: Option<MeshFolder<'a>>, reads_textures: bool) -> Self {
+    pub(super) fn new(folder: Option<MeshFolder<'a>>) -> Self {
         Self {
             folder,
-            reads_textures,
             known: HashMap::new(),
             short: HashMap::new(),
             read: HashSet::new(),
@@ -267,10 +265,7 @@ impl<'a> MaterialLibrary<'a> {
                     self.known.entry(name.clone()).or_default();
                     current = Some(name);
                 }
-                b"map_kd"
-                    if self.reads_textures
-                        && let Some(name) = &current =>
-                {
+                b"map_kd" if let Some(name) = &current => {
                     let map = TextureMap {
                         folder: folder.to_string(),
                         ..TextureMap::of(rest)

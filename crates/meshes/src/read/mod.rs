@@ -49,6 +49,7 @@ pub use voxelize_core::error::Finding;
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -84,6 +85,8 @@ struct Content {
     bytes: u64,
     unit: Option<UnitOfLength>,
     up: Option<UpAxis>,
+    /// Ranges of triangles with pictures that were not read.
+    unread_pictures: Vec<Range<usize>>,
 }
 
 impl Content {
@@ -94,6 +97,7 @@ impl Content {
             bytes,
             unit: None,
             up: None,
+            unread_pictures: vec![],
         }
     }
 }
@@ -244,6 +248,8 @@ pub struct Loaded {
     pub up: Option<UpAxis>,
     /// Point that was subtracted from the coordinates of the file, usually the origin.
     pub near: [Rational; 3],
+    /// Ranges of triangles with pictures that were not read. Empty if [`ReadOptions::textures`] is set.
+    pub unread_pictures: Vec<Range<usize>>,
 }
 
 /// Packing of a mesh file.
@@ -391,6 +397,7 @@ fn choose_kept(
         bytes,
         unit,
         up,
+        unread_pictures,
     } = content;
     let findings = triage.finish(mesh.triangles().len())?;
     let dropped = triage.count_dropped();
@@ -412,6 +419,7 @@ fn choose_kept(
         unit,
         up,
         near,
+        unread_pictures,
     })
 }
 

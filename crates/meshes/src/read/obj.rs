@@ -114,18 +114,26 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         triage,
         reads_textures: options.textures,
         has_objects: false,
-        materials: MaterialLibrary::new(folder, options.textures),
+        materials: MaterialLibrary::new(folder),
         material: None,
         map: None,
         unknown: None,
         late: 0,
         places: vec![],
+        has_places: false,
         painted: 0,
     };
     while lines.advance()? {
         reader.line(lines.line(), lines.number())?;
     }
-    Ok(Content::new(reader.indexed.into_mesh()?, lines.bytes()))
+    let mut unread_pictures = reader.indexed.take_unread_pictures()?;
+    if !reader.has_places {
+        unread_pictures.clear();
+    }
+    Ok(Content {
+        unread_pictures,
+        ..Content::new(reader.indexed.into_mesh()?, lines.bytes())
+    })
 }
 
 /// State of the conversion of lines to triangles.
@@ -144,6 +152,8 @@ struct ObjReader<'a> {
     unknown: Option<u64>,
     /// Number of faces with an unknown material that were read before the first line with a material file.
     late: u64,
+    /// The file has texture positions (`vt`), which are read only with pictures.
+    has_places: bool,
     /// Texture positions of the file (`vt`). Empty if pictures are not read.
     places: Vec<[f32; 2]>,
     /// Number of vertices that got a colour from comments of ZBrush.
@@ -183,6 +193,10 @@ impl ObjReader<'_> {
                     self.places.reserve_exact(more);
                 }
                 self.places.push(place);
+                Ok(())
+            }
+            b"vt" => {
+                self.has_places = true;
                 Ok(())
             }
             b"f" | b"fo" => {
@@ -296,10 +310,14 @@ impl ObjReader<'_> {
         };
         let material = material.unwrap_or_default();
         let texture = match &material.map {
-            Some(map) => self.materials.picture(map, &mut self.indexed, number)?,
-            None => None,
+            Some(map) if self.reads_textures => {
+                self.materials.picture(map, &mut self.indexed, number)?
+            }
+            _ => None,
         };
         self.indexed.set_texture(texture);
+        self.indexed
+            .set_unread_picture(material.map.is_some() && !self.reads_textures)?;
         self.indexed
             .set_base_colour(material.colour.filter(|_| texture.is_none()));
         self.map = material.map;

@@ -232,6 +232,11 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         .numbered(options.vertex_numbers)
         .heard_by(options.progress);
     let wanted = if options.textures { &pictures[..] } else { &[] };
+    let is_placed = elements
+        .iter()
+        .flat_map(|element| &element.properties)
+        .any(|property| property.texture.is_some() || property.name == b"texcoord");
+    indexed.set_unread_picture(is_placed && wanted.len() < pictures.len())?;
     let mut pictures = PlyPictures::read(wanted, folder, &mut indexed)?;
     let bytes = if form == PlyForm::Text {
         let mut values = TextValues {
@@ -263,7 +268,11 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         read_elements(&elements, &mut values, &mut indexed, &mut pictures, triage)?;
         values.window.bytes()
     };
-    Ok(Content::new(indexed.into_mesh()?, bytes))
+    let unread_pictures = indexed.take_unread_pictures()?;
+    Ok(Content {
+        unread_pictures,
+        ..Content::new(indexed.into_mesh()?, bytes)
+    })
 }
 
 /// Content of the header.

@@ -33,7 +33,8 @@ pub(super) const PALETTE_BYTES: u128 = 64 * MOST_DISTINCT as u128;
 /// # Errors
 /// Fails if the mesh has no colours.
 pub(super) fn colours(mesh: &Mesh) -> Result<&MeshColours> {
-    let hint = "PLY, OBJ, OFF, glTF and 3MF have colours of vertices, faces or materials";
+    let hint =
+        "PLY, OBJ, OFF, glTF, 3MF and binary STL may have colours of vertices, faces or materials";
     mesh.colours()
         .ok_or_else(|| Error::unfit("the mesh has no colours").with_hint(hint))
 }

@@ -20,6 +20,8 @@ pub(super) struct Material {
     /// Base colour as linear light: red, green and blue.
     pub light: Option<[f64; 3]>,
     pub texture: Option<TextureUse>,
+    /// Number of the attribute `TEXCOORD_n` of a picture that is not read.
+    pub unread: Option<u64>,
 }
 
 /// Use of a picture on faces.
@@ -71,6 +73,16 @@ impl TextureTransform {
             c * y - s * x + self.offset[1],
         ]
     }
+}
+
+/// Returns the number of the attribute `TEXCOORD_n` with the positions of vertices in a picture.
+fn places(used: &GltfObject) -> Result<u64> {
+    if let Some(transform) = used.extension("KHR_texture_transform")
+        && let Some(own) = transform.whole("texCoord")?
+    {
+        return Ok(own);
+    }
+    Ok(used.whole("texCoord")?.unwrap_or(0))
 }
 
 /// Materials of a document.
@@ -141,10 +153,12 @@ impl<'a> Materials<'a> {
             };
         if let Some(surface) = surface {
             material.light = surface.numbers::<4>(factor)?.map(|[r, g, b, _]| [r, g, b]);
-            if self.reads_textures
-                && let Some(texture) = surface.inner(picture)
-            {
-                material.texture = self.texture(&texture, indexed)?;
+            match surface.inner(picture) {
+                Some(texture) if self.reads_textures => {
+                    material.texture = self.texture(&texture, indexed)?;
+                }
+                Some(texture) => material.unread = Some(places(&texture)?),
+                None => {}
             }
         }
         let material = Rc::new(material);
@@ -159,14 +173,7 @@ impl<'a> Materials<'a> {
     ) -> Result<Option<TextureUse>> {
         self.progress.check()?;
         let transform = used.extension("KHR_texture_transform");
-        let own = match &transform {
-            Some(transform) => transform.whole("texCoord")?,
-            None => None,
-        };
-        let places = match own {
-            Some(own) => own,
-            None => used.whole("texCoord")?.unwrap_or(0),
-        };
+        let places = places(used)?;
         let texture = self
             .buffers
             .document

@@ -91,12 +91,14 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     let buffers = Buffers::new(&document, folder, chunk, length);
     buffers.note_files()?;
     scene::add(&buffers, &mut indexed, triage, options)?;
+    let unread_pictures = indexed.take_unread_pictures()?;
     let mesh = indexed.into_mesh()?;
     Ok(Content {
         mesh,
         bytes: length,
         unit: Some(UnitOfLength::Metre),
         up: Some(UpAxis::Y),
+        unread_pictures,
     })
 }
 

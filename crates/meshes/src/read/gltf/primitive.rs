@@ -377,6 +377,11 @@ impl<'a> Primitive<'a> {
         );
         let texture = self.material.texture.as_ref();
         indexed.set_texture(texture.map(|texture| texture.picture));
+        let has_unread_picture = match self.material.unread {
+            Some(places) => attribute(&self.object, &format!("TEXCOORD_{places}"))?.is_some(),
+            None => false,
+        };
+        indexed.set_unread_picture(has_unread_picture)?;
         let mut mirrored = vec![];
         let mut uneven = 0;
         for n in 0..chosen.len() {

@@ -77,6 +77,7 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
     placing.all(&start)?;
     let found = placing.found;
     let taken = indexed.bytes();
+    let unread_pictures = indexed.take_unread_pictures()?;
     let mut mesh = indexed.into_mesh()?;
     if found.negative() > 0 {
         let own_triage = Triage::new(options.tolerance);
@@ -112,5 +113,6 @@ fn read(source: MeshBytes, options: &ReadOptions, triage: &Triage) -> Result<Con
         bytes: file.len() as u64,
         unit,
         up: Some(UpAxis::Z),
+        unread_pictures,
     })
 }

@@ -338,6 +338,8 @@ impl Placing<'_, '_, '_> {
                     texture = self.picture(&placement.model, &placement.path, id)?;
                 }
                 self.indexed.set_texture(texture);
+                self.indexed
+                    .set_unread_picture(look.texture.is_some() && !self.reads_textures)?;
             }
             if has_property && !look.is_known {
                 self.found.unknown += 1;
@@ -356,7 +358,7 @@ impl Placing<'_, '_, '_> {
                 .triangle(corners.map(i64::from), FilePosition::Of(about))?;
         }
         self.indexed.set_texture(None);
-        Ok(())
+        self.indexed.set_unread_picture(false)
     }
 
     /// Returns the index in the mesh of a picture of a model. `None` if it cannot be read.
