@@ -127,9 +127,9 @@ pub mod compare {
     pub use voxelize_compare::*;
     #[doc(inline)]
     pub use voxelize_compare::{
-        BoxSize, Deepest, Difference, DifferenceDepth, FieldDifference, LargestDifference,
-        Mismatch, check, clearance, confused_factor, differ_by_factor, differ_by_rounding, grids,
-        lattices,
+        BoxSize, Deepest, DepthFrom, Difference, DifferenceDepth, FieldDifference,
+        LargestDifference, Mismatch, check, clearance, confused_factor, differ_by_factor,
+        differ_by_rounding, grids, lattices,
     };
     #[cfg(feature = "goldens")]
     #[doc(inline)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 use voxelize::compare::{
-    self, BoxSize, Deepest, Difference, DifferenceDepth, FieldDifference, Gate, Mismatch,
-    confused_factor, diff,
+    self, BoxSize, Deepest, DepthFrom, Difference, DifferenceDepth, FieldDifference, Gate,
+    Mismatch, confused_factor, diff,
 };
 use voxelize::format::{self, FORMATS, Format, SaveOptions, Written};
 use voxelize::grid::{AXES, CellKind, InMemory};
@@ -168,7 +168,7 @@ struct DifferenceVolumes {
     removed: f64,
 }
 
-/// Greatest distance of added and removed cells from the surface of the first grid.
+/// Greatest distance of added and removed cells from the surface of one of the grids.
 #[derive(Serialize)]
 struct DepthJson {
     added: Option<DeepestJson>,
@@ -178,15 +178,27 @@ struct DepthJson {
 #[derive(Serialize)]
 struct DeepestJson {
     distance: f64,
+    surface: &'static str,
     cell: [usize; 3],
+    point: [f64; 3],
 }
 
-impl From<Deepest> for DeepestJson {
-    fn from(deepest: Deepest) -> Self {
+impl DeepestJson {
+    fn new(deepest: Deepest, lattice: &Lattice) -> Self {
         Self {
             distance: deepest.distance,
+            surface: file_of(deepest.from),
             cell: deepest.cell,
+            point: lattice.centre(deepest.cell),
         }
+    }
+}
+
+/// Returns the name of the file from whose surface a depth is measured.
+fn file_of(from: DepthFrom) -> &'static str {
+    match from {
+        DepthFrom::First => "first",
+        DepthFrom::Second => "second",
     }
 }
 
@@ -336,10 +348,14 @@ fn compare(
             let left = left.unwrap_or(u64::MAX);
             let [old, new] = [first.occupied()?, second.occupied()?];
             let depth = DifferenceDepth::between(old, new, bounds, spacing, left)?;
-            sizes.push(("depth", depth_text(depth, unit)));
+            sizes.push(("depth", depth_text(depth, lattice, unit)));
             result.depth = depth.map(|depth| DepthJson {
-                added: depth.added.map(Into::into),
-                removed: depth.removed.map(Into::into),
+                added: depth
+                    .added
+                    .map(|deepest| DeepestJson::new(deepest, lattice)),
+                removed: depth
+                    .removed
+                    .map(|deepest| DeepestJson::new(deepest, lattice)),
             });
         }
         let factor = match grid.converted {
@@ -374,25 +390,28 @@ fn compare(
     Ok(outcome(passes))
 }
 
-/// Returns `removed up to 1.8 mm deep, at cell (3, 4, 5)`.
-fn depth_text(depth: Option<DifferenceDepth>, unit: Option<&str>) -> String {
+/// Returns `removed up to 4 mm above the surface of the second, at cell (3, 4, 5), centre (3.5, 4.5, 5.5)`.
+fn depth_text(depth: Option<DifferenceDepth>, lattice: &Lattice, unit: Option<&str>) -> String {
     let Some(DifferenceDepth { added, removed }) = depth else {
         return "not measured; raise --max-memory".to_string();
     };
-    let text = |what: &str, deepest: Deepest, side: &str| {
+    let mut texts = vec![];
+    for (what, deepest) in [("added", added), ("removed", removed)] {
+        let Some(deepest) = deepest else {
+            continue;
+        };
         let [i, j, k] = deepest.cell;
         let distance = number(deepest.distance) + &display::suffix(unit);
-        format!("{what} up to {distance} {side} the surface of the first, at cell ({i}, {j}, {k})")
-    };
-    let texts: Vec<_> = [
-        added.map(|deepest| text("added", deepest, "above")),
-        removed.map(|deepest| text("removed", deepest, "below")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if texts.is_empty() {
-        return "not known: the first file has no voxels".to_string();
+        let side = if (what == "removed") == (deepest.from == DepthFrom::First) {
+            "below"
+        } else {
+            "above"
+        };
+        let file = file_of(deepest.from);
+        let centre = lattice.centre(deepest.cell).map(number).join(", ");
+        texts.push(format!(
+            "{what} up to {distance} {side} the surface of the {file}, at cell ({i}, {j}, {k}), centre ({centre})"
+        ));
     }
     texts.join("; ")
 }

@@ -8,7 +8,7 @@ use crate::support::rows;
 use serde_json::json;
 use voxelize::format;
 use voxelize::grid::{BitGrid, Label, Legend};
-use voxelize::{Voxels, compare};
+use voxelize::{Lattice, Rational, Voxels, compare};
 
 /// Creates the cube in each format, padded, and half of it on the same grid.
 fn place() -> Place {
@@ -244,5 +244,137 @@ fn a_difference_has_volumes_and_depths() {
            0 plate.stl --voxel-size 5 --scale 10 --pad 4 --solid -o large.npz -q
            2 diff plate.npz large.npz
              err is about 10 times larger than the first: centimetres and millimetres?"#,
+    );
+}
+
+/// Returns the greatest distance of a cell that only `one` has from the cells that `one` does not have,
+/// and from the cells of `other`, by all pairs of cells. Cells around the grid are empty.
+fn depth_by_all_pairs(one: &BitGrid, other: &BitGrid, spacing: [f64; 3]) -> f64 {
+    let dims = one.dims().map(|n| n as i64);
+    let has = |grid: &BitGrid, cell: [i64; 3]| {
+        (0..3).all(|axis| (0..dims[axis]).contains(&cell[axis]))
+            && grid.get(cell.map(|c| c as usize))
+    };
+    let mut cells = vec![];
+    for x in -1..=dims[0] {
+        for y in -1..=dims[1] {
+            for z in -1..=dims[2] {
+                cells.push([x, y, z]);
+            }
+        }
+    }
+    let mut greatest: f64 = 0.0;
+    for cell in &cells {
+        if !has(one, *cell) || has(other, *cell) {
+            continue;
+        }
+        let mut nearest = [f64::INFINITY; 2];
+        for target in &cells {
+            let mut squared = 0.0;
+            for axis in 0..3 {
+                squared += ((cell[axis] - target[axis]) as f64 * spacing[axis]).powi(2);
+            }
+            if !has(one, *target) {
+                nearest[0] = nearest[0].min(squared);
+            }
+            if has(other, *target) {
+                nearest[1] = nearest[1].min(squared);
+            }
+        }
+        for squared in nearest.into_iter().filter(|squared| squared.is_finite()) {
+            greatest = greatest.max(squared.sqrt());
+        }
+    }
+    greatest
+}
+
+/// Pockets in a plate, a hole through it, an edge, a layer and the whole plate are removed, and added.
+/// Equal depths are measured from the first file.
+#[test]
+fn depths_match_all_pairs_of_cells() {
+    let place = Place::new();
+    let block = |grid: &mut BitGrid, [low, high]: [[usize; 3]; 2]| {
+        for x in low[0]..=high[0] {
+            for y in low[1]..=high[1] {
+                for z in low[2]..=high[2] {
+                    grid.toggle([x, y, z]);
+                }
+            }
+        }
+    };
+    let plate = [[1, 1, 1], [14, 14, 5]];
+    let cases = [
+        (
+            [1.0; 3],
+            [[4, 4, 2], [11, 11, 5]],
+            Some((4.0, ["second", "first"])),
+        ),
+        (
+            [0.5, 0.5, 0.25],
+            [[4, 4, 2], [11, 11, 5]],
+            Some((1.0, ["second", "first"])),
+        ),
+        ([1.0; 3], [[5, 5, 1], [8, 12, 5]], None),
+        ([0.5, 0.75, 2.0], [[1, 1, 3], [14, 2, 5]], None),
+        (
+            [1.0; 3],
+            [[1, 1, 4], [14, 14, 5]],
+            Some((2.0, ["first", "first"])),
+        ),
+        ([1.0; 3], plate, Some((3.0, ["first", "second"]))),
+    ];
+    for (spacing, removed, known) in cases {
+        let mut old = BitGrid::new([16, 16, 8]).unwrap();
+        block(&mut old, plate);
+        let mut new = old.clone();
+        block(&mut new, removed);
+        let sides = spacing.map(|side| Rational::from_f64(side).unwrap());
+        let origin = [const { Rational::ZERO }; 3];
+        let lattice = Lattice::new(old.dims(), origin, sides, [true; 3]).unwrap();
+        for (name, grid) in [("old.npz", &old), ("new.npz", &new)] {
+            let mut voxels = Voxels::new(grid.clone());
+            voxels.lattice = Some(lattice.clone());
+            voxels.save(place.path(name)).unwrap();
+        }
+        let expected = depth_by_all_pairs(&old, &new, spacing);
+        for (line, what, at) in [
+            ("diff old.npz new.npz --json", "removed", 0),
+            ("diff new.npz old.npz --json", "added", 1),
+        ] {
+            let json = place.run(line).expect(1).json();
+            let depth = &json["depth"][what];
+            let found = depth["distance"].as_f64().unwrap();
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{removed:?}: {depth}, {expected}"
+            );
+            let cell: [usize; 3] = serde_json::from_value(depth["cell"].clone()).unwrap();
+            assert_eq!(depth["point"], json!(lattice.centre(cell)));
+            if let Some((distance, surfaces)) = known {
+                assert_eq!(found, distance, "{removed:?}");
+                assert_eq!(depth["surface"], surfaces[at], "{removed:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_meshes_of_confused_units_have_a_hint() {
+    let place = Place::new();
+    place.write("mm.stl", stl(&cuboid([80.0, 50.0, 4.0])));
+    place.write("in.stl", stl(&cuboid([3.15, 1.969, 0.157])));
+    rows::check(
+        &place,
+        "3 diff mm.stl in.stl
+             err mm.stl: is a mesh, not voxels
+             err the second is about 25.4 times smaller than the first: inches and millimetres?
+             err voxelize mm.stl in.stl@scale=25.4 --same-grid -r 256 -o DIR/ makes voxels of both
+         3 diff in.stl mm.stl
+             err the second is about 25.4 times larger than the first
+             err voxelize in.stl mm.stl@scale=1/25.4 --same-grid
+         0 in.stl mm.stl@scale=1/25.4 --same-grid -r 16 -o both/ -q
+         3 diff mm.stl cube.stl
+             no err millimetres
+             err voxelize mm.stl cube.stl --same-grid -r 256 -o DIR/ makes voxels of both",
     );
 }

@@ -1,5 +1,7 @@
 //! Greatest depth of a difference: the distance of a cell that differs from the surface of the first
-//! grid, between centres of cells. The distances are exact Euclidean distance transforms by lower
+//! or of the second grid, whichever is greater, between centres of cells. In a wall, a removed cell is
+//! at most half the wall from the first surface; the second surface gives the depth of a pocket. The
+//! distances are exact Euclidean distance transforms by lower
 //! envelopes of parabolas (Felzenszwalb and Huttenlocher 2012), in a box around the cells that differ.
 
 use voxelize_core::error::Result;
@@ -8,7 +10,16 @@ use voxelize_core::par;
 
 use crate::diff::same_dims;
 
-/// Cell that is farthest from the surface of the first grid.
+/// Grid from whose surface a depth is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DepthFrom {
+    /// First grid.
+    First,
+    /// Second grid.
+    Second,
+}
+
+/// Cell that is farthest from the surface of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deepest {
     /// Distance between the centres of this cell and of the nearest cell on the other side of the
@@ -16,16 +27,18 @@ pub struct Deepest {
     pub distance: f64,
     /// Cell. Among several, the first, x fastest.
     pub cell: [usize; 3],
+    /// Grid whose surface this is. The first grid if the depths are equal.
+    pub from: DepthFrom,
 }
 
 /// Greatest depth of the cells that a second grid adds and removes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DifferenceDepth {
-    /// Added cell that is farthest from the occupied cells of the first grid. `None` if no cell was
-    /// added, or the first grid is empty.
+    /// Added cell that is farthest from the occupied cells of the first grid, or from the empty cells
+    /// of the second grid. Cells beyond a grid are empty. `None` if no cell was added.
     pub added: Option<Deepest>,
-    /// Removed cell that is farthest from the empty cells of the first grid. Cells beyond the grid
-    /// are empty. `None` if no cell was removed.
+    /// Removed cell that is farthest from the empty cells of the first grid, or from the occupied
+    /// cells of the second grid. `None` if no cell was removed.
     pub removed: Option<Deepest>,
 }
 
@@ -39,7 +52,7 @@ impl DifferenceDepth {
     /// ```
     /// # use voxelize_compare::voxelize;
     /// use voxelize::BitGrid;
-    /// use voxelize::compare::DifferenceDepth;
+    /// use voxelize::compare::{DepthFrom, DifferenceDepth};
     ///
     /// let old = BitGrid::from_text("..#####")?;
     /// let new = BitGrid::from_text(".##....")?;
@@ -47,7 +60,8 @@ impl DifferenceDepth {
     /// let depth = DifferenceDepth::between(&old, &new, bounds, [0.5, 9.0, 9.0], u64::MAX)?.unwrap();
     /// let [added, removed] = [depth.added.unwrap(), depth.removed.unwrap()];
     /// assert_eq!((added.distance, added.cell), (0.5, [1, 0, 0]));
-    /// assert_eq!((removed.distance, removed.cell), (1.5, [4, 0, 0]));
+    /// assert_eq!((removed.distance, removed.cell), (2.0, [6, 0, 0]));
+    /// assert_eq!(removed.from, DepthFrom::Second);
     /// # Ok::<(), voxelize::Error>(())
     /// ```
     ///
@@ -66,20 +80,30 @@ impl DifferenceDepth {
             return Ok(Some(found));
         };
         for is_removed in [false, true] {
-            let search = DepthSearch {
-                first,
-                second,
-                is_removed,
-                bounds,
-                spacing,
-            };
-            let Ok(deepest) = search.deepest(max_bytes) else {
-                return Ok(None);
-            };
+            let mut greatest: Option<Deepest> = None;
+            for from in [DepthFrom::First, DepthFrom::Second] {
+                let search = DepthSearch {
+                    first,
+                    second,
+                    is_removed,
+                    from,
+                    bounds,
+                    spacing,
+                };
+                let Ok(deepest) = search.deepest(max_bytes) else {
+                    return Ok(None);
+                };
+                let Some(deepest) = deepest else {
+                    continue;
+                };
+                if greatest.is_none_or(|greatest| deepest.distance > greatest.distance) {
+                    greatest = Some(deepest);
+                }
+            }
             if is_removed {
-                found.removed = deepest;
+                found.removed = greatest;
             } else {
-                found.added = deepest;
+                found.added = greatest;
             }
         }
         Ok(Some(found))
@@ -94,6 +118,7 @@ struct DepthSearch<'a> {
     first: &'a BitGrid,
     second: &'a BitGrid,
     is_removed: bool,
+    from: DepthFrom,
     bounds: [[usize; 3]; 2],
     spacing: [f64; 3],
 }
@@ -101,6 +126,9 @@ struct DepthSearch<'a> {
 impl DepthSearch<'_> {
     fn deepest(&self, max_bytes: u64) -> std::result::Result<Option<Deepest>, TooLarge> {
         let dims = self.first.dims();
+        if !self.has_searched() || self.grid().count() == 0 && !self.is_occupied() {
+            return Ok(None);
+        }
         let mut margin = MARGIN;
         loop {
             let window = self.window(margin);
@@ -134,13 +162,33 @@ impl DepthSearch<'_> {
         }
     }
 
+    /// Returns the grid from whose surface the depth is measured.
+    fn grid(&self) -> &BitGrid {
+        match self.from {
+            DepthFrom::First => self.first,
+            DepthFrom::Second => self.second,
+        }
+    }
+
+    /// Returns whether the cells of the search are occupied in this grid.
+    fn is_occupied(&self) -> bool {
+        self.is_removed == (self.from == DepthFrom::First)
+    }
+
+    fn has_searched(&self) -> bool {
+        let [low, high] = self.bounds;
+        (low[2]..=high[2]).any(|k| {
+            (low[1]..=high[1]).any(|j| (low[0]..=high[0]).any(|i| self.is_searched([i, j, k])))
+        })
+    }
+
     /// Returns whether a cell is on the other side of the surface. Coordinates count from the layer
     /// before the grid.
     fn is_target(&self, cell: [usize; 3]) -> bool {
         let dims = self.first.dims();
         let is_inside = (0..3).all(|axis| (1..=dims[axis]).contains(&cell[axis]));
-        let is_occupied = is_inside && self.first.get(cell.map(|c| c - 1));
-        is_occupied != self.is_removed
+        let is_occupied = is_inside && self.grid().get(cell.map(|c| c - 1));
+        is_occupied != self.is_occupied()
     }
 
     fn is_searched(&self, cell: [usize; 3]) -> bool {
@@ -200,6 +248,7 @@ impl DepthSearch<'_> {
         Some(Deepest {
             distance: squared.sqrt() * unit,
             cell,
+            from: self.from,
         })
     }
 
@@ -329,15 +378,19 @@ mod tests {
                 if old == new || old != is_removed {
                     continue;
                 }
-                let mut nearest = f64::INFINITY;
-                for other in all.iter().filter(|other| get(first, **other) != is_removed) {
-                    let squares = (0..3)
-                        .map(|axis| ((cell[axis] - other[axis]) as f64 * spacing[axis]).powi(2));
-                    nearest = nearest.min(squares.sum());
-                }
-                if nearest.is_finite() {
-                    let distance = nearest.sqrt();
-                    deepest[n] = Some(deepest[n].map_or(distance, |most: f64| most.max(distance)));
+                for (grid, is_occupied) in [(first, old), (second, new)] {
+                    let mut nearest = f64::INFINITY;
+                    for other in all.iter().filter(|other| get(grid, **other) != is_occupied) {
+                        let squares = (0..3).map(|axis| {
+                            ((cell[axis] - other[axis]) as f64 * spacing[axis]).powi(2)
+                        });
+                        nearest = nearest.min(squares.sum());
+                    }
+                    if nearest.is_finite() {
+                        let distance = nearest.sqrt();
+                        deepest[n] =
+                            Some(deepest[n].map_or(distance, |most: f64| most.max(distance)));
+                    }
                 }
             }
         }

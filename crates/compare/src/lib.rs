@@ -19,7 +19,7 @@ pub mod outcome;
 #[path = "../../../tests/support/random.rs"]
 mod random;
 
-pub use depth::{Deepest, DifferenceDepth};
+pub use depth::{Deepest, DepthFrom, DifferenceDepth};
 pub use diff::Difference;
 pub use field::{FieldDifference, LargestDifference};
 #[cfg(feature = "goldens")]

@@ -132,7 +132,23 @@ pub fn open_axes(lattice: &Lattice) -> Vec<String> {
 
 /// Returns the hint about a box that is larger than another one by a factor: `the second is about 25.4 times
 /// smaller than the first: inches and millimetres? --scale 25.4 makes the second as large`.
-pub fn size_factor(factor: f64, [first, second]: [&str; 2]) -> String {
+pub fn size_factor(factor: f64, names: [&str; 2]) -> String {
+    let question = size_question(factor, names);
+    let scale = scale_of(factor);
+    format!("{question} --scale {scale} makes {} as large", names[1])
+}
+
+/// Returns the scale by which the second box becomes as large as the first.
+pub fn scale_of(factor: f64) -> String {
+    if factor > 1.0 {
+        format!("1/{}", number(factor))
+    } else {
+        number(1.0 / factor)
+    }
+}
+
+/// Returns `the second is about 25.4 times smaller than the first: inches and millimetres?`.
+pub fn size_question(factor: f64, [first, second]: [&str; 2]) -> String {
     let is_larger = factor > 1.0;
     let by = if is_larger { factor } else { 1.0 / factor };
     let than = if is_larger { "larger" } else { "smaller" };
@@ -142,14 +158,7 @@ pub fn size_factor(factor: f64, [first, second]: [&str; 2]) -> String {
         _ => "metres and millimetres",
     };
     let by = number(by);
-    let scale = if is_larger {
-        format!("1/{by}")
-    } else {
-        by.clone()
-    };
-    format!(
-        "{second} is about {by} times {than} than {first}: {units}? --scale {scale} makes {second} as large"
-    )
+    format!("{second} is about {by} times {than} than {first}: {units}?")
 }
 
 /// Returns both digests on one line.
