@@ -191,6 +191,12 @@ static OTHERS: &[Other] = &[
         GAME,
     ),
     other(
+        "URDF",
+        &["urdf", "xacro"],
+        &[Element("robot")],
+        "list its meshes and their poses in a scene: `--scene FILE`",
+    ),
+    other(
         "OGRE",
         &["mesh.xml"],
         &[Bytes(2, b"[MeshSerializer"), Element("mesh")],
@@ -570,6 +576,13 @@ static OTHERS: &[Other] = &[
     )
     .holding(Holds::NoMesh),
     other(
+        "a scene of voxelize",
+        &[],
+        &[Line("[[mesh]]"), Test(is_scene)],
+        "`--scene FILE` reads it",
+    )
+    .holding(Holds::NoMesh),
+    other(
         "a file of materials",
         &["mtl"],
         &[],
@@ -784,6 +797,18 @@ fn has_text_at(bytes: &[u8], place: usize) -> bool {
         let byte = pair[place];
         (byte.is_ascii_graphic() || is_blank(byte)) && pair[1 - place] == 0
     })
+}
+
+/// Returns whether the file is a scene in JSON: an object that begins with a list of meshes.
+fn is_scene(head: &Head) -> bool {
+    let mut rest = head.text().trim_ascii_start();
+    for token in [&b"{"[..], b"\"mesh\"", b":", b"["] {
+        match rest.strip_prefix(token) {
+            Some(after) => rest = after.trim_ascii_start(),
+            None => return false,
+        }
+    }
+    true
 }
 
 /// Returns the error for a file whose content is in another format. `None` if no other format is recognized.
