@@ -491,3 +491,40 @@ fn the_default_rule_warns_on_walls_of_a_map() {
         ),
     );
 }
+
+/// Faces at tenths are not at tenths of a cell from the float of the lowest corner.
+#[test]
+fn filled_warns_of_faces_past_walls_by_rounding() {
+    let place = Place::new();
+    let tall = between([-0.3, 0.0, 0.1], [0.5, 0.4, 0.7]);
+    let low = between([0.5, 0.0, 0.1], [1.0, 0.4, 0.3]);
+    place.write("step.stl", stl(&[tall, low].concat()));
+    place.write(
+        "whole.stl",
+        stl(&between([-3.0, 0.0, 1.0], [5.0, 4.0, 7.0])),
+    );
+    let grid = "--unit m --voxel-size 0.1 --pad 2,2,2";
+    let warning = "warning[W017]";
+    rows::check(
+        &place,
+        &format!(
+            "0 step.stl {grid} --filled -o a.npz
+                 err {warning}
+                 err the rounding of coordinates to floats: the rule filled marks one more layer of cells there
+                 err --origin 0,0,0
+             0 step.stl {grid} --origin 0,0,0 --filled -o a.npz
+                 no err {warning}
+             0 step.stl {grid} --translate 0.05,0,0 --filled -o a.npz
+                 err --solid marks the cells whose centre is inside
+             0 step.stl {grid} --solid -o a.npz
+                 no err {warning}
+             0 whole.stl {grid} --filled -o a.npz
+                 no err {warning}
+             0 cube.stl -r 20 --rule distance --signed --band 0.1 -o a.npz
+                 err warning[W002]: no cell centre is within the band
+                 err --band 10mm
+             2 cube.stl -r 20 --pad 4m,3m,0 -o a.npz
+                 err hint: --pad counts cells"
+        ),
+    );
+}
