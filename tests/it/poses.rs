@@ -450,6 +450,10 @@ fn scenes_are_checked() {
              err gone.toml names it in line 2
          3 --scene angle.json -o c.npz
              err angle.json: rotate: expected an axis and degrees such as z,90 (line 3)
+         3 one.toml -o c.npz
+             err hint: --scene FILE reads it
+         3 angle.json -o c.npz
+             err --scene FILE reads a scene
          3 --scene empty.toml -o c.npz
              err the scene has no mesh
          3 --scene cube.stl -o c.npz

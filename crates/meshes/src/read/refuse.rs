@@ -578,7 +578,7 @@ static OTHERS: &[Other] = &[
     other(
         "a scene of voxelize",
         &[],
-        &[Line("[[mesh]]"), Test(is_scene)],
+        &[Line("[[mesh]]")],
         "`--scene FILE` reads it",
     )
     .holding(Holds::NoMesh),
@@ -797,18 +797,6 @@ fn has_text_at(bytes: &[u8], place: usize) -> bool {
         let byte = pair[place];
         (byte.is_ascii_graphic() || is_blank(byte)) && pair[1 - place] == 0
     })
-}
-
-/// Returns whether the file is a scene in JSON: an object that begins with a list of meshes.
-fn is_scene(head: &Head) -> bool {
-    let mut rest = head.text().trim_ascii_start();
-    for token in [&b"{"[..], b"\"mesh\"", b":", b"["] {
-        match rest.strip_prefix(token) {
-            Some(after) => rest = after.trim_ascii_start(),
-            None => return false,
-        }
-    }
-    true
 }
 
 /// Returns the error for a file whose content is in another format. `None` if no other format is recognized.

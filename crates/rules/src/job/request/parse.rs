@@ -89,7 +89,7 @@ pub(super) fn padding(text: &str) -> Result<[[usize; 3]; 2]> {
     for part in split(text) {
         let number = whole(part).map_err(|text| {
             let error = Error::usage(text);
-            if part.parse::<Length>().is_err() {
+            if !part.starts_with(|c: char| c.is_ascii_digit()) {
                 return error;
             }
             error.with_hint(
