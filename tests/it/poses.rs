@@ -450,6 +450,10 @@ fn scenes_are_checked() {
              err gone.toml names it in line 2
          3 --scene angle.json -o c.npz
              err angle.json: rotate: expected an axis and degrees such as z,90 (line 3)
+         3 one.toml -o c.npz
+             err hint: --scene FILE reads it
+         3 angle.json -o c.npz
+             err --scene FILE reads a scene
          3 --scene empty.toml -o c.npz
              err the scene has no mesh
          3 --scene cube.stl -o c.npz
@@ -488,6 +492,43 @@ fn the_default_rule_warns_on_walls_of_a_map() {
                  no err {warning}
              0 wall.stl --unit m --voxel-size 0.1 --origin 0.05,0.05,0.05 --pad 2 -o wall.bt
                  no err {warning}"
+        ),
+    );
+}
+
+/// Faces at tenths are not at tenths of a cell from the float of the lowest corner.
+#[test]
+fn filled_warns_of_faces_past_walls_by_rounding() {
+    let place = Place::new();
+    let tall = between([-0.3, 0.0, 0.1], [0.5, 0.4, 0.7]);
+    let low = between([0.5, 0.0, 0.1], [1.0, 0.4, 0.3]);
+    place.write("step.stl", stl(&[tall, low].concat()));
+    place.write(
+        "whole.stl",
+        stl(&between([-3.0, 0.0, 1.0], [5.0, 4.0, 7.0])),
+    );
+    let grid = "--unit m --voxel-size 0.1 --pad 2,2,2";
+    let warning = "warning[W017]";
+    rows::check(
+        &place,
+        &format!(
+            "0 step.stl {grid} --filled -o a.npz
+                 err {warning}
+                 err the rounding of coordinates to floats: the rule filled marks one more layer of cells there
+                 err --origin 0,0,0
+             0 step.stl {grid} --origin 0,0,0 --filled -o a.npz
+                 no err {warning}
+             0 step.stl {grid} --translate 0.05,0,0 --filled -o a.npz
+                 err --solid marks the cells whose centre is inside
+             0 step.stl {grid} --solid -o a.npz
+                 no err {warning}
+             0 whole.stl {grid} --filled -o a.npz
+                 no err {warning}
+             0 cube.stl -r 20 --rule distance --signed --band 0.1 -o a.npz
+                 err warning[W002]: no cell centre is within the band
+                 err --band 10mm
+             2 cube.stl -r 20 --pad 4m,3m,0 -o a.npz
+                 err hint: --pad counts cells"
         ),
     );
 }

@@ -418,6 +418,14 @@ pub fn fit(job: &Job, mesh: &Mesh, report: &mut RunReport) -> Result<Lattice> {
             report.warnings.extend(found);
         }
     }
+    if let Rule::Filled { .. } = job.options.rule {
+        let fit = match &grid.from {
+            GridFrom::Mesh(fit) => Some(fit.as_ref()),
+            GridFrom::Like(_) | GridFrom::Shared(..) => None,
+        };
+        let found = findings::past_walls(mesh, &lattice, fit, &grid.transform);
+        report.warnings.extend(found);
+    }
     report.cut = findings::passed(mesh, &lattice).filter(|_| grid.bounds.is_some());
     let options = &job.options;
     let coordinates = grid.transform.coordinates();

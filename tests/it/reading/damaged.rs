@@ -219,6 +219,8 @@ const OTHERS: &str = r"
     S009 | IGES | a.txt | made by hand                                                            S      1\n
     S009 | FBX | a.fbx | ; FBX 7.4.0 project file\n
     S009 | Collada | a.xml | <?xml version='1.0'?>\n<COLLADA xmlns='x'>
+    S009 | URDF | a.urdf | <?xml version='1.0'?>\n<robot name='r'><link name='a'><visual><geometry><mesh filename='a.stl'/>
+    S009 | scene of voxelize | a.toml | # a robot\n\n[[mesh]]\nfile = 'a.stl'\n
     S009 | VTK | a.vtp | <?xml version='1.0'?>\n<VTKFile type='PolyData'>
     S009 | X3D | a.x3d | <?xml version='1.0'?><X3D><Scene/></X3D>
     S009 | Abaqus | a.txt | ** made by x\n*HEADING\n*NODE\n1, 0., 0., 0.\n

@@ -372,8 +372,8 @@ codes! {
             share that the union of the parts occupies"
         &["unite the parts in the program that made them", "or use `--inside robust`, which orients them"];
     W017 "W017" WARNED
-        "the mesh reaches the last layer of cells only because coordinates are rounded to floats"
-        &["give the lowest corner of the mesh in decimals with `--origin X,Y,Z`, so that cell walls coincide with it"];
+        "the mesh reaches the last layer of cells, or with `--filled` another layer, only because coordinates are rounded to floats"
+        &["give the lowest corner of the mesh, or 0,0,0, in decimals with `--origin X,Y,Z`, so that cell walls coincide with faces"];
     W018 "W018" WARNED
         "the image whose grid is used has other axes than the output (x, y, z), or its axes are unknown"
         &["resample one file onto the other before combining their cells"];

@@ -191,6 +191,12 @@ static OTHERS: &[Other] = &[
         GAME,
     ),
     other(
+        "URDF",
+        &["urdf", "xacro"],
+        &[Element("robot")],
+        "list its meshes and their poses in a scene: `--scene FILE`",
+    ),
+    other(
         "OGRE",
         &["mesh.xml"],
         &[Bytes(2, b"[MeshSerializer"), Element("mesh")],
@@ -567,6 +573,13 @@ static OTHERS: &[Other] = &[
         &[],
         &[Begins("version https://git-lfs")],
         "'git lfs pull' fetches the file",
+    )
+    .holding(Holds::NoMesh),
+    other(
+        "a scene of voxelize",
+        &[],
+        &[Line("[[mesh]]")],
+        "`--scene FILE` reads it",
     )
     .holding(Holds::NoMesh),
     other(

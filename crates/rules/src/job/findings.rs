@@ -6,8 +6,11 @@ use crate::rule::{self, Band, LostFeatures, Rule, Stats, ThinFeatures, lost};
 use crate::run::Run;
 use crate::run::memory::MemoryEstimate;
 use voxelize_core::error::{Code, Error, Finding, Result, sanitize};
+use voxelize_core::geom::axis::AxisMap;
 use voxelize_core::geom::{Bounds, Rational};
-use voxelize_core::grid::{AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit, ScanFrame};
+use voxelize_core::grid::{
+    AXES, BitGrid, Fit, Label, Lattice, Length, LengthUnit, ScanFrame, Snap,
+};
 use voxelize_core::text::{GridCoordinates, bytes, counted, number};
 use voxelize_formats::{Format, FrameSupport, UNKNOWN_AXES};
 use voxelize_meshes::Mesh;
@@ -269,6 +272,92 @@ pub fn rounded(bounds: &Bounds, fit: &Fit, transform: &Transform) -> Option<Find
     } else {
         found
     })
+}
+
+/// Returns the finding that faces of the mesh pass walls of the lattice only because coordinates were rounded
+/// to floats (W017). The rule filled marks one more layer of cells behind each of these faces. Only faces that
+/// are parallel to two axes are examined. The finding needs a face that is larger than a side of a cell, or a
+/// tenth of the area of all examined faces. `fit` is the fit of the lattice to the mesh, if there is one.
+pub fn past_walls(
+    mesh: &Mesh,
+    lattice: &Lattice,
+    fit: Option<&Fit>,
+    transform: &Transform,
+) -> Option<Finding> {
+    const PART: f64 = 0.1;
+    if lattice.snap() != Snap::Float {
+        return None;
+    }
+    let bounds = mesh.bounds();
+    let is_rounded = fit.map_or([false; 3], |fit| fit.rounded_axes(bounds));
+    let axes = [0, 1, 2].map(|axis| lattice.axis(axis));
+    let spacing = lattice.spacing().each_ref().map(Rational::to_f64);
+    // Lattice with the same cells and walls at multiples of their size.
+    let multiples = [0, 1, 2]
+        .map(|axis| AxisMap::new(Rational::ZERO, lattice.spacing()[axis].clone(), Snap::Float));
+    let mut area = 0.0;
+    let mut area_past_walls = 0.0;
+    let mut has_large_face = false;
+    let mut are_at_multiples = true;
+    let mut count = 0;
+    let mut farthest = 0.0_f64;
+    for triangle in mesh.triangles() {
+        let flat = (0..3).find(|axis| {
+            let [a, b, c] = triangle.map(|p| p[*axis]);
+            a == b && b == c
+        });
+        let Some(axis) = flat else {
+            continue;
+        };
+        let [a, b, c] = triangle.map(|p| p.map(f64::from));
+        let [s, t] = [(axis + 1) % 3, (axis + 2) % 3];
+        // Twice the area, negative if the face points to lower coordinates.
+        let twice = (b[s] - a[s]) * (c[t] - a[t]) - (b[t] - a[t]) * (c[s] - a[s]);
+        area += twice.abs();
+        let at = triangle[0][axis];
+        // Another finding reports the last layer.
+        if is_rounded[axis] && at == bounds.max[axis] {
+            continue;
+        }
+        let position = (f64::from(at) - axes[axis].origin().to_f64()) / spacing[axis];
+        let wall = position.round();
+        let past = (position - wall) * twice.signum();
+        let cell = if twice > 0.0 { wall } else { wall - 1.0 };
+        let is_in_grid = cell >= 0.0 && cell < lattice.dims()[axis] as f64;
+        let is_past = past > 0.0 && past <= rounding(at, spacing[axis]);
+        if twice == 0.0 || !is_in_grid || !is_past || axes[axis].snapped(at).is_some() {
+            continue;
+        }
+        area_past_walls += twice.abs();
+        has_large_face |= twice.abs() > 2.0 * spacing[s] * spacing[t];
+        are_at_multiples &= multiples[axis].snapped(at).is_some_and(|m| m % 2 == 0);
+        farthest = farthest.max(past * spacing[axis]);
+        count += 1;
+    }
+    if count == 0 || !has_large_face && area_past_walls < PART * area {
+        return None;
+    }
+    let triangles = counted(count, "triangle passes", "triangles pass");
+    let farthest = transform.coordinates().length_text(farthest);
+    let text = format!(
+        "{triangles} walls between cells by at most {farthest}, the rounding of coordinates to floats: the rule filled marks \
+         one more layer of cells there"
+    );
+    let hint = if are_at_multiples && !transform.is_moved() {
+        "`--origin 0,0,0` puts walls at multiples of the cell size, as these triangles are"
+    } else {
+        "`--solid` marks the cells whose centre is inside"
+    };
+    Some(Finding::new(Code::W017, text).with_hint(hint))
+}
+
+/// Returns the largest distance of a coordinate from a wall, in cells, that the rounding of coordinates
+/// explains: a hundred thousandth of a cell, or the error of a few roundings near that coordinate.
+fn rounding(coordinate: f32, spacing: f64) -> f64 {
+    const STEPS: f64 = 4.0;
+    let largest = coordinate.abs();
+    let step = f64::from(largest.next_up()) - f64::from(largest);
+    (STEPS * step / spacing).clamp(1e-5, 1e-3)
 }
 
 /// Returns the names of the axes along which a mesh extends beyond a lattice, such as `x, z`. `None` if there

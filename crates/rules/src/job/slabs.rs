@@ -607,11 +607,12 @@ impl<'a> Slabs<'a> {
                 let rule = &self.voxelizer.rule;
                 labels.fill(&layers, (self.lattice, rule), run, of_labels)?;
             }
+            // Signed distances have the negative background far inside.
             first.is_occupied = first.is_occupied
                 || field
                     .values()
                     .iter()
-                    .any(|value| !field.is_background(*value));
+                    .any(|value| !field.is_background(value.abs()));
             self.scale(&mut field, background);
             return Ok(field.with_background(background).into());
         }

@@ -3,11 +3,13 @@
 
 use super::fraction;
 use super::inside::flood;
-use super::{Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures};
+use super::{
+    Band, Inside, LostComponents, LostFeatures, LostPlaces, Repairs, Rule, Stats, ThinFeatures,
+};
 use crate::run::holes;
 use crate::run::leak::Leak;
 use voxelize_core::error::{Code, Finding};
-use voxelize_core::grid::{Lattice, MAX_DIM};
+use voxelize_core::grid::{Lattice, LengthUnit, MAX_DIM};
 use voxelize_core::text::{GridCoordinates, counted, grouped, number};
 use voxelize_meshes::Mesh;
 use voxelize_meshes::boundary::Loop;
@@ -114,6 +116,13 @@ pub fn nothing_occupied(rule: &Rule, others: &[Finding]) -> Finding {
     match rule {
         Rule::Solid { .. } if !is_flooded => {
             finding.with_hint("`--filled` occupies every cell that the mesh overlaps")
+        }
+        Rule::Distance {
+            band: Band::Width(width),
+            iso: None,
+            ..
+        } if width.unit() == LengthUnit::Cells => {
+            finding.with_hint("a band without a unit counts cells: `--band 10mm` is a length")
         }
         _ => finding,
     }

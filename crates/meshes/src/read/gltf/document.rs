@@ -68,7 +68,7 @@ impl Document {
                     Code::S002,
                     "the JSON is not a glTF: it has no asset with a version",
                 );
-                return Err(error.with_hint("a mesh is expected"));
+                return Err(error.with_hint("a mesh is expected; `--scene FILE` reads a scene"));
             }
         }
         let required = root.get("extensionsRequired").and_then(Value::as_array);

@@ -87,7 +87,16 @@ pub(super) fn corners(text: &str) -> Result<[Measure; 6]> {
 pub(super) fn padding(text: &str) -> Result<[[usize; 3]; 2]> {
     let mut numbers = vec![];
     for part in split(text) {
-        numbers.push(at_most(whole(part).map_err(Error::usage)?)?);
+        let number = whole(part).map_err(|text| {
+            let error = Error::usage(text);
+            if !part.starts_with(|c: char| c.is_ascii_digit()) {
+                return error;
+            }
+            error.with_hint(
+                "`--pad` counts cells; `--bounds X0,Y0,Z0,X1,Y1,Z1` states the grid in lengths",
+            )
+        })?;
+        numbers.push(at_most(number)?);
     }
     match *numbers.as_slice() {
         [all] => Ok([[all; 3]; 2]),
