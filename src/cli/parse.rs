@@ -151,12 +151,17 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
                 return Some(advice);
             }
             let near = context(error, ContextKind::SuggestedArg);
-            near.first().map(|near| format!("did you mean {near}?"))
+            let near = suggest::option(&option, near.first().map(String::as_str), command)?;
+            Some(format!("did you mean {near}?"))
         }
         ErrorKind::InvalidValue if !context(error, ContextKind::ValidValue).is_empty() => {
             let mut values = context(error, ContextKind::ValidValue);
             // The American spelling is accepted, but listing both spellings would not help.
             values.retain(|value| !value.ends_with("color"));
+            let given = context(error, ContextKind::InvalidValue).join(" ");
+            if let Some(advice) = suggest::value(&option, &given, &values) {
+                return Some(advice);
+            }
             Some(format!("use one of {}", values.join(", ")))
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
