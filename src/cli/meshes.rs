@@ -25,7 +25,7 @@ pub const COMMAND: Command = Command {
 };
 
 fn convert(call: &Call) -> Result<Vec<Report>> {
-    let args: ConvertArgs = call.args()?;
+    let mut args: ConvertArgs = call.args()?;
     if args.input.null && args.input.files_from.is_none() {
         let error = Error::usage("--null needs --files-from");
         return Err(error.with_hint(
@@ -34,6 +34,9 @@ fn convert(call: &Call) -> Result<Vec<Report>> {
     }
     if args.resume {
         return regions::resume(args, call);
+    }
+    if call.argv.is_given("labels") && batch::joins_folders(&args.input, &args.output) {
+        args.input.meshes = batch::in_folders(&args.input.meshes, call)?;
     }
     if batch::is_requested(&args.input, &args.output) {
         return batch::convert(args, call);

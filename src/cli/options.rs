@@ -502,8 +502,11 @@ pub fn quantities(args: &QuantityArgs, job: &JobOptions, output: &Output) -> Res
             let error = prefixed("--labels: ", &error);
             match error.hint() {
                 Some(hint) => {
-                    let hint =
-                        format!("{hint}; -o DIR/ with --same-grid writes a file for each part");
+                    let with = match job.grid.from {
+                        GridFrom::Mesh(_) => " with --same-grid",
+                        _ => "",
+                    };
+                    let hint = format!("{hint}; -o DIR/{with} writes a file for each mesh");
                     error.clone().with_hint(hint)
                 }
                 None => error,

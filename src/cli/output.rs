@@ -19,6 +19,7 @@ use super::argv::{Argv, exclusive};
 use super::command::Call;
 use super::files::{self, Destination, MadeFolders, MeshSource};
 use super::names::{Names, OutputFile};
+use super::suggest;
 
 /// Format if no extension and no option decides it.
 const DEFAULT_FORMAT: &str = "vox";
@@ -687,6 +688,12 @@ fn by_name(path: &Path, args: &OutputArgs, argv: &Argv) -> Result<(&'static Form
             return error.with_hint(
                 "'voxelize view MESH -o FILE.png' draws a picture; slices are pictures of layers",
             );
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        if let Some(near) = suggest::format(&extension) {
+            return error.with_hint(format!(
+                "did you mean .{near}? -f FORMAT overrides the extension"
+            ));
         }
         error.with_hint(format!(
             "formats are {}; -f FORMAT overrides the extension",

@@ -151,7 +151,8 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
                 return Some(advice);
             }
             let near = context(error, ContextKind::SuggestedArg);
-            near.first().map(|near| format!("did you mean {near}?"))
+            let near = suggest::option(&option, near.first().map(String::as_str), command)?;
+            Some(format!("did you mean {near}?"))
         }
         ErrorKind::InvalidValue if !context(error, ContextKind::ValidValue).is_empty() => {
             let mut values = context(error, ContextKind::ValidValue);
@@ -162,6 +163,10 @@ fn advice(error: &clap::Error, command: &Command) -> Option<String> {
                     "use one of {}: the colour of messages; cells have the colours of the mesh with --labels colour",
                     values.join(", ")
                 ));
+            }
+            let given = context(error, ContextKind::InvalidValue).join(" ");
+            if let Some(advice) = suggest::value(&option, &given, &values) {
+                return Some(advice);
             }
             Some(format!("use one of {}", values.join(", ")))
         }

@@ -3,6 +3,8 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
+use voxelize::format::FORMATS;
+use voxelize::job::UnitOfLength;
 use voxelize::{Code, Error, RULES};
 
 use super::COMMANDS;
@@ -38,7 +40,7 @@ const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz writes th
 
 /// Options that a command does not have because something else does the same. Each entry has the command
 /// (empty for all commands), the options and the advice.
-const ELSEWHERE: [(&str, &[&str], &str); 9] = [
+const ELSEWHERE: [(&str, &[&str], &str); 16] = [
     ("", &["--output-format"], "did you mean --format?"),
     (
         "convert",
@@ -72,7 +74,99 @@ const ELSEWHERE: [(&str, &[&str], &str); 9] = [
         "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R marks both sides of the surface and leaves the inside empty",
     ),
     ("", &["--deflate", "--erode", "--shrink"], INWARDS),
+    (
+        "",
+        &["--force", "--overwrite", "--clobber"],
+        "no option is needed: an existing file that -o names is replaced",
+    ),
+    (
+        "",
+        &["-i", "--in", "--input"],
+        "input files are named without an option: 'voxelize MESH -o FILE'",
+    ),
+    (
+        "",
+        &["--grid", "--grid-size"],
+        "-r N sets the number of cells along the longest axis, --dims X,Y,Z that of each axis; --like FILE uses the grid of a file",
+    ),
+    (
+        "",
+        &["--cuda", "--device", "--gpu"],
+        "leave it out: voxelize runs on the CPU",
+    ),
+    ("", &["--interior", "--inner"], "--filled fills the inside"),
+    (
+        "",
+        &["--watertight"],
+        "'voxelize check MESH' tests whether a mesh is closed; --filled fills the inside",
+    ),
+    (
+        "",
+        &["--marching-cubes", "--to-mesh"],
+        "-o FILE.stl or FILE.ply writes the faces of the cells",
+    ),
 ];
+
+/// Names that other tools use for a format, each with the name of the format.
+const FORMAT_SYNONYMS: [(&str, &str); 4] = [
+    ("gltf", "glb"),
+    ("nifti", "nii"),
+    ("numpy", "npy"),
+    ("schematic", "schem"),
+];
+
+/// Returns the name of the format that `word` probably means: a name with a dot, a similar name or a synonym.
+/// `None` if no format is similar.
+pub fn format(word: &str) -> Option<&'static str> {
+    let word = word.trim_start_matches('.').to_ascii_lowercase();
+    if let Some((_, name)) = FORMAT_SYNONYMS.iter().find(|(other, _)| *other == word) {
+        return Some(name);
+    }
+    let names = || FORMATS.iter().map(|format| format.name);
+    names()
+        .find(|name| *name == word)
+        .or_else(|| nearest(&word, names()))
+}
+
+/// Returns the option that `option` probably means. `near` is the proposal of clap, which may be far from the
+/// word.
+pub fn option(option: &str, near: Option<&str>, command: &clap::Command) -> Option<String> {
+    let word = option.strip_prefix("--")?;
+    if let Some(name) = near.and_then(|near| near.strip_prefix("--"))
+        && is_like(word, name)
+    {
+        return Some(format!("--{name}"));
+    }
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let names: Vec<_> = shown.filter_map(|arg| arg.get_long()).collect();
+    nearest(word, names).map(|name| format!("--{name}"))
+}
+
+/// Returns `true` if one name contains the other, or if at most a third of the letters differ.
+fn is_like(word: &str, name: &str) -> bool {
+    let longest = word.chars().count().max(name.chars().count());
+    word.contains(name) || name.contains(word) || 3 * strsim::osa_distance(word, name) <= longest
+}
+
+/// Returns advice for a value that is not one of `known`, the possible values of an option.
+pub fn value(option: &str, value: &str, known: &[String]) -> Option<String> {
+    let name = option.split([' ', '=']).next().unwrap_or_default();
+    if name == "--rule" && ["esdf", "sdf"].contains(&value) {
+        return Some("--rule distance --signed".to_string());
+    }
+    let near = match name {
+        "--format" => format(value),
+        _ => nearest(value, known.iter().map(String::as_str)),
+    };
+    let near = near.filter(|near| known.iter().any(|name| name == near))?;
+    Some(format!("did you mean {near}?"))
+}
+
+/// Returns `true` if `path` is the name of a unit of length and of no file.
+pub fn is_unit(path: &Path) -> bool {
+    let names = || UnitOfLength::ALL.iter().map(|unit| unit.name());
+    names().any(|name| path.as_os_str() == name) && !path.exists()
+}
 
 /// Returns advice for an option that `command` does not have. `None` if there is no advice.
 pub fn for_option(option: &str, command: &clap::Command) -> Option<String> {
@@ -157,6 +251,13 @@ pub fn not_found(path: &Path) -> Error {
         ));
         return error.with_hint(format!("did you mean 'voxelize {name}'?"));
     }
+    if is_unit(path) {
+        let error = Error::usage(format!("{} is not a mesh", path.display()));
+        return error.with_hint(format!(
+            "write a number and its unit without a blank, as in --voxel-size 0.5{}",
+            path.display()
+        ));
+    }
     let error = no_such_file(path);
     let is_folder = path.to_string_lossy().ends_with(['/', MAIN_SEPARATOR]);
     match error.hint() {
@@ -214,6 +315,20 @@ mod tests {
             ("formats", None),
         ] {
             assert_eq!(nearest(word, ["formats", "part.stl"]), found, "{word}");
+        }
+    }
+
+    #[test]
+    fn formats_are_found_by_similar_names() {
+        for (word, found) in [
+            ("npzz", Some("npz")),
+            (".npz", Some("npz")),
+            ("gltf", Some("glb")),
+            ("nifti", Some("nii")),
+            ("fbx", None),
+            ("json", None),
+        ] {
+            assert_eq!(format(word), found, "{word}");
         }
     }
 

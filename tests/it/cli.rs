@@ -335,6 +335,24 @@ fn misspelled_options_and_outputs_get_suggestions() {
             err '--dims <X,Y,Z>' cannot be used multiple times
          2 cube.stl thirds.stl -f npz -o out
             err use -o out/; only meshes that the command line names one by one go into one file
+         2 cube.stl --force
+            err an existing file that -o names is replaced
+         2 --input cube.stl
+            err input files are named without an option
+         2 cube.stl --center
+            no err did you mean
+         2 cube.stl --marching-cubes
+            err -o FILE.stl or FILE.ply
+         2 cube.stl --rule sdf
+            err --rule distance --signed
+         2 cube.stl -f .npz
+            err did you mean npz?
+         2 cube.stl -o a.npzz
+            err did you mean .npz?
+         2 cube.stl -o a.gltf
+            err did you mean .glb?
+         2 cube.stl --voxel-size 0.5 mm
+            err as in --voxel-size 0.5mm
          2 cube.stl --output-format npz
             err did you mean --format?",
     );

@@ -608,9 +608,18 @@ fn files_are_labels_without_their_extension_or_by_the_name_given() {
             "{meshes}"
         );
     }
+    std::fs::create_dir(place.path("organs")).unwrap();
+    for (file, high) in [("organs/liver.stl", 4.0), ("organs/spleen.stl", 2.0)] {
+        place.write(file, ascii(&[("", between([0.0; 3], [high; 3]))]));
+    }
     rows::check(
         &place,
-        "3 big=lver.stl -r 8
+        "0 organs --voxel-size 1 --solid --labels file --priority spleen -o all.npz
+             err labels  liver (1): 56 (volume 56), spleen (2): 8 (volume 8)
+             err these cells have the label spleen
+         2 organs --voxel-size 1 --solid -o all.nii.gz
+             err use -f nii.gz -o all/ for one file per mesh; organs/*.stl puts all meshes into one file
+         3 big=lver.stl -r 8
              err lver.stl: no such file
              err did you mean 'liver.stl'?",
     );

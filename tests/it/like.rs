@@ -206,11 +206,13 @@ fn an_image_whose_axes_run_otherwise_is_named() {
         ("(0.1,0,0) (0,0.1,0) (0,0,0.1)", "no err W018"),
         (
             "(-0.1,0,0) (0,0.1,0) (0,0,0.1)",
-            "err W018]: the axes of the image run -x,y,z, the axes of the output run x,y,z",
+            "err W018]: the axes of the image run -x,y,z, the axes of the output run x,y,z
+             err in NumPy: array[::-1]",
         ),
         (
             "(0,0.1,0) (0.1,0,0) (0,0,-0.1)",
-            "err W018]: the axes of the image run y,x,-z, the axes of the output run x,y,z",
+            "err W018]: the axes of the image run y,x,-z, the axes of the output run x,y,z
+             err in NumPy: array.transpose(1, 0, 2)[:, :, ::-1]",
         ),
     ] {
         let header = header("unsigned char", LPS, directions);

@@ -36,7 +36,9 @@ impl<'a> Paint<'a> {
     pub(super) fn colour(&self, cell: [usize; 3]) -> Colour {
         match self {
             Self::Bits(bits, _) if !bits.get(cell) => colours::EMPTY,
-            Self::Bits(bits, Enclosed::Apart) if is_inner(bits, cell) => colours::INTERIOR,
+            Self::Bits(bits, Enclosed::Apart | Enclosed::Inside) if is_inner(bits, cell) => {
+                colours::INTERIOR
+            }
             Self::Bits(..) => colours::SURFACE,
             Self::Labels(labels, colours) => match labels.get(cell) {
                 0 => colours::EMPTY,
@@ -117,13 +119,19 @@ impl<'a> Paint<'a> {
         match self {
             // A single colour needs no legend.
             Self::Bits(_, Enclosed::Alike) => Panel::default(),
-            Self::Bits(_, Enclosed::Apart) => Panel {
-                squares: vec![
-                    (colours::SURFACE, "occupied".to_string()),
-                    (colours::INTERIOR, "enclosed".to_string()),
-                ],
-                ..Panel::default()
-            },
+            Self::Bits(_, enclosed) => {
+                let inner = match enclosed {
+                    Enclosed::Inside => "inside",
+                    _ => "enclosed",
+                };
+                Panel {
+                    squares: vec![
+                        (colours::SURFACE, "occupied".to_string()),
+                        (colours::INTERIOR, inner.to_string()),
+                    ],
+                    ..Panel::default()
+                }
+            }
             Self::Labels(labels, colours) => of_labels(labels, colours),
             Self::Field(field, range) => {
                 let summary = field.summary();

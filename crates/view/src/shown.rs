@@ -20,6 +20,8 @@ pub enum Enclosed {
     /// In a different colour.
     #[default]
     Apart,
+    /// In a different colour, as the inside of a solid.
+    Inside,
     /// In the same colour as other occupied cells. This suits a hollow shell, in which such cells only show
     /// where the shell is thick.
     Alike,
@@ -47,11 +49,10 @@ impl<'a> Shown<'a> {
         } else {
             FieldScale::Range
         };
-        let has_inside = rule_name.is_none_or(|name| ["filled", "solid", "offset"].contains(&name));
-        let enclosed = if has_inside {
-            Enclosed::Apart
-        } else {
-            Enclosed::Alike
+        let enclosed = match rule_name {
+            Some("filled" | "solid") => Enclosed::Inside,
+            Some("offset") | None => Enclosed::Apart,
+            Some(_) => Enclosed::Alike,
         };
         Self {
             cells: cells.into(),

@@ -7,7 +7,7 @@ mod report;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use voxelize::format::{Existing, GridStack, Sidecar, Written};
+use voxelize::format::{self, Existing, GridStack, Sidecar, Written};
 use voxelize::grid::Quantities;
 use voxelize::job::{Request, Transform, one_unit, one_up, system};
 use voxelize::{Bounds, Error, Kind, Progress, Rational, Result, tool};
@@ -138,15 +138,43 @@ pub fn is_requested(input: &InputArgs, output: &OutputArgs) -> bool {
     if scene.scene.is_some() {
         return false;
     }
-    let is_one_file = output.output.as_ref().is_some_and(|path| {
-        !output::is_folder(path)
-            && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
-    });
     files_from.is_some()
         || output.stack
         || shard_list.is_some()
-        || meshes.len() > 1 && !is_one_file
+        || meshes.len() > 1 && !is_one_file(output)
         || meshes.iter().any(|mesh| mesh.is_dir())
+}
+
+fn is_one_file(output: &OutputArgs) -> bool {
+    output.output.as_ref().is_some_and(|path| {
+        !output::is_folder(path)
+            && (path.extension().is_some() || path.as_os_str() == "-" || path.exists())
+    })
+}
+
+/// Returns `true` if some meshes are in folders and `-o` names one file. If labels tell the meshes apart, they
+/// are joined into that file.
+pub fn joins_folders(input: &InputArgs, output: &OutputArgs) -> bool {
+    is_one_file(output)
+        && !output.stack
+        && input.files_from.is_none()
+        && input.shard_list.is_none()
+        && input.meshes.iter().any(|mesh| mesh.is_dir())
+}
+
+/// Returns these names with folders replaced by their meshes, sorted by name.
+///
+/// # Errors
+/// Fails if a folder cannot be listed or has no mesh.
+pub fn in_folders(names: &[PathBuf], call: &Call) -> Result<Vec<PathBuf>> {
+    let mut meshes = vec![];
+    for (path, problem) in inputs::in_folders(names, &call.bar())? {
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        meshes.push(path);
+    }
+    Ok(meshes)
 }
 
 /// Voxelizes all meshes.
@@ -545,15 +573,41 @@ fn folder(input: &InputArgs, args: &OutputArgs, argv: &Argv) -> Result<PathBuf> 
     let option = argv.with_value("output").unwrap_or_default();
     let folder = match path.to_str() {
         Some("-") => "DIR".to_string(),
-        _ => path.with_extension("").display().to_string(),
+        _ => files_folder(path).display().to_string(),
     };
-    let usual = || {
-        format!(
-            "use -o {folder}/; only meshes that the command line names one by one go into one file"
-        )
+    let format = match format::by_path(path) {
+        Some(format) if args.file.format.is_none() => format!("-f {} ", format.name),
+        _ => String::new(),
+    };
+    let usual = || match input.meshes.as_slice() {
+        [one] if input.files_from.is_none() => format!(
+            "use {format}-o {folder}/ for one file per mesh; {} puts all meshes into one file",
+            one.join(format!("*.{}", first_extension(one))).display()
+        ),
+        _ => format!(
+            "use {format}-o {folder}/; only meshes that the command line names one by one go into one file"
+        ),
     };
     Err(Error::usage(format!("{option}: {what} an output folder"))
         .with_hint(store.unwrap_or_else(usual)))
+}
+
+/// Returns a path of a folder that is named after a file, without the extensions of the file.
+fn files_folder(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match name.split_once('.') {
+        Some((stem, _)) if !stem.is_empty() => file.with_file_name(stem),
+        _ => file.with_extension(""),
+    }
+}
+
+/// Returns the extension of the first mesh in a folder, or `stl` if there is none.
+fn first_extension(folder: &Path) -> String {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.path()).collect();
+    names.retain(|path| files::is_mesh_name(path));
+    let first = names.iter().min().and_then(|path| path.extension());
+    first.map_or_else(|| "stl".to_string(), |e| e.to_string_lossy().into_owned())
 }
 
 /// Returns an error if some mesh names were probably meant as something else: a command, an output or the
@@ -580,6 +634,9 @@ fn slip(meshes: &[PathBuf], argv: &Argv) -> Option<Error> {
         return Some(
             error.with_hint("separate the numbers of an option with commas, as in --dims 64,64,64"),
         );
+    }
+    if let Some(unit) = meshes.iter().find(|word| suggest::is_unit(word)) {
+        return Some(suggest::not_found(unit));
     }
     let (what, meant) =
         if !first.exists() && first.components().count() == 1 && first.extension().is_none() {

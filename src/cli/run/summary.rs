@@ -199,9 +199,19 @@ pub(super) fn label_rows(
         rows.row("", counted(more as u64, "more pair", "more pairs"));
     }
     if found.taken > 0 {
+        let first = found.shared.first().map(|pair| &pair.first);
+        let is_one = found.shared.iter().all(|pair| Some(&pair.first) == first);
+        let label = match first.filter(|_| is_one) {
+            Some(first) => format!("these cells have the label {}", first.name),
+            None => "these cells have the label that is named first".to_string(),
+        };
+        let is_chosen = !job.request.priority.is_empty();
         rows.row(
             "",
-            "a shared cell has the label of the earlier part; --priority changes which is first",
+            match is_chosen {
+                true => label,
+                false => format!("{label}; --priority NAME changes this"),
+            },
         );
     }
 }

@@ -376,7 +376,7 @@ codes! {
         &["give the lowest corner of the mesh, or 0,0,0, in decimals with `--origin X,Y,Z`, so that cell walls coincide with faces"];
     W018 "W018" WARNED
         "the image whose grid is used has other axes than the output (x, y, z), or its axes are unknown"
-        &["resample one file onto the other before combining their cells"];
+        &["save as `.nii.gz` or `.nrrd`, which keep the array of the scan"];
     W019 "W019" WARNED
         "programs that read the file assume another unit of its coordinates or another axis as up; the format cannot record them"
         &["voxelize the mesh with `--scale` and `--unit`", "or with `--axes x,-z,y`"];

@@ -379,21 +379,45 @@ pub fn other_axes(frame: Option<&ScanFrame>, format: Option<&Format>) -> Option<
 /// Returns the finding that the axes of the image whose grid is used are unknown, or differ from x, y and z
 /// (W018).
 pub fn image_axes(axes: &str) -> Finding {
-    let (text, hint) = match axes {
-        UNKNOWN_AXES => (
-            "the image does not state its position: its axes are assumed to be x,y,z, and the centre of its first cell 0,0,0"
-                .into(),
+    if axes == UNKNOWN_AXES {
+        let text = "the image does not state its position: its axes are assumed to be x,y,z, and the centre of its first cell 0,0,0";
+        return Finding::new(Code::W018, text).with_hint(
             "state the position in the program that made the image (qform or sform of NIfTI, space of NRRD): other readers may assume another position",
-        ),
-        axes => (
-            format!(
-                "the axes of the image run {axes}, the axes of the output run x,y,z: their arrays differ in order"
-            ),
-            "save as .nii.gz or .nrrd, which keep the array of the scan, or reverse each axis with a minus in NumPy: \
-             array[::-1]",
-        ),
-    };
-    Finding::new(Code::W018, text).with_hint(hint)
+        );
+    }
+    let text = format!(
+        "the axes of the image run {axes}, the axes of the output run x,y,z: their arrays differ in order"
+    );
+    Finding::new(Code::W018, text).with_hint(format!(
+        "save as .nii.gz or .nrrd, which keep the array of the scan, or reorder an array[x, y, z] in NumPy: {}",
+        numpy_text(axes)
+    ))
+}
+
+/// Returns the NumPy expression that reorders an array along x, y and z to one along these axes, such as
+/// `array[::-1]` for `-x,y,z`, or `array.transpose(1, 0, 2)` for `y,x,z`.
+fn numpy_text(axes: &str) -> String {
+    let mut order = vec![];
+    let mut steps = vec![];
+    for name in axes.split(',') {
+        steps.push(if name.starts_with('-') { "::-1" } else { ":" });
+        order.push(match name.trim_start_matches('-') {
+            "x" => "0",
+            "y" => "1",
+            _ => "2",
+        });
+    }
+    while steps.last() == Some(&":") {
+        steps.pop();
+    }
+    let mut text = "array".to_string();
+    if order != ["0", "1", "2"] {
+        text += &format!(".transpose({})", order.join(", "));
+    }
+    if !steps.is_empty() {
+        text += &format!("[{}]", steps.join(", "));
+    }
+    text
 }
 
 /// Returns the names of the axes that satisfy a condition, such as `x, z`. `None` if no axis satisfies it.

@@ -47,6 +47,8 @@ pub(super) struct LabelFields<'a> {
     pub(super) values: Vec<LabelFieldSum>,
     /// `None` if the values are not shares.
     pub(super) shared: Option<SharedShares>,
+    /// Some part overlaps itself or is inside out.
+    pub(super) has_odd_part: bool,
 }
 
 impl Rule {
@@ -134,6 +136,7 @@ impl<'a> LabelFields<'a> {
             parts,
             values,
             shared: is_shares.then(SharedShares::default),
+            has_odd_part: false,
         })
     }
 
@@ -145,7 +148,7 @@ impl<'a> LabelFields<'a> {
     /// Fills the fields of some layers, one array for each part. Each rule is prepared anew, because the
     /// prepared rules of many parts together may need much memory.
     pub(super) fn fill(
-        &self,
+        &mut self,
         layers: &Range<usize>,
         (lattice, rule): (&Lattice, &Rule),
         run: &Run,
@@ -158,10 +161,11 @@ impl<'a> LabelFields<'a> {
             let filled = rule.prepare(&part.mesh, lattice, run).and_then(|prepared| {
                 prepared.fill(layers.clone(), run, CellsMut::Field(field, None))
             });
-            filled.map_err(|error| match error.kind() {
+            let stats = filled.map_err(|error| match error.kind() {
                 Kind::Unfit => error.about(&part.labels[0].name),
                 _ => error,
             })?;
+            self.has_odd_part |= stats.fraction.has_overlaps();
         }
         Ok(())
     }

@@ -464,11 +464,18 @@ impl<'a> Slabs<'a> {
                 .flat_map(|lost| lost.skipped.clone())
                 .collect();
             if *has_findings {
+                let mut stats = source.stats();
+                // Each part keeps its own share, and the shared cells are counted.
+                if let Some(labels) = &self.label_fields
+                    && !labels.has_odd_part
+                {
+                    stats.fraction.forget_overlaps();
+                }
                 found.extend(findings::of_cells(
                     rule,
                     mesh,
                     self.lattice,
-                    &source.stats(),
+                    &stats,
                     is_empty,
                     coordinates,
                 ));
@@ -603,7 +610,7 @@ impl<'a> Slabs<'a> {
                 CellsMut::WithArrays(&mut field, quantities)
             };
             first.fill(layers.clone(), run, cells)?;
-            if let Some(labels) = &self.label_fields {
+            if let Some(labels) = &mut self.label_fields {
                 let rule = &self.voxelizer.rule;
                 labels.fill(&layers, (self.lattice, rule), run, of_labels)?;
             }

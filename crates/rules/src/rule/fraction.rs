@@ -41,6 +41,17 @@ pub struct FractionReport {
 }
 
 impl FractionReport {
+    /// Returns `true` if parts overlap or are inside out, as far as the shares show this.
+    pub(crate) fn has_overlaps(&self) -> bool {
+        self.odd.farthest.is_some() || self.united.first.is_some() || self.united.unknown > 0
+    }
+
+    /// Leaves out overlaps of parts, so that no finding reports them. Cells whose union is unknown are kept.
+    pub(crate) fn forget_overlaps(&mut self) {
+        self.odd.farthest = None;
+        self.united.first = None;
+    }
+
     /// Adds the counts of another body for the same layers.
     pub(super) fn add_body(&mut self, other: Self) {
         let caps = self.caps + other.caps;
