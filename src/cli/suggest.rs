@@ -35,9 +35,6 @@ const SYNONYMS: [(&[&str], &str); 5] = [
     (&["describe", "stat", "stats"], "info"),
 ];
 
-/// Advice on removing cells from the surface of a part.
-const INWARDS: &str = "--rule distance --signed --band all -o FILE.npz writes the distances; in NumPy, voxels <= -R is the part shrunk by R";
-
 /// Options that a command does not have because something else does the same. Each entry has the command
 /// (empty for all commands), the options and the advice.
 const ELSEWHERE: [(&str, &[&str], &str); 16] = [
@@ -73,7 +70,11 @@ const ELSEWHERE: [(&str, &[&str], &str); 16] = [
         &["--dilate", "--expand", "--grow", "--inflate", "--thicken"],
         "--rule distance --signed --band all --iso R grows the part by R; --rule offset --radius R marks both sides of the surface and leaves the inside empty",
     ),
-    ("", &["--deflate", "--erode", "--shrink"], INWARDS),
+    (
+        "",
+        &["--deflate", "--erode", "--shrink"],
+        "--rule distance --signed --iso -R shrinks the part by R",
+    ),
     (
         "",
         &["--force", "--overwrite", "--clobber"],
