@@ -191,7 +191,7 @@ fn pages_keep_to_their_length() {
         ("README.md", 1500),
         ("docs/README.md", 400),
         ("docs/tutorial.md", 1000),
-        ("docs/how-to/", 3800),
+        ("docs/how-to/", 3900),
         ("docs/reference/", 13_400),
         ("docs/explanation/", 4000),
     ];
