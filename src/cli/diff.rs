@@ -16,8 +16,9 @@ use voxelize::{BitGrid, Error, Kind, Lattice, Rational, Result, Voxels, par};
 
 use super::args::{MemoryArgs, arguments, values};
 use super::command::{Call, Command};
+use super::compared;
 use super::diff_fields::{self, FieldOptions};
-use super::files::{self, has_extension};
+use super::files::has_extension;
 use super::names::{Names, OutputFile};
 use super::report::display::{self, bytes, cell_box, counted, dims, grouped, number, share};
 use super::report::value::{self, DifferenceBox, LargestJson, OutputJson, lossy};
@@ -245,9 +246,9 @@ fn compare(
         .map(|path| output_file(path, &call.names))
         .transpose()?;
     call.check_files()?;
-    let first = files::open_voxels(&first, &args.second, max_memory)?;
+    let first = compared::open_voxels(&first, &args.second, max_memory)?;
     let left = max_memory.map(|most| less(most, first.cells.as_ref().bytes()));
-    let second = files::open_voxels(&second, &args.first, left)?;
+    let second = compared::open_voxels(&second, &args.first, left)?;
     let dims = first.dims();
     result.first = ComparedFile::new(&args.first, Some(&first));
     result.second = ComparedFile::new(&args.second, Some(&second));

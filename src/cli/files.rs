@@ -7,23 +7,17 @@ use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
-use voxelize::compare::{BoxSize, confused_factor};
 use voxelize::format::{self, Carries, Format, IMAGE_AXES, UNKNOWN_AXES};
 use voxelize::grid::ScanFrame;
 use voxelize::job::regions::RegionStore;
 use voxelize::job::{MeshPose, PosedName, UnitOfLength};
-use voxelize::mesh::read::{INPUTS, ReadOptions, read_file};
+use voxelize::mesh::read::INPUTS;
 use voxelize::tool::text::file_label;
 use voxelize::{Code, Error, Kind, Lattice, Result, Voxels};
 
 use super::names::{InputFile, Names};
 pub use super::names::{SIDECAR, is_pipe, is_within, located, with_suffix};
-use super::report::display;
 use super::suggest;
-
-/// Part of its longest side by which a mesh may differ from the same mesh in another unit, such as by
-/// rounding to three decimals.
-const MESH_SIZE_TOLERANCE: f64 = 0.001;
 
 /// Source of a mesh: a file, a stream, or several of them whose meshes are joined.
 #[derive(Clone)]
@@ -354,66 +348,6 @@ fn is_folder(path: &Path) -> Error {
         }
         None => error.with_hint("the folder has no mesh and no voxel file"),
     }
-}
-
-/// Reads the voxels of a file that is compared with `other`. If the file is a mesh, the error has a hint with
-/// the command that voxelizes it.
-pub fn open_voxels(file: &InputFile, other: &Path, max_memory: Option<u64>) -> Result<Voxels> {
-    let path = file.path();
-    is_there(path)?;
-    open_within(file, max_memory).map_err(|error| match if_mesh(error, path) {
-        mesh if mesh.hint().is_none() && mesh.code() == Code::V001 => {
-            mesh.with_hint(if is_mesh_name(other) {
-                same_grid_hint(path, other, max_memory)
-            } else {
-                let (path, other) = (path.display(), other.display());
-                format!("voxelize {path} --like {other} -o NAME.npz makes voxels of it")
-            })
-        }
-        error => error,
-    })
-}
-
-/// Returns the command that makes voxels of two meshes. It scales the second mesh if units may have been
-/// confused.
-fn same_grid_hint(first: &Path, second: &Path, max_memory: Option<u64>) -> String {
-    let factor = confused_meshes([first, second], max_memory);
-    let (first, second) = (first.display(), second.display());
-    let Some(factor) = factor else {
-        return format!(
-            "voxelize {first} {second} --same-grid -r 256 -o DIR/ makes voxels of both"
-        );
-    };
-    let question = display::size_question(factor, ["the first", "the second"]);
-    let scale = display::scale_of(factor);
-    format!(
-        "{question} voxelize {first} {second}@scale={scale} --same-grid -r 256 -o DIR/ makes voxels of both"
-    )
-}
-
-/// Returns the factor between the sizes of two meshes, if units may have been confused. `None` if a mesh
-/// cannot be read, or the files state different units.
-fn confused_meshes(paths: [&Path; 2], max_memory: Option<u64>) -> Option<f64> {
-    let mut sizes = vec![];
-    let mut units = vec![];
-    for path in paths {
-        let mut options = ReadOptions::default();
-        options.max_memory = max_memory;
-        let loaded = read_file(path, &options).ok()?;
-        let bounds = loaded.mesh.bounds();
-        let sides: [f64; 3] =
-            std::array::from_fn(|axis| f64::from(bounds.max[axis]) - f64::from(bounds.min[axis]));
-        let longest = sides.into_iter().fold(0.0, f64::max);
-        sizes.push(BoxSize {
-            sides,
-            tolerance: MESH_SIZE_TOLERANCE * longest,
-        });
-        units.extend(loaded.unit);
-    }
-    if units.len() == 2 && units[0] != units[1] {
-        return None;
-    }
-    confused_factor(&sizes[0], &sizes[1])
 }
 
 /// Reads the voxels of a file. Fails if they need more than `max_memory` bytes.

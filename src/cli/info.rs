@@ -303,7 +303,7 @@ fn describe_mesh(
     let volume = (is_solid && mesh.cuts().is_none()).then(|| mesh.volume());
     let volume_ml = volume
         .zip(unit)
-        .map(|(volume, unit)| volume.abs() * (unit.millimetres().to_f64() / 10.0).powi(3));
+        .map(|(volume, unit)| volume.abs() * unit.millimetres().to_f64().powi(3) / 1000.0);
     let density = args.density.as_ref().map(Rational::to_f64);
     if density.is_some() && unit.is_none() {
         let error = Error::usage("--density: the unit of the mesh is unknown").in_file(path);

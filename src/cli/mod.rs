@@ -7,6 +7,7 @@ mod batch;
 mod check;
 mod clearance;
 mod command;
+mod compared;
 mod contents;
 mod convert;
 mod diff;

@@ -500,9 +500,9 @@ fn the_default_rule_warns_on_walls_of_a_map() {
 #[test]
 fn filled_warns_of_faces_past_walls_by_rounding() {
     let place = Place::new();
-    let tall = between([-0.3, 0.0, 0.1], [0.5, 0.4, 0.7]);
-    let low = between([0.5, 0.0, 0.1], [1.0, 0.4, 0.3]);
-    place.write("step.stl", stl(&[tall, low].concat()));
+    let low = between([-2.0, -0.9, 0.3], [2.0, 0.9, 1.1]);
+    let tall = between([-1.2, -0.8, 1.0], [0.8, 0.8, 1.6]);
+    place.write("step.stl", stl(&[low, tall].concat()));
     place.write(
         "whole.stl",
         stl(&between([-3.0, 0.0, 1.0], [5.0, 4.0, 7.0])),
@@ -528,7 +528,7 @@ fn filled_warns_of_faces_past_walls_by_rounding() {
                  err warning[W002]: no cell centre is within the band
                  err --band 10mm
              2 cube.stl -r 20 --pad 4m,3m,0 -o a.npz
-                 err hint: --pad counts cells"
+                 err --pad counts cells"
         ),
     );
 }

@@ -181,6 +181,7 @@ fn walls_are_measured_from_the_cavity_to_the_surface() {
             err not measured, because of labels of parts",
     );
     let place = Place::new();
+    place.write("knot.stl", std::fs::read("fixtures/knot.stl").unwrap());
     let walls = |options: &str| {
         let line = format!("knot.stl -r 90 --solid --hollow 2units {options} -o a.npz --json");
         let json = place.run(&line).expect(0).json();

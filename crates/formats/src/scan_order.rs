@@ -63,7 +63,7 @@ pub(super) fn write(
     if axes == PLAIN_AXES {
         return write(source);
     }
-    let turn = Turn {
+    let turn = ArrayTurn {
         axes,
         dims: source.dims(),
     };
@@ -102,13 +102,13 @@ pub(super) fn write(
 
 /// Reordering of cells.
 #[derive(Clone, Copy)]
-struct Turn {
+struct ArrayTurn {
     axes: [ArrayAxis; 3],
     /// Dims of the grid.
     dims: [usize; 3],
 }
 
-impl Turn {
+impl ArrayTurn {
     fn array_dims(&self) -> [usize; 3] {
         array_dims(self.dims, self.axes)
     }
@@ -191,7 +191,7 @@ impl Turn {
 /// Source of the reordered cells of a grid that is in memory as a whole. It reorders a few layers at a time.
 struct WholeGrid<'a> {
     cells: CellsRef<'a>,
-    turn: Turn,
+    turn: ArrayTurn,
     lattice: Option<Lattice>,
     record: Record,
     /// Index of the next layer of the array.
@@ -245,7 +245,7 @@ impl CellSource for WholeGrid<'_> {
 /// Source that reorders each slab of another source, whose layers stay layers.
 struct TurnedSlabs<'a> {
     source: &'a mut dyn CellSource,
-    turn: Turn,
+    turn: ArrayTurn,
     /// Reordered slab.
     slab: Cells,
     /// Index of the first layer of `slab`, if it is yet to be returned.

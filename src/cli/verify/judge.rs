@@ -13,6 +13,7 @@ use super::frame::CommonFrame;
 use super::report::{CaseReport, GridBrief};
 use super::squares::Squares;
 use super::task::{CaseCells, MadeCase, Task, Wanted};
+use crate::cli::compared;
 use crate::cli::files;
 use crate::cli::guard::guarded;
 use crate::cli::names::{InputFile, OutputFile};
@@ -95,7 +96,7 @@ fn against_file(
         }
         return Ok(CaseResult::Grid(other));
     }
-    let golden = files::open_voxels(file, &task.mesh, made.room)?;
+    let golden = compared::open_voxels(file, &task.mesh, made.room)?;
     let outcome = against_grid(&golden, now, task.gate).map_err(|e| e.in_file(path))?;
     if let CaseResult::Cells(difference) = &outcome {
         let cells = [golden.occupied()?, now.occupied()?];
