@@ -51,7 +51,7 @@ enum CaseDifference {
     },
     Field {
         differing: u64,
-        largest: Option<value::LargestJson>,
+        largest: Option<Box<value::LargestJson>>,
         #[serde(rename = "box")]
         within: Option<value::DifferenceBox>,
     },
@@ -430,7 +430,9 @@ impl CaseJson {
         if let CaseResult::Field(field) = &case.outcome {
             difference = Some(CaseDifference::Field {
                 differing: field.differing,
-                largest: field.largest.map(Into::into),
+                largest: field
+                    .largest
+                    .map(|largest| Box::new(value::LargestJson::from(largest))),
                 within: field
                     .bounds
                     .map(|bounds| value::DifferenceBox::new(bounds, case.lattice.as_ref())),
