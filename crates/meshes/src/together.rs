@@ -113,7 +113,7 @@ mod tests {
             // A part elsewhere shares no edge.
             (vec![face(0), face(1), far(2)], vec![0, 1, 2], &[0, 1]),
             // The same face twice, and turned over: only the second pair cancels.
-            (vec![face(0), face(0)], vec![0, 1], &[]),
+            (vec![face(0), face(0), far(1)], vec![0, 1, 2], &[]),
             (vec![face(0), flipped(0), far(1)], vec![0, 1, 2], &[0, 1]),
             // A closed part next to an open one.
             (
