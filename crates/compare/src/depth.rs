@@ -1,8 +1,8 @@
-//! Greatest depth of a difference: the distance of a cell that differs from the surface of the first
-//! or of the second grid, whichever is greater, between centres of cells. In a wall, a removed cell is
-//! at most half the wall from the first surface; the second surface gives the depth of a pocket. The
-//! distances are exact Euclidean distance transforms by lower
-//! envelopes of parabolas (Felzenszwalb and Huttenlocher 2012), in a box around the cells that differ.
+//! Greatest depth of a difference. The depth of a cell that differs is its distance from the surface of the
+//! first grid or of the second grid, and the greater one counts. Distances are between centres of cells. In a
+//! wall, a removed cell is at most half the wall away from the first surface; the distance from the second
+//! surface is the depth of a pocket. The distances are exact Euclidean distance transforms by lower envelopes
+//! of parabolas (Felzenszwalb and Huttenlocher 2012), in a box around the cells that differ.
 
 use voxelize_core::error::Result;
 use voxelize_core::grid::BitGrid;

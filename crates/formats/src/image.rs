@@ -450,8 +450,8 @@ fn largest<T: PartialOrd>(parts: &[T; 3]) -> usize {
     best
 }
 
-/// Returns the axis that a step is parallel to, and `true` if it runs backwards. `None` if the step is tilted
-/// so much that the last of `count` cells is shifted sideways by more than a thousandth of a cell.
+/// Returns the axis that a step is parallel to, and `true` if it runs backwards. `None` if the tilt of the step
+/// shifts the last of `count` cells sideways by more than a thousandth of a cell.
 fn along(step: &[Rational; 3], count: usize) -> Option<(usize, bool)> {
     let sizes = step.each_ref().map(|part| part.abs());
     let axis = largest(&sizes);

@@ -661,7 +661,7 @@ impl Format {
         Err(Error::usage(text).with_hint(format!("formats that have: {}", known.join(", "))))
     }
 
-    /// Returns the number of layers of which the height of slabs must be a multiple for a grid with this frame.
+    /// Returns a number of layers. The height of every slab of a grid with this frame must be a multiple of it.
     /// It is at least [`Self::slab_layers`].
     pub fn slab_layers_in(&self, frame: Option<&ScanFrame>) -> usize {
         match (self.frames, frame) {
